@@ -1,0 +1,53 @@
+import { Failure } from "./failure.ts";
+
+export interface CommandOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  /** What failed, as a person would say it; the command's own last words follow. */
+  failure: string;
+  /** Writes the whole output here as well. */
+  log?: string;
+}
+
+/** Runs a command to its end and gives back its standard output; a failure becomes one sentence. */
+export async function command(argv: string[], options: CommandOptions): Promise<string> {
+  const [program, ...args] = argv;
+  let result: Deno.CommandOutput;
+  try {
+    result = await new Deno.Command(program, {
+      args,
+      env: options.env,
+      cwd: options.cwd,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).output();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new Failure(`${options.failure}: the program ${program} is missing on this machine.`);
+  }
+  const decoder = new TextDecoder();
+  const stdout = decoder.decode(result.stdout);
+  const stderr = decoder.decode(result.stderr);
+  if (options.log) {
+    const text = `$ ${argv.join(" ")}\n${stdout}${stderr}\n`;
+    await Deno.writeTextFile(options.log, text, { append: true });
+  }
+  if (!result.success) throw new Failure(`${options.failure}: ${reason(stdout + stderr)}`);
+  return stdout;
+}
+
+/** The cause in a failed command's output, in our words where it is a common one. */
+function reason(output: string): string {
+  if (/no space left on device/i.test(output)) {
+    return "the disk is full. Free some space and run the command again.";
+  }
+  const network =
+    /temporary failure resolving|could not resolve|unable to connect|connection timed out|couldn't download|failed getting release|failed to fetch/i;
+  if (network.test(output)) {
+    return "a download failed. Check the network and run the command again.";
+  }
+  const lines = output.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const telling = lines.filter((line) => /^(E:|error|fatal|initdb: error)/i.test(line));
+  return telling.at(-1) ?? lines.at(-1) ?? "it gave no reason.";
+}

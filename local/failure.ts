@@ -1,0 +1,29 @@
+/**
+ * A failure that was to be expected: a taken port, a missing tool, no network. Its message is all that a
+ * person needs, so no stack trace is shown for it.
+ */
+export class Failure extends Error {
+  override name = "Failure";
+}
+
+/** Runs a command's body and turns what goes wrong into a sentence and an exit code. */
+export async function run(body: () => Promise<void>): Promise<never> {
+  try {
+    await body();
+    Deno.exit(0);
+  } catch (error) {
+    console.error(`\nlogloom: ${sentence(error)}`);
+    if (!(error instanceof Failure) && Deno.env.get("LOGLOOM_DEBUG")) console.error(error);
+    Deno.exit(1);
+  }
+}
+
+/** What to tell a person about an error. */
+export function sentence(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  const message = error instanceof Error ? error.message : String(error);
+  if (/no space left|ENOSPC|os error 28/i.test(message)) {
+    return "the disk is full; free some space and run the command again.";
+  }
+  return `${message} (LOGLOOM_DEBUG=1 shows where)`;
+}

@@ -1,0 +1,29 @@
+import { fileURLToPath } from "node:url";
+
+/** The path of a file URL, without the trailing slash of a folder. */
+export function fromFileUrl(url: URL): string {
+  return fileURLToPath(url).replace(/\/$/, "");
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+export async function removeIfThere(path: string): Promise<void> {
+  if (await exists(path)) await Deno.remove(path, { recursive: true });
+}
+
+/** Writes a file in one step, so that a reader sees the old text or the new, never half of it. */
+export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+  const draft = `${path}.${Deno.pid}`;
+  await Deno.writeTextFile(draft, text, { mode });
+  await Deno.rename(draft, path);
+}

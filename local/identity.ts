@@ -1,0 +1,39 @@
+/** A process that is meant and no other: pids are used again, a pid with its start time is not. */
+export interface ProcessIdentity {
+  pid: number;
+  started: string;
+}
+
+/** When a process was started, in the system's own terms; empty when there is no such process. */
+export async function startOf(pid: number): Promise<string> {
+  if (pid <= 0) return "";
+  if (Deno.build.os === "linux") {
+    const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
+    // The name, in brackets, may hold spaces; the 20th field after it is the start time.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? "" : (fields[19] ?? "");
+  }
+  const { stdout } = await new Deno.Command("ps", { args: ["-o", "lstart=", "-p", `${pid}`] })
+    .output();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+export async function isAlive(process: ProcessIdentity): Promise<boolean> {
+  const started = await startOf(process.pid);
+  return started !== "" && started === process.started;
+}
+
+/** Signals the process and waits until it is gone; false when it outlasted the time. */
+export async function endProcess(
+  process: ProcessIdentity,
+  signal: Deno.Signal,
+  within: number,
+): Promise<boolean> {
+  const deadline = performance.now() + within;
+  if (await isAlive(process)) Deno.kill(process.pid, signal);
+  while (await isAlive(process)) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return true;
+}

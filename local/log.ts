@@ -1,0 +1,56 @@
+const largest = 5 * 1024 * 1024;
+
+/** A log file that stays small: when it is full it is kept as `<path>.1` and begun anew. */
+export class BoundedLog {
+  readonly path: string;
+  #file: Deno.FsFile;
+  #size: number;
+  #open = true;
+  /** What the process said last. */
+  lastLine = "";
+
+  static async open(path: string): Promise<BoundedLog> {
+    const file = await Deno.open(path, { create: true, append: true, mode: 0o600 });
+    return new BoundedLog(path, file, (await file.stat()).size);
+  }
+
+  private constructor(path: string, file: Deno.FsFile, size: number) {
+    this.path = path;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** Writes a word of the supervisor's own. */
+  write(text: string): void {
+    this.#append(new TextEncoder().encode(text));
+  }
+
+  /** Writes a process's output to its end. */
+  async take(output: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of output) {
+      const lines = decoder.decode(chunk).split("\n").filter((line) => line.trim() !== "");
+      this.lastLine = lines.at(-1)?.trim() ?? this.lastLine;
+      this.#append(chunk);
+    }
+  }
+
+  close(): void {
+    this.#open = false;
+    this.#file.close();
+  }
+
+  #append(chunk: Uint8Array): void {
+    if (!this.#open) return;
+    if (this.#size + chunk.length > largest) this.#turn();
+    this.#file.writeSync(chunk);
+    this.#size += chunk.length;
+  }
+
+  #turn(): void {
+    this.#file.close();
+    Deno.renameSync(this.path, `${this.path}.1`);
+    this.#file = Deno.openSync(this.path, { create: true, append: true, mode: 0o600 });
+    this.#size = 0;
+  }
+}

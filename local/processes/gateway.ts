@@ -1,0 +1,196 @@
+import { publicKeySet } from "../keys.ts";
+import { functionNames, type Stack } from "../stack.ts";
+import type { ProcessDefinition } from "../supervisor.ts";
+import type { System } from "../system.ts";
+
+const program = "/usr/sbin/nginx";
+
+/** The probe's name, by which the access log leaves it out. */
+const probeAgent = "logloom-probe";
+
+function folder(system: System, stack: Stack): string {
+  return `${system.folder(stack)}/gateway`;
+}
+
+/** One NDJSON log event a request: what the shipper sends to the demo tenant. */
+export function accessLog(system: System, stack: Stack): string {
+  return system.outside(`${folder(system, stack)}/access.ndjson`);
+}
+
+export async function writeGatewayConfig(system: System, stack: Stack): Promise<void> {
+  const path = folder(system, stack);
+  await system.makeFolder("www-data", path);
+  await system.writeFile("www-data", `${path}/nginx.conf`, config(path, stack));
+}
+
+export function gatewayProcess(system: System, stack: Stack): ProcessDefinition {
+  return {
+    name: "gateway",
+    command: system.command("www-data", program, [
+      "-e",
+      "stderr",
+      "-c",
+      `${folder(system, stack)}/nginx.conf`,
+    ]),
+    env: {},
+    dependsOn: ["postgrest"],
+    ready: async () => {
+      const response = await fetch(`${stack.url}/auth/v1/.well-known/jwks.json`, {
+        headers: { "user-agent": probeAgent },
+        signal: AbortSignal.timeout(2_000),
+      });
+      await response.body?.cancel();
+      return response.ok;
+    },
+    // Requests under way are finished.
+    stopSignal: "SIGQUIT",
+  };
+}
+
+function config(path: string, stack: Stack): string {
+  const upstreams = { rest: stack.ports.postgrest, ...stack.ports.functions };
+  return `daemon off;
+worker_processes 1;
+# A stop waits for requests, never for idle connections.
+worker_shutdown_timeout 5s;
+error_log stderr warn;
+pid ${path}/nginx.pid;
+
+events {
+  worker_connections 1024;
+}
+
+http {
+  default_type application/json;
+  server_tokens off;
+  keepalive_timeout 75s;
+  keepalive_requests 100000;
+  client_body_temp_path ${path}/body;
+  proxy_temp_path ${path}/proxy;
+  fastcgi_temp_path ${path}/fastcgi;
+  uwsgi_temp_path ${path}/uwsgi;
+  scgi_temp_path ${path}/scgi;
+
+${Object.entries(upstreams).map(upstream).join("\n")}
+
+  # Log events say what was asked and how it went: never a query string, a header or a body.
+  map $request_uri $path_only {
+    "~^(?<path>[^?]*)" $path;
+  }
+  map $status $event_level {
+    "~^5" error;
+    "~^4" warn;
+    default info;
+  }
+  map $request_time $duration_ms {
+    "~^0\\.0*(?<thousandths>\\d+)$" $thousandths;
+    "~^(?<seconds>\\d+)\\.(?<rest>\\d+)$" $seconds$rest;
+    default 0;
+  }
+  map $http_user_agent $is_logged {
+    "~^logloom-(ship|probe)" 0;
+    default 1;
+  }
+  log_format event escape=json
+    '{"ts":$msec,"level":"$event_level","msg":"$request_method $path_only $status",'
+    '"service":"gateway","env":"${stack.name}","req_id":"$request_id","route":"$path_only",'
+    '"attrs":{"status":$status,"method":"$request_method","duration_ms":$duration_ms,'
+    '"bytes":$body_bytes_sent,"request_bytes":$request_length}}';
+
+  proxy_http_version 1.1;
+  proxy_set_header Connection "";
+  proxy_set_header Host $http_host;
+  proxy_set_header X-Forwarded-For $remote_addr;
+  proxy_set_header X-Forwarded-Proto $scheme;
+  proxy_set_header X-Forwarded-Host $http_host;
+  proxy_request_buffering off;
+  proxy_connect_timeout 2s;
+  proxy_read_timeout 150s;
+  proxy_send_timeout 150s;
+  proxy_buffer_size 32k;
+  proxy_buffers 8 32k;
+  # A request that came in once is sent on once.
+  proxy_next_upstream off;
+
+  server {
+    listen 127.0.0.1:${stack.ports.gateway} backlog=1024;
+    access_log ${path}/access.ndjson event buffer=32k flush=1s if=$is_logged;
+${routes()}
+  }
+
+  server {
+    listen 127.0.0.1:${stack.ports.internal} backlog=1024;
+    access_log off;
+${routes()}
+  }
+}
+`;
+}
+
+function upstream([name, port]: [string, number]): string {
+  return `  upstream ${name} {
+    server 127.0.0.1:${port} max_fails=0;
+    keepalive 32;
+    keepalive_requests 100000;
+  }
+`;
+}
+
+function routes(): string {
+  const corsHeaders = `
+      add_header Access-Control-Allow-Origin "*" always;`;
+  return `
+    client_max_body_size 0;
+
+    location /rest/v1/ {
+      client_max_body_size 20m;
+      if ($request_method = OPTIONS) {
+        add_header Access-Control-Allow-Origin "*";
+        add_header Access-Control-Allow-Methods "GET,HEAD,PUT,PATCH,POST,DELETE,OPTIONS,TRACE,CONNECT";
+        add_header Access-Control-Allow-Headers $http_access_control_request_headers;
+        add_header Content-Length 0;
+        return 200;
+      }
+      proxy_hide_header Access-Control-Allow-Origin;
+      proxy_hide_header Access-Control-Allow-Credentials;${corsHeaders}
+      proxy_pass http://rest/;
+    }
+
+${functionNames.map(functionRoute).join("\n")}
+    location = /auth/v1/.well-known/jwks.json {
+      add_header Cache-Control "public, max-age=600";${corsHeaders}
+      return 200 '${JSON.stringify(publicKeySet)}';
+    }
+
+    location / {
+      return 404 '{"error":"No such path; the API is under /rest/v1/ and /functions/v1/"}';
+    }
+
+    error_page 400 @bad_request;
+    error_page 413 @too_large;
+    error_page 414 @too_long;
+    error_page 500 502 503 504 =503 @away;
+    location @bad_request {
+      return 400 '{"error":"Malformed HTTP request"}';
+    }
+    location @too_large {${corsHeaders}
+      return 413 '{"error":"Request body too large"}';
+    }
+    location @too_long {
+      return 414 '{"error":"Request address too long"}';
+    }
+    location @away {${corsHeaders}
+      add_header Retry-After 1 always;
+      return 503 '{"error":"Service unavailable, try again in a moment"}';
+    }`;
+}
+
+function functionRoute(name: string): string {
+  return `    location = /functions/v1/${name} {
+      proxy_pass http://${name}/${name};
+    }
+    location /functions/v1/${name}/ {
+      proxy_pass http://${name}/${name}/;
+    }
+`;
+}

@@ -1,0 +1,68 @@
+import postgres from "postgres";
+import type { ProcessDefinition } from "../supervisor.ts";
+import type { Stack } from "../stack.ts";
+import { postgresBin, type System } from "../system.ts";
+
+/** Where the cluster's files are, as PostgreSQL sees them. */
+export function dataFolder(system: System, stack: Stack): string {
+  return `${system.folder(stack)}/data`;
+}
+
+/** Sized for a machine of two cores; what is not named here is as PostgreSQL has it. */
+const settings: Record<string, string> = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  // In the data folder: the root has no /dev/shm that is cleared at boot.
+  dynamic_shared_memory_type: "mmap",
+  shared_preload_libraries: "pg_cron,pg_stat_statements",
+  "cron.database_name": "postgres",
+  // Jobs run in the server itself; connections of their own would need a password somewhere.
+  "cron.use_background_workers": "on",
+  "cron.timezone": "UTC",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  max_connections: "100",
+  max_worker_processes: "16",
+  shared_buffers: "512MB",
+  effective_cache_size: "2GB",
+  maintenance_work_mem: "128MB",
+  wal_level: "replica",
+  max_wal_senders: "0",
+  max_logical_replication_workers: "0",
+  max_wal_size: "4GB",
+  checkpoint_timeout: "15min",
+  wal_compression: "lz4",
+  default_toast_compression: "lz4",
+  random_page_cost: "1.1",
+  jit: "off",
+  log_line_prefix: "%m [%p] %q%u@%d ",
+  // A statement in the log could carry a tenant's words.
+  log_min_error_statement: "panic",
+  log_parameter_max_length: "0",
+};
+
+export function postgresProcess(system: System, stack: Stack): ProcessDefinition {
+  const options = Object.entries({ port: `${stack.ports.postgres}`, ...settings })
+    .flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  return {
+    name: "postgres",
+    command: system.command("postgres", `${postgresBin}/postgres`, [
+      "-D",
+      dataFolder(system, stack),
+      ...options,
+    ]),
+    env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
+    dependsOn: [],
+    ready: async () => {
+      const sql = postgres(stack.adminDatabaseUrl, { max: 1, connect_timeout: 2 });
+      try {
+        await sql`select 1`;
+        return true;
+      } finally {
+        await sql.end();
+      }
+    },
+    // Fast shutdown: sessions are ended, the checkpoint is written.
+    stopSignal: "SIGINT",
+  };
+}

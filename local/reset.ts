@@ -1,0 +1,15 @@
+import { removeCluster } from "./database.ts";
+import { removeIfThere } from "./files.ts";
+import { run } from "./failure.ts";
+import { stackNamed } from "./stack.ts";
+import { stop } from "./stop.ts";
+import { findSystem } from "./system.ts";
+
+await run(async () => {
+  const stack = stackNamed("dev");
+  await stop(stack);
+  const system = await findSystem();
+  if (system) await removeCluster(system, stack);
+  await removeIfThere(stack.folder);
+  console.log("All data of the local stack is gone. npm start begins anew.");
+});

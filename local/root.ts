@@ -1,0 +1,113 @@
+import { command } from "./command.ts";
+import { exists, removeIfThere } from "./files.ts";
+import { Failure } from "./failure.ts";
+import { statfs } from "node:fs/promises";
+
+/** Part of the folder's name: raised when the packages change, so that an older root is not used. */
+const revision = 1;
+const release = "trixie";
+
+/** Room for the packages while they are unpacked, and a little for data. */
+const neededBytes = 3 * 1024 ** 3;
+
+/**
+ * A Debian release of its own, in a folder: Debian 12 and Ubuntu have an older PostgreSQL, and a root of ours leaves
+ * the machine's packages as they are. It is kept outside the checkout, so that a machine pays for it once.
+ */
+export function rootPath(): string {
+  return `${cacheFolder()}/debian-${release}-postgresql-17.r${revision}`;
+}
+
+function cacheFolder(): string {
+  return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/logloom`;
+}
+
+export async function buildRoot(
+  packages: string[],
+  progress: (step: string) => void,
+): Promise<string> {
+  const root = rootPath();
+  if (await exists(root)) return root;
+
+  await Deno.mkdir(cacheFolder(), { recursive: true });
+  const { bavail, bsize } = await statfs(cacheFolder());
+  if (bavail * bsize < neededBytes) {
+    throw new Failure(
+      `PostgreSQL needs 3 GB of free disk in ${cacheFolder()} to be set up, and there is less. ` +
+        "Free some space, or set XDG_CACHE_HOME to a folder on another disk.",
+    );
+  }
+
+  // Built aside and renamed whole: what carries the name is complete, however a set-up before ended.
+  const draft = `${root}.building-${Deno.pid}`;
+  const log = `${draft}.log`;
+  const abandon = async () => {
+    await removeIfThere(draft);
+    Deno.exit(130);
+  };
+  const signals: Deno.Signal[] = ["SIGINT", "SIGTERM"];
+  for (const signal of signals) Deno.addSignalListener(signal, abandon);
+  try {
+    await build(draft, log, packages, progress);
+    // Another stack may have been quicker: then its root stays.
+    if (!(await exists(root))) await Deno.rename(draft, root);
+    await removeIfThere(log);
+  } finally {
+    for (const signal of signals) Deno.removeSignalListener(signal, abandon);
+    await removeIfThere(draft);
+  }
+  return root;
+}
+
+async function build(
+  draft: string,
+  log: string,
+  packages: string[],
+  progress: (step: string) => void,
+): Promise<void> {
+  const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
+  const failure = (what: string) => ({ env, log, failure: `${what} failed (see ${log})` });
+
+  if (!(await exists("/usr/sbin/debootstrap"))) {
+    progress("Installing debootstrap");
+    await command(["apt-get", "update"], failure("Reading the package lists"));
+    await command(
+      ["apt-get", "install", "--yes", "--no-install-recommends", "debootstrap"],
+      failure("Installing debootstrap"),
+    );
+  }
+
+  progress("Unpacking a small Debian for PostgreSQL (once a machine, about a minute)");
+  await command(
+    ["debootstrap", "--variant=minbase", release, draft],
+    failure("Unpacking Debian"),
+  );
+
+  progress("Installing PostgreSQL 17, pg_cron, pg_partman, pgTAP and nginx in it");
+  // No service of these packages is to start, and no cluster of theirs is needed.
+  await Deno.writeTextFile(`${draft}/usr/sbin/policy-rc.d`, "#!/bin/sh\nexit 101\n", {
+    mode: 0o755,
+  });
+  await Deno.mkdir(`${draft}/etc/postgresql-common`, { recursive: true });
+  await Deno.writeTextFile(
+    `${draft}/etc/postgresql-common/createcluster.conf`,
+    "create_main_cluster = false\n",
+  );
+  await command(["chroot", draft, "apt-get", "update"], failure("Reading the package lists"));
+  await command(
+    [
+      "chroot",
+      draft,
+      "apt-get",
+      "install",
+      "--yes",
+      "--no-install-recommends",
+      "-o",
+      "Dpkg::Options::=--force-confold",
+      ...packages,
+    ],
+    failure("Installing PostgreSQL"),
+  );
+  await command(["chroot", draft, "apt-get", "clean"], failure("Tidying up"));
+  await removeIfThere(`${draft}/var/lib/apt/lists`);
+}

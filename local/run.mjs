@@ -1,0 +1,97 @@
+// What `npm start` and its like call: plain Node, because it is what brings Deno and the packages here.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const commands = {
+  start: "local/start.ts",
+  stop: "local/stop.ts",
+  reset: "local/reset.ts",
+  test: "tests/run.ts",
+  bench: "bench/main.ts",
+  ship: "cli/ship.ts",
+  token: "cli/token.ts",
+};
+
+const [name, ...args] = process.argv.slice(2);
+const script = commands[name];
+if (!script) {
+  fail(`there is no command ${name ?? ""}; there are ${Object.keys(commands).join(", ")}.`);
+}
+
+const major = Number(process.versions.node.split(".")[0]);
+if (major < 20) fail(`Node 20 or newer is needed, this is ${process.versions.node}.`);
+
+if (!packagesAreInstalled()) installPackages();
+if (!existsSync(join(checkout, script))) fail(`${script} is missing in this checkout.`);
+hand(deno(), ["run", "--allow-all", join(checkout, script), ...args]);
+
+function packagesAreInstalled() {
+  const wanted = packagesOf("package-lock.json");
+  const there = packagesOf("node_modules/.package-lock.json");
+  if (!there || !deno()) return false;
+  const names = Object.keys(wanted).filter((path) => path !== "");
+  return names.every((path) =>
+    // A package for another platform is in the lock file only.
+    there[path] ? there[path].version === wanted[path].version : wanted[path].optional
+  );
+}
+
+function packagesOf(file) {
+  const path = join(checkout, file);
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).packages : null;
+}
+
+function installPackages() {
+  console.log("  Installing npm packages …");
+  const result = spawnSync("npm", ["ci", "--ignore-scripts", "--loglevel=error"], {
+    cwd: checkout,
+    stdio: ["ignore", "ignore", "pipe"],
+    encoding: "utf8",
+  });
+  if (result.error) fail("npm is missing on this machine; it comes with Node.");
+  if (result.status !== 0) fail(installFailure(result.stderr ?? ""));
+  if (!deno()) fail(`Deno has no build for this machine (${process.platform} ${process.arch}).`);
+}
+
+function installFailure(output) {
+  if (/ENOSPC/.test(output)) return "the disk is full; free some space and run the command again.";
+  if (/ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|EIDLETIMEOUT|network/i.test(output)) {
+    return "the npm packages could not be downloaded; check the network and run the command again.";
+  }
+  const lines = output.split("\n").map((line) => line.replace(/^npm (error|ERR!) ?/, "").trim());
+  return `npm ci failed: ${lines.find((line) => line !== "") ?? "it gave no reason."}`;
+}
+
+// The binary itself: deno's own launcher needs an install script that npm 11 does not run.
+function deno() {
+  const suffix = process.platform === "linux" ? "-glibc" : "";
+  const exe = process.platform === "win32" ? "deno.exe" : "deno";
+  const path = join(
+    checkout,
+    `node_modules/@deno/${process.platform}-${process.arch}${suffix}/${exe}`,
+  );
+  return existsSync(path) ? path : null;
+}
+
+function hand(program, argv) {
+  const child = spawn(program, argv, {
+    cwd: checkout,
+    stdio: "inherit",
+    env: { ...process.env, DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" },
+  });
+  // The terminal sends Ctrl-C to the child as well, which decides when all is down.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => fail(`Deno could not be started: ${error.message}`));
+  child.on("exit", (code) => process.exit(code ?? 1));
+}
+
+function fail(sentence) {
+  console.error(`\nlogloom: ${sentence}`);
+  process.exit(1);
+}

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { fromFileUrl } from "./files.ts";
+
+export const checkout = fromFileUrl(new URL("..", import.meta.url));
+
+/** The local secret that every `supabase start` uses: it protects nothing outside this machine. */
+export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-long";
+
+/** Every local database role has this password, as under `supabase start`. */
+export const databasePassword = "postgres";
+
+export const stackNames = ["dev", "test", "bench"] as const;
+export type StackName = (typeof stackNames)[number];
+
+/** The edge functions, each in a process of its own. */
+export const functionNames = ["ingest", "health", "notify"] as const;
+export type FunctionName = (typeof functionNames)[number];
+
+/** Where a stack listens and what belongs to it. Nothing here depends on how the machine is set up. */
+export interface Stack {
+  name: StackName;
+  /** Tells the stacks of several checkouts on one machine apart. */
+  id: string;
+  ports: {
+    gateway: number;
+    postgres: number;
+    /** The gateway's second door, for the functions themselves: what enters there is not logged. */
+    internal: number;
+    postgrest: number;
+    postgrestAdmin: number;
+    functions: Record<FunctionName, number>;
+  };
+  url: string;
+  internalUrl: string;
+  databaseUrl: string;
+  adminDatabaseUrl: string;
+  /** The stack's files on our side: state, keys, logs. */
+  folder: string;
+  stateFile: string;
+}
+
+const firstPort: Record<StackName, number> = { dev: 54321, test: 55321, bench: 56321 };
+
+export function stackNamed(name: StackName): Stack {
+  const first = firstPort[name];
+  const folder = `${checkout}/.logloom/${name}`;
+  const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 10);
+  const postgres = first + 1;
+  return {
+    name,
+    id: `${hash}-${name}`,
+    ports: {
+      gateway: first,
+      postgres,
+      internal: first + 10,
+      postgrest: first + 11,
+      postgrestAdmin: first + 12,
+      functions: { ingest: first + 13, health: first + 14, notify: first + 15 },
+    },
+    url: `http://127.0.0.1:${first}`,
+    internalUrl: `http://127.0.0.1:${first + 10}`,
+    databaseUrl: databaseUrl("postgres", postgres, "postgres"),
+    adminDatabaseUrl: databaseUrl("supabase_admin", postgres, "postgres"),
+    folder,
+    stateFile: `${folder}/state.json`,
+  };
+}
+
+export function databaseUrl(role: string, port: number, database: string): string {
+  return `postgresql://${role}:${databasePassword}@127.0.0.1:${port}/${database}`;
+}

@@ -1,0 +1,105 @@
+import { parseArgs } from "node:util";
+import { Failure, run, sentence } from "./failure.ts";
+import { readState, runningState } from "./state.ts";
+import { type Stack, type StackName, stackNamed, stackNames } from "./stack.ts";
+import { prepareSystem, type System } from "./system.ts";
+import { fromFileUrl } from "./files.ts";
+import { up } from "./up.ts";
+import { welcome } from "./welcome.ts";
+
+const progress = (step: string) => console.log(`  ${step} …`);
+
+await run(async () => {
+  const options = readOptions();
+  const stack = stackNamed(options.stack);
+  const running = await runningState(stack);
+  if (running?.status === "ready") {
+    console.log("Logloom is already running.");
+    return await welcome(stack);
+  }
+  if (running) {
+    throw new Failure(`The ${stack.name} stack is ${running.status} in another terminal.`);
+  }
+
+  const system = await prepareSystem(progress);
+  if (options.background) await startInBackground(stack);
+  else await stayInForeground(stack, system, options.supervise);
+});
+
+function readOptions(): { stack: StackName; background: boolean; supervise: boolean } {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      args: Deno.args,
+      options: {
+        background: { type: "boolean", default: false },
+        stack: { type: "string", default: "dev" },
+        supervise: { type: "boolean", default: false },
+      },
+    }));
+  } catch (error) {
+    throw new Failure(`${(error as Error).message} (usage: npm start -- [--background])`);
+  }
+  const name = stackNames.find((known) => known === values.stack);
+  if (!name) throw new Failure(`There is no stack ${values.stack}: ${stackNames.join(", ")}.`);
+  return { ...values, stack: name };
+}
+
+async function stayInForeground(stack: Stack, system: System, quiet: boolean): Promise<void> {
+  const stackUp = await up(stack, system, { progress: quiet ? () => {} : progress });
+  const asked = Promise.withResolvers<void>();
+  const ask = () => asked.resolve();
+  // Closing the terminal ends a foreground stack; one in the background has no terminal to lose.
+  const signals: Deno.Signal[] = quiet ? ["SIGINT", "SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) Deno.addSignalListener(signal, ask);
+  if (!quiet) {
+    await welcome(stack);
+    console.log("Ctrl-C stops it.");
+  }
+  await asked.promise;
+  if (!quiet) console.log("\nStopping …");
+  await stackUp.stop();
+}
+
+/** Starts this very program again without a terminal, and waits until the stack serves. */
+async function startInBackground(stack: Stack): Promise<void> {
+  await Deno.mkdir(`${stack.folder}/logs`, { recursive: true, mode: 0o700 });
+  const log = `${stack.folder}/logs/supervisor.log`;
+  const child = new Deno.Command("sh", {
+    args: [
+      "-c",
+      'log=$1; shift; exec "$@" >"$log" 2>&1',
+      "sh",
+      log,
+      Deno.execPath(),
+      "run",
+      "--allow-all",
+      fromFileUrl(new URL(import.meta.url)),
+      "--supervise",
+      `--stack=${stack.name}`,
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    detached: true,
+  }).spawn();
+  let ended = false;
+  child.status.then(() => ended = true);
+  child.unref();
+
+  let told = "";
+  while (!ended) {
+    const state = await readState(stack);
+    if (state?.supervisor.pid === child.pid) {
+      if (state.status === "ready") {
+        await welcome(stack);
+        console.log("npm stop stops it.");
+        return;
+      }
+      if (state.message !== told) progress(told = state.message);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const words = (await Deno.readTextFile(log)).trim().replace(/^logloom: /, "");
+  throw new Failure(words || sentence(`the stack ended without a word (see ${log})`));
+}

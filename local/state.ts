@@ -1,0 +1,72 @@
+import { replaceFile } from "./files.ts";
+import { isAlive, type ProcessIdentity } from "./identity.ts";
+import { anonKey, serviceRoleKey } from "./keys.ts";
+import { jwtSecret, type Stack, type StackName } from "./stack.ts";
+import type { ProcessStatus } from "./supervisor.ts";
+
+/** What the supervisor tells others about the stack: commands, tests, a curious person. */
+export interface State {
+  name: StackName;
+  status: "starting" | "ready" | "stopping" | "failed";
+  /** What is being done while starting, or why it failed. */
+  message: string;
+  supervisor: ProcessIdentity;
+  url: string;
+  databaseUrl: string;
+  adminDatabaseUrl: string;
+  anonKey: string;
+  serviceRoleKey: string;
+  jwtSecret: string;
+  accessLog: string;
+  logs: string;
+  processes: Record<string, ProcessStatus>;
+}
+
+export async function readState(stack: Stack): Promise<State | null> {
+  try {
+    return JSON.parse(await Deno.readTextFile(stack.stateFile)) as State;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The state of a stack whose supervisor runs. */
+export async function runningState(stack: Stack): Promise<State | null> {
+  const state = await readState(stack);
+  return state && (await isAlive(state.supervisor)) ? state : null;
+}
+
+export function newState(stack: Stack, supervisor: ProcessIdentity, accessLog: string): State {
+  return {
+    name: stack.name,
+    status: "starting",
+    message: "",
+    supervisor,
+    url: stack.url,
+    databaseUrl: stack.databaseUrl,
+    adminDatabaseUrl: stack.adminDatabaseUrl,
+    anonKey,
+    serviceRoleKey,
+    jwtSecret,
+    accessLog,
+    logs: `${stack.folder}/logs`,
+    processes: {},
+  };
+}
+
+/** Writes states one after the other, the last one always. */
+export class StateWriter {
+  #last: Promise<void> = Promise.resolve();
+  readonly #path: string;
+
+  constructor(stack: Stack) {
+    this.#path = stack.stateFile;
+  }
+
+  write(state: State): Promise<void> {
+    const text = `${JSON.stringify(state, null, 2)}\n`;
+    this.#last = this.#last.catch(() => {}).then(() => replaceFile(this.#path, text));
+    return this.#last;
+  }
+}

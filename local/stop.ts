@@ -1,0 +1,23 @@
+import { Failure, run } from "./failure.ts";
+import { endProcess } from "./identity.ts";
+import { runningState } from "./state.ts";
+import { type Stack, stackNamed } from "./stack.ts";
+
+if (import.meta.main) {
+  await run(async () => {
+    const stopped = await stop(stackNamed("dev"));
+    console.log(stopped ? "Logloom is stopped; its data is kept." : "Logloom is not running.");
+  });
+}
+
+/** Stops a running stack as Ctrl-C would; false when there was none. */
+export async function stop(stack: Stack): Promise<boolean> {
+  const state = await runningState(stack);
+  if (!state) return false;
+  if (!(await endProcess(state.supervisor, "SIGTERM", 60_000))) {
+    throw new Failure(
+      `The stack did not stop within a minute; its supervisor has the pid ${state.supervisor.pid}.`,
+    );
+  }
+  return true;
+}

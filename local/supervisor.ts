@@ -1,0 +1,197 @@
+import { BoundedLog } from "./log.ts";
+import { Failure } from "./failure.ts";
+import { type ProcessIdentity, startOf } from "./identity.ts";
+
+/** One process of the stack: everything that is to be known about it, in the file of its name. */
+export interface ProcessDefinition {
+  name: string;
+  command: string[];
+  env: Record<string, string>;
+  dependsOn: string[];
+  /** Asks once whether the process serves. */
+  ready(): Promise<boolean>;
+  /** The signal on which it ends its work in good order. */
+  stopSignal: Deno.Signal;
+}
+
+export interface ProcessStatus extends ProcessIdentity {
+  state: "starting" | "ready" | "restarting" | "stopped";
+  restarts: number;
+}
+
+const readyWithin = 30_000;
+const stoppedWithin = 20_000;
+const probeEvery = 50;
+const shortestBackOff = 100;
+const longestBackOff = 5_000;
+/** A process that ran this long was well: its next crash counts as its first. */
+const wellAfter = 10_000;
+
+/** Starts processes in the order of their dependencies, keeps them running, and stops them in reverse. */
+export class Supervisor {
+  readonly #running: Running[] = [];
+  readonly #logFolder: string;
+  readonly #changed: () => void;
+
+  constructor(logFolder: string, changed: () => void) {
+    this.#logFolder = logFolder;
+    this.#changed = changed;
+  }
+
+  get statuses(): Record<string, ProcessStatus> {
+    return Object.fromEntries(this.#running.map((process) => [process.name, process.status]));
+  }
+
+  /** Starts one process after those that it depends on, and returns when it serves. */
+  async start(definition: ProcessDefinition): Promise<void> {
+    for (const needed of definition.dependsOn) {
+      if (!this.#running.some((process) => process.name === needed)) {
+        throw new Error(`${definition.name} was started before ${needed}`);
+      }
+    }
+    const log = await BoundedLog.open(`${this.#logFolder}/${definition.name}.log`);
+    const process = new Running(definition, log, this.#changed);
+    this.#running.push(process);
+    await process.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const process of this.#running.toReversed()) await process.stop();
+  }
+}
+
+class Running {
+  readonly name: string;
+  readonly #definition: ProcessDefinition;
+  readonly #log: BoundedLog;
+  readonly #changed: () => void;
+  #child: Deno.ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #stopping = false;
+  #backOff = shortestBackOff;
+  #wake = () => {};
+  #guard: Promise<void> | undefined;
+  status: ProcessStatus = { pid: 0, started: "", state: "starting", restarts: 0 };
+
+  constructor(definition: ProcessDefinition, log: BoundedLog, changed: () => void) {
+    this.name = definition.name;
+    this.#definition = definition;
+    this.#log = log;
+    this.#changed = changed;
+  }
+
+  async start(): Promise<void> {
+    await this.#spawn();
+    if (!(await this.#becomesReady())) {
+      const words = this.#log.lastLine;
+      throw new Failure(
+        `${this.name} did not start${words ? `: ${words}` : "."} (see ${this.#log.path})`,
+      );
+    }
+    this.#set("ready");
+    this.#guard = this.#keepRunning();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#wake();
+    if (this.#child) {
+      this.#signal(this.#definition.stopSignal);
+      const late = setTimeout(() => this.#signal("SIGKILL"), stoppedWithin);
+      await this.#ended;
+      clearTimeout(late);
+    }
+    await this.#guard;
+    this.#set("stopped");
+    this.#log.close();
+  }
+
+  async #spawn(): Promise<void> {
+    const [program, ...args] = this.#definition.command;
+    const child = new Deno.Command(program, {
+      args,
+      env: { PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", ...this.#definition.env },
+      clearEnv: true,
+      cwd: "/",
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+      // A session of its own: Ctrl-C reaches the supervisor alone, which then stops all in order.
+      detached: true,
+    }).spawn();
+    this.#child = child;
+    this.status.pid = child.pid;
+    this.status.started = await startOf(child.pid);
+    this.#changed();
+    const output = Promise.all([this.#log.take(child.stdout), this.#log.take(child.stderr)]);
+    this.#ended = child.status.then(async ({ code, signal }) => {
+      this.#child = undefined;
+      // What the process left behind, a worker of a killed nginx say, would hold its port.
+      this.#killGroup(child.pid);
+      // Its last words, but no longer than that: an orphan may hold the other end for a while.
+      await Promise.race([output, new Promise((resolve) => setTimeout(resolve, 500))]);
+      if (!this.#stopping) this.#log.write(`-- ${this.name} ended (${signal ?? `code ${code}`})\n`);
+    });
+  }
+
+  async #becomesReady(): Promise<boolean> {
+    const deadline = performance.now() + readyWithin;
+    while (performance.now() < deadline && this.#child && !this.#stopping) {
+      if (await this.#definition.ready().catch(() => false)) return this.#child !== undefined;
+      await this.#pause(probeEvery);
+    }
+    return false;
+  }
+
+  async #keepRunning(): Promise<void> {
+    while (!this.#stopping) {
+      const since = performance.now();
+      await this.#ended;
+      if (this.#stopping) return;
+      if (performance.now() - since > wellAfter) this.#backOff = shortestBackOff;
+      this.status.restarts += 1;
+      this.#set("restarting");
+      await this.#pause(this.#backOff);
+      if (this.#stopping) return;
+      this.#backOff = Math.min(this.#backOff * 2, longestBackOff);
+      try {
+        await this.#spawn();
+      } catch (error) {
+        this.#log.write(`-- ${this.name} could not be started: ${error}\n`);
+        continue;
+      }
+      if (await this.#becomesReady()) this.#set("ready");
+    }
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #signal(signal: Deno.Signal): void {
+    try {
+      this.#child?.kill(signal);
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+
+  #killGroup(pid: number): void {
+    try {
+      Deno.kill(-pid, "SIGKILL");
+    } catch {
+      // Nobody was left.
+    }
+  }
+
+  #set(state: ProcessStatus["state"]): void {
+    this.status.state = state;
+    this.#changed();
+  }
+}

