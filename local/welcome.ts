@@ -1,20 +1,27 @@
-import { userToken } from "./keys.ts";
+import { demo, demoTenant } from "./demo.ts";
 import type { Stack } from "./stack.ts";
-
-export const demoTenant = "demo";
-export const demoUsers = [
-  "11111111-1111-4111-8111-111111111111",
-  "22222222-2222-4222-8222-222222222222",
-];
 
 /** Tells a person what there is now and what to try first. */
 export async function welcome(stack: Stack): Promise<void> {
-  const [first, second] = demoUsers.map((user) => userToken(user, demoTenant));
-  await Promise.resolve();
+  const { apiKey, userTokens: [first, second] } = await demo(stack);
+  const heading = (text: string) => Deno.stdout.isTerminal() ? `\x1b[1m${text}\x1b[0m` : text;
   console.log(`
-Logloom runs at ${stack.url}  (Postgres: ${stack.databaseUrl})
+${heading("Logloom is running")}
 
-User 1   ${first}
-User 2   ${second}
+  API        ${stack.url}
+  Database   ${stack.databaseUrl}
+  Logs       ${stack.folder}/logs
+
+${heading(`Tenant ${demoTenant}`)}
+
+  API key    ${apiKey}
+  User 1     ${first}
+  User 2     ${second}
+
+${heading("Try it: send an event, then list the API keys")}
+
+curl -s ${stack.url}/functions/v1/ingest -H 'X-API-Key: ${apiKey}' --json '{"level":"info","msg":"hello"}'
+
+curl -s ${stack.url}/rest/v1/rpc/list_api_keys -H 'Authorization: Bearer ${first}' --json '{}'
 `);
 }
