@@ -161,6 +161,7 @@ begin
   update partman.part_config c
   set premake = v_days_ahead
   where c.parent_table = 'app.logs' and c.premake <> v_days_ahead;
+  -- Leaves the search_path of the session changed: nothing else belongs in the session of the job.
   perform partman.run_maintenance('app.logs');
   perform private.adopt_partitions();
   -- pg_partman extends the newest partition; a day that went missing it does not bring back.

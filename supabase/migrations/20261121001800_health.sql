@@ -24,8 +24,8 @@ declare
   v_settings private.settings;
   v_queue private.queue_state;
   v_writer private.job_heartbeats;
-  v_now constant timestamptz := clock_timestamp();
-  v_today constant date := private.utc_day(v_now);
+  v_now timestamptz;
+  v_today constant date := private.utc_day(now());
   v_queue_age interval;
   v_silence interval;
   v_current_exists constant boolean := private.partition_exists(v_today);
@@ -39,9 +39,11 @@ begin
   v_queue := private.queue_state();
   select count(*) into v_dead_letters from private.dead_letters;
   select h.* into v_writer from private.job_heartbeats h where h.job = 'write_logs';
-  v_queue_age := greatest(v_now - v_queue.oldest_received_at, '0');
+  -- After what it is compared with was read, so that no age is negative.
+  v_now := clock_timestamp();
+  v_queue_age := v_now - v_queue.oldest_received_at;
   -- A writer that never ran counts as silent since for ever.
-  v_silence := coalesce(greatest(v_now - v_writer.last_succeeded_at, '0'), 'infinity');
+  v_silence := coalesce(v_now - v_writer.last_succeeded_at, 'infinity');
 
   v_queue_status := private.health_word(
     coalesce(v_queue_age > v_settings.queue_unhealthy_age, false),

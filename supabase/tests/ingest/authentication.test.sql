@@ -1,0 +1,65 @@
+begin;
+select plan(9);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
+insert into app.api_keys (tenant_id, name, key_prefix, key_digest, expires_at, revoked_at)
+values
+  ('acme', 'live', 'll_aaaaaaaa', sha256('live'), null, null),
+  ('acme', 'revoked', 'll_bbbbbbbb', sha256('revoked'), null, now()),
+  ('acme', 'expired', 'll_cccccccc', sha256('expired'), now() - interval '1 second', null);
+
+set local role service_role;
+
+prepare call_with_key as
+select public.ingest_logs(
+  p_key_digest => encode(sha256($1::bytea), 'hex'), p_ts => array[null]::timestamptz[]
+)::jsonb;
+
+select is(
+  public.ingest_logs(
+    p_key_digest => encode(sha256('live'), 'hex'), p_ts => array[null, null]::timestamptz[]
+  )::jsonb,
+  '{"success": true, "ingested": 2, "rejected": 0}',
+  'a live API key enqueues'
+);
+select throws_ok(
+  $$execute call_with_key('revoked')$$,
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'a revoked key is refused'
+);
+select throws_ok(
+  $$execute call_with_key('expired')$$,
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'an expired key is refused'
+);
+select throws_ok(
+  $$execute call_with_key('unknown')$$,
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'an unknown key is refused'
+);
+select throws_ok(
+  $$select public.ingest_logs(p_tenant_id => ' ', p_ts => array[now()])$$,
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'a blank tenant is refused'
+);
+select throws_ok(
+  $$select public.ingest_logs(p_ts => array[now()])$$,
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'nobody is refused'
+);
+select is(
+  public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,
+  '{"authenticated": true}',
+  'without p_ts the call only authenticates'
+);
+
+reset role;
+select is(
+  (select count(*)::integer from private.queue),
+  1,
+  'a refused call leaves nothing in the queue'
+);
+
+set local role authenticated;
+select throws_ok(
+  $$select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()])$$,
+  '42501', null, 'a user cannot reach it past the edge function'
+);
+
+select * from finish();
+rollback;

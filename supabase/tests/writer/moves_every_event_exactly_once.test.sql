@@ -1,0 +1,59 @@
+begin;
+select plan(10);
+
+select public.ingest_logs(
+  p_tenant_id => 'acme',
+  p_ts => array['2026-11-21T10:00:00Z', null]::timestamptz[],
+  p_level => array['warn', null],
+  p_msg => array['disk full', null],
+  p_service => array['db', null],
+  p_env => array['prod', null],
+  p_req_id => array['r1', null],
+  p_user_id => array['u1', null],
+  p_route => array['/a', null],
+  p_host => array['h1', null],
+  p_attrs => array['{"n": 1}', null]::jsonb[]
+);
+select public.ingest_logs(p_tenant_id => 'globex', p_ts => array[null]::timestamptz[]);
+update private.queue
+set ts = array_replace(ts, '2026-11-21T10:00:00Z', now() - interval '1 hour'),
+  ts_min = now() - interval '1 hour'
+where tenant_id = 'acme';
+create temp table batch on commit drop as
+select batch_key, received_at from private.queue where tenant_id = 'acme';
+
+select is(private.write_step(), 0, 'nothing moves before the slot is closed');
+select ok(private.flip_queue(), 'the flip closes the slot');
+select ok(not private.flip_queue(), 'and waits until the closed slot is moved');
+select is(private.write_step(), 3, 'one step moves both batches');
+select is(private.write_step(), 0, 'and nothing twice');
+select results_eq(
+  $$select ts, level, msg, service, env, req_id, user_id, route, host, attrs
+    from app.logs where tenant_id = 'acme' order by ts$$,
+  $$values
+    (
+      now() - interval '1 hour', 'warn', 'disk full', 'db', 'prod', 'r1', 'u1', '/a', 'h1',
+      '{"n": 1}'::jsonb
+    ),
+    (
+      (select received_at from batch), null, null, null, null, null, null, null, null, null
+    )$$,
+  'every field arrives; a missing ts is the time of receipt'
+);
+select results_eq(
+  $$select id from app.logs where tenant_id = 'acme' order by ts$$,
+  $$select overlay(batch_key::text placing '0000' from 33)::uuid from batch
+    union all
+    select overlay(batch_key::text placing '0001' from 33)::uuid from batch$$,
+  'ids derive from the batch and the index'
+);
+select is(
+  (select count(distinct arrival)::integer from app.logs),
+  1,
+  'one step is one arrival'
+);
+select is((private.queue_state()).depth, 0::bigint, 'the queue is empty');
+select ok(not private.flip_queue(), 'an empty slot is not closed');
+
+select * from finish();
+rollback;
