@@ -1,0 +1,68 @@
+import { describeError, type Failure, logFailure, type Result, unavailable } from "./errors.ts";
+import { success } from "./errors.ts";
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly serviceRoleKey: string;
+  readonly timeoutMs: number;
+}
+
+/** Calls one function of the database, and answers with its JSON text. */
+export type CallDatabase = (name: string, body: string) => Promise<Result<string>>;
+
+export const databaseAway = "The database is unavailable, try again";
+
+/** What the database itself decided about a request; any other refusal is our own fault. */
+const decidedStatuses = new Set([400, 401, 409, 429, 503]);
+
+export function createDatabase(options: DatabaseOptions): CallDatabase {
+  const headers = {
+    "Content-Type": "application/json",
+    apikey: options.serviceRoleKey,
+    Authorization: `Bearer ${options.serviceRoleKey}`,
+  };
+
+  return async (name, body) => {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(`${options.url}/rest/v1/rpc/${name}`, {
+        method: "POST",
+        headers,
+        body,
+        redirect: "error",
+        signal: AbortSignal.timeout(options.timeoutMs),
+      });
+      text = await response.text();
+    } catch (error) {
+      logFailure("database call failed", { call: name, reason: describeError(error) });
+      return unavailable(databaseAway);
+    }
+    if (response.status === 200) return success(text);
+
+    const { code, message } = readError(text);
+    if (code.startsWith("PT") && decidedStatuses.has(response.status)) {
+      const decided: Failure = {
+        status: response.status,
+        error: message,
+        retryAfter: response.headers.get("Retry-After") ?? undefined,
+      };
+      if (response.status === 503 && decided.retryAfter === undefined) return unavailable(message);
+      return { ok: false, failure: decided };
+    }
+    logFailure("database refused the call", { call: name, status: response.status, code });
+    return unavailable(databaseAway);
+  };
+}
+
+function readError(text: string): { code: string; message: string } {
+  try {
+    const error: unknown = JSON.parse(text);
+    if (typeof error === "object" && error !== null && "code" in error && "message" in error) {
+      return { code: String(error.code), message: String(error.message) };
+    }
+  } catch {
+    return { code: "not JSON", message: "" };
+  }
+  return { code: "none", message: "" };
+}

@@ -1,0 +1,37 @@
+/** Why a request was not served: what the client is told, and nothing else. */
+export interface Failure {
+  readonly status: number;
+  readonly error: string;
+  readonly retryAfter?: string;
+}
+
+export type Result<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: Failure };
+
+export function success<T>(value: T): Result<T> {
+  return { ok: true, value };
+}
+
+export function failure(status: number, error: string, retryAfter?: string): Result<never> {
+  return { ok: false, failure: { status, error, retryAfter } };
+}
+
+/** A 503 asks for another try after 1 to 5 seconds, spread so that clients do not return in step. */
+export function unavailable(error: string): Result<never> {
+  return failure(503, error, String(1 + Math.floor(Math.random() * 5)));
+}
+
+/**
+ * What may be logged of an unexpected error. Its message is left out, because the messages of
+ * parsers and of `fetch` quote what they were given.
+ */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frame = error.stack?.split("\n").find((line) => line.startsWith("    at "));
+  return frame === undefined ? error.name : `${error.name} ${frame.trim()}`;
+}
+
+export function logFailure(what: string, details: Record<string, string | number>): void {
+  console.error(JSON.stringify({ level: "error", msg: what, ...details }));
+}

@@ -1,0 +1,15 @@
+import { createDatabase } from "../_shared/database.ts";
+import { readEnv } from "../_shared/env.ts";
+import { createHealthHandler } from "./handler.ts";
+
+const env = readEnv((name) => Deno.env.get(name));
+
+Deno.serve(createHealthHandler({
+  callDatabase: createDatabase({
+    url: env.supabaseUrl,
+    serviceRoleKey: env.serviceRoleKey,
+    // A database that is away is to be told of within 2 s.
+    timeoutMs: 1_800,
+  }),
+  now: () => new Date(),
+}));

@@ -1,0 +1,96 @@
+import { type Authenticate, type Caller, readCredentials, sha256Hex } from "../_shared/auth.ts";
+import type { CallDatabase } from "../_shared/database.ts";
+import {
+  describeError,
+  failure,
+  logFailure,
+  type Result,
+  success,
+  unavailable,
+} from "../_shared/errors.ts";
+import { failureResponse, jsonText, methodNotAllowed, preflight } from "../_shared/http.ts";
+import { type Body, readBody } from "./body.ts";
+import { type Events, readEvents } from "./events.ts";
+
+export interface IngestDependencies {
+  readonly authenticate: Authenticate;
+  readonly callDatabase: CallDatabase;
+}
+
+const allowedMethods = "POST, OPTIONS";
+
+export function createIngestHandler(
+  dependencies: IngestDependencies,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    if (request.method === "OPTIONS") return preflight(allowedMethods);
+    if (request.method !== "POST") return methodNotAllowed(request.method, allowedMethods);
+    let answer: Result<string>;
+    try {
+      answer = await ingest(request, dependencies);
+    } catch (error) {
+      logFailure("ingest failed", { reason: describeError(error) });
+      answer = unavailable("The service is unavailable, try again");
+    }
+    return answer.ok ? jsonText(200, answer.value) : failureResponse(answer.failure);
+  };
+}
+
+/** The answer's JSON text is the database's own. */
+async function ingest(
+  request: Request,
+  { authenticate, callDatabase }: IngestDependencies,
+): Promise<Result<string>> {
+  const credentials = readCredentials(request.headers);
+  if (!credentials.ok) return credentials;
+  const body = await readBody(request);
+  if (!body.ok) return body;
+  const caller = await authenticate(credentials.value);
+  if (!caller.ok) return caller;
+
+  const content = await readContent(request.headers, body.value);
+  if (!content.ok) {
+    // Whether a key lives only the database knows; without that nobody learns about the body.
+    if (caller.value.kind === "api_key") {
+      const authenticated = await callDatabase(
+        "ingest_logs",
+        JSON.stringify(callerParameters(caller.value)),
+      );
+      if (!authenticated.ok) return authenticated;
+    }
+    return content;
+  }
+  const { events, parameters } = content.value;
+  return callDatabase(
+    "ingest_logs",
+    events.toJson({ ...callerParameters(caller.value), ...parameters }),
+  );
+}
+
+interface Content {
+  readonly events: Events;
+  readonly parameters: Record<string, string | number>;
+}
+
+async function readContent(headers: Headers, body: Body): Promise<Result<Content>> {
+  if ("problem" in body) return failure(400, body.problem);
+  const key = headers.get("Idempotency-Key");
+  if (key !== null && (key.length < 1 || key.length > 255)) {
+    return failure(400, "Idempotency-Key must have 1 to 255 characters");
+  }
+  const events = readEvents(new TextDecoder().decode(body.bytes));
+  if (!events.ok) return events;
+  return success({
+    events: events.value,
+    parameters: {
+      p_bytes: body.bytes.length,
+      ...key !== null && { p_idempotency_key: key, p_body_digest: await sha256Hex(body.bytes) },
+    },
+  });
+}
+
+function callerParameters(caller: Caller): Record<string, string> {
+  return caller.kind === "api_key"
+    ? { p_key_digest: caller.keyDigest }
+    : { p_tenant_id: caller.tenantId };
+}

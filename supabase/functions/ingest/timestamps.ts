@@ -1,0 +1,92 @@
+/**
+ * Reads the `ts` of an event. The answer is ISO 8601 in UTC with at most six fraction digits, as
+ * Postgres stores it, or undefined where the text names no moment of the years 1 to 9999.
+ */
+export function isoFromText(text: string): string | undefined {
+  const match = isoPattern.exec(text) ?? basicPattern.exec(text);
+  if (match === null) return numberPattern.test(text) ? isoFromDecimal(text) : undefined;
+
+  const [, year, month, day, hour = "00", minute = "00", second = "00", fraction, zone] = match;
+  if (year === "0000" || +month < 1 || +month > 12) return undefined;
+  if (+day < 1 || +day > daysIn(+year, +month)) return undefined;
+  if (+minute > 59 || +second > 60) return undefined;
+  const endOfDay = hour === "24" && minute === "00" && second === "00" &&
+    (fraction === undefined || +fraction === 0);
+  if (+hour > 23 && !endOfDay) return undefined;
+
+  const date = `${year}-${month}-${day}`;
+  const micros = fraction === undefined ? "" : `.${fraction.slice(0, 6)}`;
+  if ((zone === undefined || zone === "Z" || zone === "z") && !endOfDay && second !== "60") {
+    return `${date}T${hour}:${minute}:${second}${micros}Z`;
+  }
+
+  const offset = offsetSeconds(zone);
+  if (offset === undefined) return undefined;
+  const midnight = Date.parse(`${date}T00:00:00Z`) / 1000;
+  const seconds = midnight + +hour * 3600 + +minute * 60 + +second - offset;
+  // A leap second only ever ends a day of UTC; like Postgres, we count it to the next one.
+  if (second === "60" && seconds % 86400 !== 0) return undefined;
+  return isoFromSeconds(seconds, micros);
+}
+
+/** A Unix time; its size tells seconds, milliseconds, microseconds and nanoseconds apart. */
+export function isoFromNumber(value: number): string | undefined {
+  if (Number.isInteger(value) && value >= 1e11 && value < 1e14) {
+    return new Date(value).toISOString();
+  }
+  return isoFromDecimal(String(value));
+}
+
+const isoPattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
+const basicPattern =
+  /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function offsetSeconds(zone: string | undefined): number | undefined {
+  if (zone === undefined || zone === "Z" || zone === "z") return 0;
+  const hours = +zone.slice(1, 3);
+  const minutes = +zone.slice(-2) * (zone.length > 3 ? 1 : 0);
+  if (hours > 23 || minutes > 59) return undefined;
+  return (zone[0] === "-" ? -1 : 1) * (hours * 3600 + minutes * 60);
+}
+
+/**
+ * `text` is a decimal number, taken by its digits: a double cannot tell the microseconds of a time
+ * in nanoseconds.
+ */
+function isoFromDecimal(text: string): string | undefined {
+  const plain = /[eE]/.test(text) ? expand(Number(text)) : text;
+  if (plain === undefined) return undefined;
+  const negative = plain.startsWith("-");
+  const [whole, fraction = ""] = (negative ? plain.slice(1) : plain).split(".");
+  const digits = whole.replace(/^0+(?=\d)/, "");
+  // 10^11 seconds, and each next unit's equal, is the year 5138; 10^11 milliseconds is 1973.
+  if (digits.length > 20) return undefined;
+  const shift = digits.length <= 11 ? 0 : digits.length <= 14 ? 3 : digits.length <= 17 ? 6 : 9;
+
+  const seconds = Number(digits.slice(0, digits.length - shift));
+  const micros = (digits.slice(digits.length - shift) + fraction).slice(0, 6);
+  if (!negative) return isoFromSeconds(seconds, micros === "" ? "" : `.${micros}`);
+  const below = Number(micros.padEnd(6, "0"));
+  if (below === 0) return isoFromSeconds(-seconds, "");
+  return isoFromSeconds(-seconds - 1, `.${String(1_000_000 - below).padStart(6, "0")}`);
+}
+
+function expand(value: number): string | undefined {
+  if (!Number.isFinite(value) || Math.abs(value) >= 1e20) return undefined;
+  return Number.isInteger(value) ? BigInt(value).toString() : value.toFixed(6);
+}
+
+const firstSecond = Date.parse("0001-01-01T00:00:00Z") / 1000;
+const lastSecond = Date.parse("9999-12-31T23:59:59Z") / 1000;
+
+function isoFromSeconds(seconds: number, micros: string): string | undefined {
+  if (!(seconds >= firstSecond && seconds <= lastSecond)) return undefined;
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${micros}Z`;
+}
