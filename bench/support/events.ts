@@ -1,0 +1,70 @@
+import { Failure } from "../../local/failure.ts";
+
+export type Event = Record<string, unknown>;
+
+/** Events of a file (NDJSON, .gz too), or made ones of the same kind where no file is named. */
+export async function loadEvents(path: string | undefined): Promise<Event[]> {
+  if (!path) return makeEvents(20_000);
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new Failure(`There is no file ${path}.`);
+  }
+  const bytes = path.endsWith(".gz")
+    ? file.readable.pipeThrough(new DecompressionStream("gzip"))
+    : file.readable;
+  const text = await new Response(bytes).text();
+  return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Event);
+}
+
+/** Bodies of at most `limit` bytes; each event carries `ts`. */
+export function makeBodies(
+  events: Event[],
+  limit: number,
+): { body: Uint8Array; events: number }[] {
+  const bodies: { body: Uint8Array; events: number }[] = [];
+  const encoder = new TextEncoder();
+  let parts: string[] = [];
+  let size = 2;
+  const flush = () => {
+    bodies.push({ body: encoder.encode(`[${parts.join(",")}]`), events: parts.length });
+    parts = [];
+    size = 2;
+  };
+  const start = Date.now();
+  for (const [index, event] of events.entries()) {
+    const ts = new Date(start - (index % 60_000)).toISOString();
+    const text = JSON.stringify({ ts, ...event });
+    const bytes = encoder.encode(text).length + 1;
+    if (size + bytes > limit) flush();
+    parts.push(text);
+    size += bytes;
+  }
+  if (parts.length > 0 && bodies.length === 0) flush();
+  return bodies;
+}
+
+function makeEvents(count: number): Event[] {
+  const services = ["api", "web", "worker", "openssh", "billing", "search"];
+  const messages = [
+    (n: number) => `GET /images/${n % 97}.png 200`,
+    (n: number) =>
+      `Failed password for invalid user admin${n % 31} from 10.0.${n % 256}.7 port ${n}`,
+    (n: number) =>
+      `Finished task ${n}.0 in stage ${n % 40}.0 (TID ${n}). 2703 bytes sent to driver`,
+    (n: number) =>
+      `Receiving block blk_${n * 7919} src: /10.0.0.${n % 250}:54106 dest: /10.0.0.1:50010`,
+    (n: number) => `connection refused by upstream db-${n % 9} after ${n % 3000} ms`,
+  ];
+  const levels = ["info", "info", "info", "info", "debug", "warn", "error"];
+  return Array.from({ length: count }, (_, n) => ({
+    level: levels[n % levels.length],
+    msg: messages[n % messages.length](n),
+    service: services[n % services.length],
+    env: "prod",
+    host: `${services[n % services.length]}-${n % 12}`,
+    attrs: { template: `E${n % 120}`, pid: n % 32768, component: "node", bytes: (n * 37) % 90_000 },
+  }));
+}
