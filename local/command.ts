@@ -7,6 +7,8 @@ export interface CommandOptions {
   failure: string;
   /** Writes the whole output here as well. */
   log?: string;
+  /** Ends the command early. */
+  signal?: AbortSignal;
 }
 
 /** Runs a command to its end and gives back its standard output; a failure becomes one sentence. */
@@ -18,6 +20,7 @@ export async function command(argv: string[], options: CommandOptions): Promise<
       args,
       env: options.env,
       cwd: options.cwd,
+      signal: options.signal,
       stdin: "null",
       stdout: "piped",
       stderr: "piped",

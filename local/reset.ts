@@ -1,12 +1,12 @@
 import { removeCluster } from "./database.ts";
 import { removeIfThere } from "./files.ts";
 import { run } from "./failure.ts";
-import { stackNamed } from "./stack.ts";
+import { readOptions } from "./options.ts";
 import { stop } from "./stop.ts";
 import { findSystem } from "./system.ts";
 
 await run(async () => {
-  const stack = stackNamed("dev");
+  const { stack } = readOptions([]);
   await stop(stack);
   const system = await findSystem();
   if (system) await removeCluster(system, stack);

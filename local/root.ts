@@ -1,6 +1,7 @@
 import { command } from "./command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./failure.ts";
+import { startOf } from "./identity.ts";
 import { statfs } from "node:fs/promises";
 
 /** Part of the folder's name: raised when the packages change, so that an older root is not used. */
@@ -8,7 +9,7 @@ const revision = 1;
 const release = "trixie";
 
 /** Room for the packages while they are unpacked, and a little for data. */
-const neededBytes = 3 * 1024 ** 3;
+const neededBytes = 2 * 1024 ** 3;
 
 /**
  * A Debian release of its own, in a folder: Debian 12 and Ubuntu have an older PostgreSQL, and a root of ours leaves
@@ -33,7 +34,7 @@ export async function buildRoot(
   const { bavail, bsize } = await statfs(cacheFolder());
   if (bavail * bsize < neededBytes) {
     throw new Failure(
-      `PostgreSQL needs 3 GB of free disk in ${cacheFolder()} to be set up, and there is less. ` +
+      `PostgreSQL needs 2 GB of free disk in ${cacheFolder()} to be set up, and there is less. ` +
         "Free some space, or set XDG_CACHE_HOME to a folder on another disk.",
     );
   }
@@ -41,22 +42,43 @@ export async function buildRoot(
   // Built aside and renamed whole: what carries the name is complete, however a set-up before ended.
   const draft = `${root}.building-${Deno.pid}`;
   const log = `${draft}.log`;
-  const abandon = async () => {
-    await removeIfThere(draft);
-    Deno.exit(130);
-  };
+  await removeAbandoned(`${root}.building-`);
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
   const signals: Deno.Signal[] = ["SIGINT", "SIGTERM"];
-  for (const signal of signals) Deno.addSignalListener(signal, abandon);
+  for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
-    await build(draft, log, packages, progress);
+    await build(draft, log, packages, progress, interrupted.signal);
     // Another stack may have been quicker: then its root stays.
     if (!(await exists(root))) await Deno.rename(draft, root);
     await removeIfThere(log);
+  } catch (error) {
+    if (interrupted.signal.aborted) throw new Failure("Setting up was interrupted.");
+    throw error;
   } finally {
-    for (const signal of signals) Deno.removeSignalListener(signal, abandon);
-    await removeIfThere(draft);
+    for (const signal of signals) Deno.removeSignalListener(signal, interrupt);
+    await removeDraft(draft);
   }
   return root;
+}
+
+/** Removes what set-ups left that were killed before they could do so themselves. */
+async function removeAbandoned(prefix: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(cacheFolder())) {
+    const path = `${cacheFolder()}/${name}`;
+    if (!isDirectory || !path.startsWith(prefix)) continue;
+    if ((await startOf(Number(path.slice(prefix.length)))) === "") await removeDraft(path);
+  }
+}
+
+async function removeDraft(draft: string): Promise<void> {
+  if (!(await exists(draft))) return;
+  // debootstrap mounts these while it works.
+  for (const mount of ["proc", "sys"]) {
+    await new Deno.Command("umount", { args: ["--lazy", `${draft}/${mount}`], stderr: "null" })
+      .output();
+  }
+  await removeIfThere(draft);
 }
 
 async function build(
@@ -64,9 +86,10 @@ async function build(
   log: string,
   packages: string[],
   progress: (step: string) => void,
+  signal: AbortSignal,
 ): Promise<void> {
   const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
-  const failure = (what: string) => ({ env, log, failure: `${what} failed (see ${log})` });
+  const failure = (what: string) => ({ env, log, signal, failure: `${what} failed (see ${log})` });
 
   if (!(await exists("/usr/sbin/debootstrap"))) {
     progress("Installing debootstrap");

@@ -1,7 +1,7 @@
-import { parseArgs } from "node:util";
 import { Failure, run, sentence } from "./failure.ts";
 import { readState, runningState } from "./state.ts";
-import { type Stack, type StackName, stackNamed, stackNames } from "./stack.ts";
+import { readOptions } from "./options.ts";
+import type { Stack } from "./stack.ts";
 import { prepareSystem, type System } from "./system.ts";
 import { fromFileUrl } from "./files.ts";
 import { up } from "./up.ts";
@@ -10,8 +10,8 @@ import { welcome } from "./welcome.ts";
 const progress = (step: string) => console.log(`  ${step} …`);
 
 await run(async () => {
-  const options = readOptions();
-  const stack = stackNamed(options.stack);
+  const options = readOptions(["background", "supervise"]);
+  const stack = options.stack;
   const running = await runningState(stack);
   if (running?.status === "ready") {
     console.log("Logloom is already running.");
@@ -26,25 +26,6 @@ await run(async () => {
   else await stayInForeground(stack, system, options.supervise);
 });
 
-function readOptions(): { stack: StackName; background: boolean; supervise: boolean } {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      args: Deno.args,
-      options: {
-        background: { type: "boolean", default: false },
-        stack: { type: "string", default: "dev" },
-        supervise: { type: "boolean", default: false },
-      },
-    }));
-  } catch (error) {
-    throw new Failure(`${(error as Error).message} (usage: npm start -- [--background])`);
-  }
-  const name = stackNames.find((known) => known === values.stack);
-  if (!name) throw new Failure(`There is no stack ${values.stack}: ${stackNames.join(", ")}.`);
-  return { ...values, stack: name };
-}
-
 async function stayInForeground(stack: Stack, system: System, quiet: boolean): Promise<void> {
   const stackUp = await up(stack, system, { progress: quiet ? () => {} : progress });
   const asked = Promise.withResolvers<void>();
@@ -52,13 +33,16 @@ async function stayInForeground(stack: Stack, system: System, quiet: boolean): P
   // Closing the terminal ends a foreground stack; one in the background has no terminal to lose.
   const signals: Deno.Signal[] = quiet ? ["SIGINT", "SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) Deno.addSignalListener(signal, ask);
-  if (!quiet) {
-    await welcome(stack);
-    console.log("Ctrl-C stops it.");
+  try {
+    if (!quiet) {
+      await welcome(stack);
+      console.log("Ctrl-C stops it.");
+    }
+    await asked.promise;
+    if (!quiet) console.log("\nStopping …");
+  } finally {
+    await stackUp.stop();
   }
-  await asked.promise;
-  if (!quiet) console.log("\nStopping …");
-  await stackUp.stop();
 }
 
 /** Starts this very program again without a terminal, and waits until the stack serves. */

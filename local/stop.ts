@@ -1,11 +1,12 @@
 import { Failure, run } from "./failure.ts";
 import { endProcess } from "./identity.ts";
 import { runningState } from "./state.ts";
-import { type Stack, stackNamed } from "./stack.ts";
+import { readOptions } from "./options.ts";
+import type { Stack } from "./stack.ts";
 
 if (import.meta.main) {
   await run(async () => {
-    const stopped = await stop(stackNamed("dev"));
+    const stopped = await stop(readOptions([]).stack);
     console.log(stopped ? "Logloom is stopped; its data is kept." : "Logloom is not running.");
   });
 }

@@ -86,7 +86,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
 }
 
 /** Ends what a supervisor left that was itself killed. */
-async function endLeftovers(stack: Stack): Promise<void> {
+export async function endLeftovers(stack: Stack): Promise<void> {
   const state = await readState(stack);
   if (!state) return;
   for (const process of Object.values(state.processes).toReversed()) {

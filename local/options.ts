@@ -1,0 +1,23 @@
+import { parseArgs } from "node:util";
+import { Failure } from "./failure.ts";
+import { type Stack, stackNamed, stackNames } from "./stack.ts";
+
+/** Reads a command's flags; every command of the stack takes --stack, for those that work on several. */
+export function readOptions<Flag extends string>(
+  flags: readonly Flag[],
+): { stack: Stack } & Record<Flag, boolean> {
+  const options: Record<string, { type: "boolean" | "string" }> = { stack: { type: "string" } };
+  for (const flag of flags) options[flag] = { type: "boolean" };
+  let values: Record<string, string | boolean | undefined>;
+  try {
+    ({ values } = parseArgs({ args: Deno.args, options }));
+  } catch (error) {
+    const known = flags.map((flag) => `--${flag}`).concat("--stack=NAME").join(", ");
+    throw new Failure(`${(error as Error).message.split(". ")[0]}; there are ${known}.`);
+  }
+  const wanted = values.stack ?? "dev";
+  const name = stackNames.find((known) => known === wanted);
+  if (!name) throw new Failure(`There is no stack ${wanted}; there are ${stackNames.join(", ")}.`);
+  const given = flags.map((flag) => [flag, values[flag] === true]);
+  return { ...Object.fromEntries(given) as Record<Flag, boolean>, stack: stackNamed(name) };
+}

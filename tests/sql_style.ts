@@ -1,0 +1,39 @@
+/** A place in an SQL text that is not written as the others are. */
+export interface StyleFault {
+  line: number;
+  message: string;
+}
+
+const widest = 100;
+
+/** Checks what no formatter for this dialect does as we write it: lower case, two spaces, 100 columns. */
+export function sqlStyleFaults(text: string): StyleFault[] {
+  const faults: StyleFault[] = [];
+  const lines = text.split("\n");
+  const code = codeOnly(text).split("\n");
+  lines.forEach((content, index) => {
+    const fault = (message: string) => faults.push({ line: index + 1, message });
+    if (content.includes("\t")) fault("a tab; indent with two spaces");
+    if (/[ \t\r]$/.test(content)) fault("blanks at the end of the line");
+    if ([...content].length > widest) fault(`longer than ${widest} columns`);
+    if (content === "" && lines[index - 1] === "") fault("a second empty line");
+    const indent = /^ */.exec(code[index])?.[0].length ?? 0;
+    if (code[index].trim() !== "" && indent % 2 === 1) fault("indented by an odd number of spaces");
+    const upper = /(?<![\w"])[A-Z]\w*/.exec(code[index])?.[0];
+    if (upper) fault(`upper case: ${upper}`);
+  });
+  if (text !== "" && !text.endsWith("\n")) {
+    faults.push({ line: lines.length, message: "no newline at the end of the file" });
+  }
+  return faults;
+}
+
+/**
+ * The text with comments, strings and quoted names made unreadable, so that places stay.
+ * A body between $$ and $$ is code; between tags with a name it is a string.
+ */
+function codeOnly(text: string): string {
+  const quoted =
+    /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|''|\\[\s\S])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w+)\$[\s\S]*?\$\1\$/g;
+  return text.replace(quoted, (found) => found.replace(/[^\n]/g, "~"));
+}
