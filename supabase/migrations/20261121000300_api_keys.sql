@@ -174,10 +174,10 @@ as $$
 declare
   v_tenant_id constant text := private.resolve_tenant(p_tenant_id);
   v_limit constant integer := private.list_limit(p_limit);
-  v_after record;
+  v_after_created_at timestamptz;
 begin
   if p_after is not null then
-    select k.created_at, k.key_id into v_after
+    select k.created_at into v_after_created_at
     from app.api_keys k
     where k.tenant_id = v_tenant_id and k.key_id = p_after;
     if not found then
@@ -194,7 +194,7 @@ begin
     k.created_at, k.last_used_at, k.expires_at, k.revoked_at
   from app.api_keys k
   where k.tenant_id = v_tenant_id
-    and (p_after is null or (k.created_at, k.key_id) < (v_after.created_at, v_after.key_id))
+    and (p_after is null or (k.created_at, k.key_id) < (v_after_created_at, p_after))
   order by k.created_at desc, k.key_id desc
   limit v_limit;
 end;
