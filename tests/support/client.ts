@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import { stack } from "./stack.ts";
+import { userToken } from "./tokens.ts";
+
+export interface Answer<Body = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  /** Parsed where it is JSON, else the text. */
+  body: Body;
+}
+
+/** One request to the front door, its answer read to the end. */
+export async function call<Body = Record<string, unknown>>(
+  path: string,
+  init: RequestInit = {},
+): Promise<Answer<Body>> {
+  const response = await fetch(`${stack.url}${path}`, init);
+  const text = await response.text();
+  let body: unknown = text;
+  if (response.headers.get("content-type")?.includes("json") && text !== "") {
+    body = JSON.parse(text);
+  }
+  return { status: response.status, headers: response.headers, body: body as Body };
+}
+
+/** Sends events, or a body as it is: text and bytes. */
+export function ingest(
+  headers: Record<string, string>,
+  events: unknown,
+  init: RequestInit = {},
+): Promise<Answer> {
+  const isRaw = typeof events === "string" || events instanceof Uint8Array ||
+    events instanceof ReadableStream;
+  return call("/functions/v1/ingest", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: isRaw ? events as BodyInit : JSON.stringify(events),
+    ...init,
+  });
+}
+
+export function rpc<Body = Record<string, unknown>>(
+  token: string | null,
+  operation: string,
+  parameters: unknown = {},
+  init: RequestInit = {},
+): Promise<Answer<Body>> {
+  return call(`/rest/v1/rpc/${operation}`, {
+    method: "POST",
+    headers: {
+      apikey: stack.anonKey,
+      "content-type": "application/json",
+      ...(token === null ? {} : bearer(token)),
+    },
+    body: JSON.stringify(parameters),
+    ...init,
+  });
+}
+
+export function health(endpoint = "", init: RequestInit = {}): Promise<Answer> {
+  return call(`/functions/v1/health${endpoint}`, init);
+}
+
+export function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+export function apiKey(key: string): Record<string, string> {
+  return { "x-api-key": key };
+}
+
+/** supabase-js as a signed-in user's browser has it. */
+export function supabase(token: string): SupabaseClient {
+  return createClient(stack.url, stack.anonKey, { accessToken: () => Promise.resolve(token) });
+}
+
+/** A tenant that nobody else uses, with one signed-in user. */
+export interface Tenant {
+  id: string;
+  userId: string;
+  token: string;
+  headers: Record<string, string>;
+}
+
+export async function newTenant(name = "tenant"): Promise<Tenant> {
+  const id = `${name}-${crypto.randomUUID()}`;
+  const userId = crypto.randomUUID();
+  const token = await userToken({ tenant_id: id, sub: userId });
+  return { id, userId, token, headers: bearer(token) };
+}
+
+export interface CreatedKey {
+  key_id: string;
+  key_value: string;
+  key_prefix: string;
+}
+
+export async function createKey(tenant: Tenant, parameters = {}): Promise<CreatedKey> {
+  const { status, body } = await rpc<CreatedKey>(tenant.token, "create_api_key", {
+    p_name: "test",
+    ...parameters,
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body;
+}
+
+/** The answer is this one, to the letter. */
+export function assertAnswer(answer: Answer<unknown>, status: number, body: unknown): void {
+  assert.deepEqual({ status: answer.status, body: answer.body }, { status, body });
+}
+
+/** An error that an operation raises: its status, our code and its message. */
+export function assertRpcError(answer: Answer<unknown>, status: number, message: string): void {
+  const { code, message: said } = answer.body as Record<string, unknown>;
+  assert.deepEqual(
+    { status: answer.status, code, message: said },
+    { status, code: `PT${status}`, message },
+  );
+}

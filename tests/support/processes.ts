@@ -1,0 +1,88 @@
+import { type ProcessIdentity, startOf } from "../../local/identity.ts";
+import type { State } from "../../local/state.ts";
+import type { Database } from "./database.ts";
+import { eventually } from "./eventually.ts";
+import { stack } from "./stack.ts";
+
+export type ProcessName = "postgres" | "postgrest" | "ingest" | "health" | "gateway";
+
+export async function stackState(): Promise<State> {
+  return JSON.parse(await Deno.readTextFile(stack.stateFile));
+}
+
+/** Kills a process of the stack without a word to it. */
+export async function killProcess(name: ProcessName): Promise<ProcessIdentity> {
+  const { pid, started } = await eventually(`${name} runs`, async () => {
+    const status = (await stackState()).processes[name];
+    return status && (await startOf(status.pid)) === status.started && status;
+  });
+  Deno.kill(pid, "SIGKILL");
+  return { pid, started };
+}
+
+/** Waits until the supervisor has another process in the place of the killed one, and it serves. */
+export async function isBack(name: ProcessName, killed: ProcessIdentity): Promise<void> {
+  await eventually(`${name} is back`, async () => {
+    const { pid, state } = (await stackState()).processes[name];
+    return pid !== killed.pid && state === "ready";
+  }, { within: 30_000 });
+}
+
+/** Stops every process of PostgreSQL without ending it: connections stay open, nothing answers. */
+export async function freezePostgres(sql: Database): Promise<AsyncDisposable> {
+  const postmaster = (await stackState()).processes.postgres.pid;
+  const backends = await sql`select pid from pg_stat_activity where pid <> pg_backend_pid()`;
+  const pids = [postmaster, ...backends.map(({ pid }) => pid as number)];
+  const frozen: number[] = [];
+  const thaw = () => {
+    for (const pid of frozen.splice(0)) signalIfThere(pid, "SIGCONT");
+  };
+  for (const pid of pids) if (signalIfThere(pid, "SIGSTOP")) frozen.push(pid);
+  return {
+    [Symbol.asyncDispose]() {
+      thaw();
+      return Promise.resolve();
+    },
+  };
+}
+
+/**
+ * Keeps PostgreSQL down: its supervisor sleeps, so that nobody starts it again. Whatever becomes of
+ * the test, the supervisor wakes after a while.
+ */
+export async function keepPostgresDown(): Promise<AsyncDisposable> {
+  const supervisor = (await stackState()).supervisor.pid;
+  const alarm = new Deno.Command("sh", {
+    args: ["-c", `sleep 20; kill -CONT ${supervisor}`],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  alarm.unref();
+  Deno.kill(supervisor, "SIGSTOP");
+  let killed: ProcessIdentity;
+  try {
+    killed = await killProcess("postgres");
+  } catch (error) {
+    Deno.kill(supervisor, "SIGCONT");
+    throw error;
+  }
+  return {
+    async [Symbol.asyncDispose]() {
+      Deno.kill(supervisor, "SIGCONT");
+      alarm.kill("SIGKILL");
+      await alarm.status;
+      await isBack("postgres", killed);
+    },
+  };
+}
+
+function signalIfThere(pid: number, signal: Deno.Signal): boolean {
+  try {
+    Deno.kill(pid, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import { SignJWT } from "jose";
+import { stack } from "./stack.ts";
+
+const secret = new TextEncoder().encode(stack.jwtSecret);
+
+/** A token as Auth issues it on sign-in, with other claims where a test wants them; undefined leaves one out. */
+export function userToken(claims: Record<string, unknown>, key = secret): Promise<string> {
+  const all = {
+    aud: "authenticated",
+    role: "authenticated",
+    sub: crypto.randomUUID(),
+    exp: Math.floor(Date.now() / 1000) + 3600,
+    ...claims,
+  };
+  return new SignJWT(JSON.parse(JSON.stringify(all)))
+    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+    .sign(key);
+}
+
+/** A token signed with the key pair (ES256) that the supabase CLI has for local projects. */
+export async function cliToken(claims: Record<string, unknown>): Promise<string> {
+  const checkout = new URL("../..", import.meta.url);
+  const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";
+  const { success, stdout, stderr } = await new Deno.Command(
+    new URL(`node_modules/@supabase/cli-${Deno.build.os}-${arch}/bin/supabase`, checkout),
+    {
+      args: [
+        "gen",
+        "bearer-jwt",
+        "--role=authenticated",
+        `--sub=${crypto.randomUUID()}`,
+        `--payload=${JSON.stringify(claims)}`,
+      ],
+      cwd: checkout,
+      env: { SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+      stdin: "null",
+    },
+  ).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** A token that is not signed at all. */
+export function unsignedToken(claims: Record<string, unknown>): string {
+  const part = (value: unknown) =>
+    new TextEncoder().encode(JSON.stringify(value))
+      .toBase64({ alphabet: "base64url", omitPadding: true });
+  return `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.`;
+}
