@@ -40,36 +40,33 @@ interface View {
 }
 
 /** Each endpoint that looks at the database, and what it shows of the report. */
-const views: ReadonlyMap<string, (report: Report) => View> = new Map<
-  string,
-  (report: Report) => View
->([
-  ["/ready", ({ status, checks: { queue, writer } }) => ({
+const views: Record<string, ((report: Report) => View) | undefined> = {
+  "/ready": ({ status, checks: { queue, writer } }) => ({
     httpStatus: status === "healthy" ? 200 : 503,
     status,
     checks: { queue: { depth: queue.depth }, writer: { status: writer.status } },
-  })],
-  ["/queue", ({ checks: { queue: { status, ...queue } } }) => ({
+  }),
+  "/queue": ({ checks: { queue: { status, ...queue } } }) => ({
     httpStatus: 200,
     status,
     checks: { queue },
-  })],
-  ["/writer", ({ checks: { writer: { status, ...writer } } }) => ({
+  }),
+  "/writer": ({ checks: { writer: { status, ...writer } } }) => ({
     httpStatus: 200,
     status,
     checks: { writer },
-  })],
-  ["/partitions", ({ checks: { partitions: { status, ...partitions } } }) => ({
+  }),
+  "/partitions": ({ checks: { partitions: { status, ...partitions } } }) => ({
     httpStatus: 200,
     status,
     checks: { partitions },
-  })],
-  ["/detailed", ({ status, checks }) => ({
+  }),
+  "/detailed": ({ status, checks }) => ({
     httpStatus: status === "unhealthy" ? 503 : 200,
     status,
     checks,
-  })],
-]);
+  }),
+};
 
 const allowedMethods = "GET, HEAD, OPTIONS";
 
@@ -95,7 +92,7 @@ export function createHealthHandler(
       const message = "Logloom is running";
       return jsonText(200, JSON.stringify({ status: "healthy", timestamp, message }));
     }
-    const view = path === undefined ? undefined : views.get(path);
+    const view = path === undefined ? undefined : views[path];
     if (view === undefined) {
       return jsonText(404, JSON.stringify({ error: "Unknown health endpoint" }));
     }

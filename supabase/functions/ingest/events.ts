@@ -187,7 +187,7 @@ class Normaliser {
     let level: Text = null;
     let sentLevel = event.level ?? null;
     if (sentLevel !== null) {
-      const text = this.#text(sentLevel);
+      const text = typeof sentLevel === "number" ? String(sentLevel) : this.#text(sentLevel);
       if (text === undefined) return fieldNotText("level", sentLevel);
       const lower = text.toLowerCase();
       level = levelOf(lower);

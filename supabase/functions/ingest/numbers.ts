@@ -11,7 +11,7 @@ const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 const riskyNumber = /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE]))/g;
 const anyNumber = /[:,[][ \t\n\r]*(?=-?\d)/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}])/y;
-const notAsPrinted = /\d\.\d*0(?!\d)|-0(?![.\d])/;
+const notAsPrinted = /[:,[][ \t\n\r]*(?:-?\d+\.\d*0(?![\d.])|-0(?![\d.]))/;
 
 /** Whether the text may hold numbers, beyond the risky ones, that JavaScript would print otherwise. */
 export function hasUnusualNumbers(text: string): boolean {

@@ -1,0 +1,383 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type Batch, readEvents } from "./events.ts";
+
+/** What the database is sent, parsed; numbers that a double would change have `exact` instead. */
+function read(body: string): Record<string, unknown> {
+  return JSON.parse(sent(body));
+}
+
+function sent(body: string): string {
+  const events = readEvents(body);
+  assert.ok(events.ok, body.slice(0, 200));
+  return events.value.toJson({});
+}
+
+function batchOf(body: string): Batch {
+  const events = readEvents(body);
+  assert.ok(events.ok, body.slice(0, 200));
+  return events.value.batch;
+}
+
+function refusal(body: string): unknown {
+  const events = readEvents(body);
+  assert.ok(!events.ok, body.slice(0, 200));
+  return events.failure;
+}
+
+Deno.test("every field of an event arrives in its column", () => {
+  assert.deepEqual(
+    read(JSON.stringify([{
+      ts: "2026-11-21T12:34:56.789Z",
+      level: "warn",
+      msg: "disk almost full",
+      service: "web",
+      env: "prod",
+      req_id: "r1",
+      user_id: "u1",
+      route: "/a",
+      host: "h1",
+      attrs: { free: 3, nested: { list: [1, null, true] } },
+    }, {}])),
+    {
+      p_ts: ["2026-11-21T12:34:56.789Z", null],
+      p_level: ["warn", null],
+      p_msg: ["disk almost full", null],
+      p_service: ["web", null],
+      p_env: ["prod", null],
+      p_req_id: ["r1", null],
+      p_user_id: ["u1", null],
+      p_route: ["/a", null],
+      p_host: ["h1", null],
+      p_attrs: [{ free: 3, nested: { list: [1, null, true] } }, null],
+    },
+  );
+});
+
+Deno.test("a body is an array, one event, or either in `logs`", () => {
+  for (
+    const body of ['[{"msg":"a"}]', '{"msg":"a"}', '{"logs":[{"msg":"a"}]}', '{"logs":{"msg":"a"}}']
+  ) {
+    assert.deepEqual(read(body), { p_ts: [null], p_msg: ["a"] }, body);
+  }
+  assert.deepEqual(read("[]"), { p_ts: [] });
+  assert.deepEqual(read('{"logs":[]}'), { p_ts: [] });
+  assert.deepEqual(read("{}"), { p_ts: [null] });
+  assert.deepEqual(read("\uFEFF{}".slice(1)), { p_ts: [null] });
+});
+
+Deno.test("`logs` beside an event's fields is an attribute of the event", () => {
+  assert.deepEqual(read('{"msg":"a","logs":[1]}'), {
+    p_ts: [null],
+    p_msg: ["a"],
+    p_attrs: [{ logs: [1] }],
+  });
+});
+
+Deno.test("other bodies are refused", () => {
+  for (
+    const body of ["", "{", "[1,", "nul", "[01]", "[1.]", '["\u0001"]', "[}", '{"logs"', "[-]"]
+  ) {
+    assert.deepEqual(refusal(body), { status: 400, error: "Invalid JSON", retryAfter: undefined });
+  }
+  for (const body of ["null", "1", "1e999", '"text"', "true", '{"logs":1}', '{"logs":null}']) {
+    assert.deepEqual(refusal(body), {
+      status: 400,
+      error: 'Invalid body: expected an array of log events, a log event, or {"logs": [...]}',
+      retryAfter: undefined,
+    });
+  }
+});
+
+Deno.test("10,000 events are taken, 10,001 are refused with their count", () => {
+  const events = (count: number) => `[${Array(count).fill("{}").join(",")}]`;
+  assert.equal(batchOf(events(10_000)).p_ts.length, 10_000);
+  assert.deepEqual(refusal(events(10_001)), {
+    status: 400,
+    error: "Too many records: 10001 (max 10000)",
+    retryAfter: undefined,
+  });
+});
+
+Deno.test("a faulty event is rejected alone, and the others keep their positions", () => {
+  assert.deepEqual(
+    read(
+      '[{"msg":"a"},7,{"msg":"b","level":"loud"},{"ts":"noon"},{"ts":true},{"ts":{}},' +
+        '{"msg":"c","host":{"x":1}},{"level":[]},{"attrs":[1]},{"attrs":"x"},null,[],{"msg":"z"}]',
+    ),
+    {
+      p_ts: [null, null],
+      p_msg: ["a", "z"],
+      p_positions: [0, 12],
+      p_rejected: 11,
+      p_errors: [
+        { index: 1, code: "not_an_object", message: "A log event must be a JSON object" },
+        {
+          index: 2,
+          code: "level_unknown",
+          message: 'level is none of debug, info, warn, error: "loud"',
+        },
+        {
+          index: 3,
+          code: "ts_unreadable",
+          message: 'ts is neither ISO 8601 nor a Unix time: "noon"',
+        },
+        {
+          index: 4,
+          code: "ts_unreadable",
+          message: "ts is neither ISO 8601 nor a Unix time: true",
+        },
+        {
+          index: 5,
+          code: "ts_unreadable",
+          message: "ts is neither ISO 8601 nor a Unix time: an object",
+        },
+        { index: 6, code: "field_not_text", message: "host must be text, not an object" },
+        { index: 7, code: "field_not_text", message: "level must be text, not an array" },
+        { index: 8, code: "attrs_not_an_object", message: "attrs must be a JSON object" },
+        { index: 9, code: "attrs_not_an_object", message: "attrs must be a JSON object" },
+        { index: 10, code: "not_an_object", message: "A log event must be a JSON object" },
+        { index: 11, code: "not_an_object", message: "A log event must be a JSON object" },
+      ],
+    },
+  );
+});
+
+Deno.test("all events rejected: an empty batch, with the first 100 errors and the whole count", () => {
+  const batch = batchOf(`[${Array(250).fill("0").join(",")}]`);
+  assert.deepEqual(batch.p_ts, []);
+  assert.deepEqual(batch.p_positions, []);
+  assert.equal(batch.p_rejected, 250);
+  assert.equal(batch.p_errors?.length, 100);
+  assert.equal(batch.p_errors?.[99].index, 99);
+});
+
+Deno.test("null is as good as missing, in every field", () => {
+  assert.deepEqual(
+    read('{"ts":null,"level":null,"msg":null,"service":null,"host":null,"attrs":null}'),
+    { p_ts: [null] },
+  );
+});
+
+Deno.test("an empty text stays, an empty attrs does not", () => {
+  assert.deepEqual(read('{"msg":"","attrs":{}}'), { p_ts: [null], p_msg: [""] });
+});
+
+Deno.test("numbers and booleans in text fields become their text, as written", () => {
+  assert.deepEqual(
+    read(
+      '[{"msg":1},{"msg":1.50},{"msg":-0},{"msg":1e3},{"msg":12345678901234567890},{"msg":true},' +
+        '{"msg":0.10},{"msg":1E400},{"msg":false}]',
+    ).p_msg,
+    ["1", "1.50", "-0", "1e3", "12345678901234567890", "true", "0.10", "1E400", "false"],
+  );
+});
+
+Deno.test("members without a field move into attrs, where an existing one wins", () => {
+  assert.deepEqual(
+    read('{"msg":"m","status":200,"pid":null,"attrs":{"status":"kept","x":1},"span":{"id":1}}'),
+    {
+      p_ts: [null],
+      p_msg: ["m"],
+      p_attrs: [{ status: "kept", x: 1, pid: null, span: { id: 1 } }],
+    },
+  );
+});
+
+Deno.test("names that JavaScript gives a meaning are data", () => {
+  const json = sent(
+    '[{"__proto__":{"a":1},"constructor":2,"toString":3,"toJSON":4,"hasOwnProperty":5},' +
+      '{"attrs":{"__proto__":"kept","toJSON":1},"__proto__":"lost"}]',
+  );
+  assert.equal(
+    json,
+    '{"p_ts":[null,null],"p_attrs":[{"__proto__":{"a":1},"constructor":2,"toString":3,"toJSON":4,' +
+      '"hasOwnProperty":5},{"__proto__":"kept","toJSON":1}]}',
+  );
+});
+
+Deno.test("of a member that comes twice the last counts", () => {
+  assert.deepEqual(read('{"msg":"a","msg":"b","attrs":{"x":1,"x":12345678901234567890e0}}').p_msg, [
+    "b",
+  ]);
+});
+
+Deno.test("levels: any case, aliases, and pino's numbers by band", () => {
+  const level = (sentLevel: unknown) => {
+    const { p_level, p_attrs } = batchOf(JSON.stringify([{ level: sentLevel }]));
+    return [p_level?.[0], p_attrs?.[0]];
+  };
+  for (const known of ["debug", "info", "warn", "error"]) {
+    assert.deepEqual(level(known), [known, undefined]);
+    assert.deepEqual(level(known.toUpperCase()), [known, undefined]);
+  }
+  const aliases = {
+    debug: ["trace", "TRACE", 10, 20, 29, "20", "20.5"],
+    info: ["notice", "information", "Notice", 30, 35, "30"],
+    warn: ["warning", "WARNING", 40, 49.5],
+    error: ["err", "critical", "crit", "fatal", "panic", "alert", "emerg", "emergency", 50, 60, 69],
+  };
+  for (const [known, sentLevels] of Object.entries(aliases)) {
+    for (const sentLevel of sentLevels) {
+      assert.deepEqual(level(sentLevel), [known, { original_level: sentLevel }]);
+    }
+  }
+  for (const unknown of ["", " info", "verbose", 0, 7, 9, 70, -30, "1e1", true, "constructor"]) {
+    assert.equal(batchOf(JSON.stringify([{ level: unknown }])).p_errors?.[0].code, "level_unknown");
+  }
+});
+
+Deno.test("an alias does not overwrite an original_level that was sent", () => {
+  assert.deepEqual(read('{"level":"fatal","attrs":{"original_level":"mine"}}').p_attrs, [{
+    original_level: "mine",
+  }]);
+});
+
+Deno.test("numbers in attrs arrive digit by digit", () => {
+  const numbers = [
+    "12345678901234567890",
+    "-9007199254740993",
+    "1763700000000000001",
+    "0.1234567890123456789",
+    "3.141592653589793238462643",
+    "1e21",
+    "1.5E-7",
+    "100000000000000000000.5",
+    "1.7976931348623157e308",
+    "5e-324",
+    "0e5",
+    "0.00000000000000000000",
+    `1${"0".repeat(299)}`,
+  ];
+  for (const number of numbers) {
+    for (const space of ["", " ", "\n\t"]) {
+      assert.equal(
+        sent(
+          `[{"attrs":{"a":${space}${number}${space},"b":[${space}${number}${space}, ${number}]}}]`,
+        ),
+        `{"p_ts":[null],"p_attrs":[{"a":${number},"b":[${number},${number}]}]}`,
+      );
+    }
+  }
+});
+
+Deno.test("numbers that no reader could take are kept as their text", () => {
+  for (const number of ["1e400", "-1E+999", "1e-400", "-0.1e-999", `1${"0".repeat(300)}`]) {
+    assert.deepEqual(read(`{"attrs":{"a":${number},"b":[${number}]}}`).p_attrs, [{
+      a: number,
+      b: [number],
+    }]);
+  }
+});
+
+Deno.test("what looks like a risky number inside a text is left alone", () => {
+  const text = 'a: 12345678901234567890, [1e999] "quoted":1e999,\\';
+  assert.deepEqual(
+    read(`[{"msg":${JSON.stringify(text)},"attrs":{"n":1,"k":${JSON.stringify(text)}}}]`),
+    { p_ts: [null], p_msg: [text], p_attrs: [{ n: 1, k: text }] },
+  );
+  assert.deepEqual(
+    sent(`[{"msg":${JSON.stringify(text)},"n":12345678901234567890}]`),
+    `{"p_ts":[null],"p_msg":[${JSON.stringify(text)}],"p_attrs":[{"n":12345678901234567890}]}`,
+  );
+});
+
+Deno.test("a number that is no JSON number is invalid JSON, however long", () => {
+  for (
+    const number of [
+      "0123456789012345678",
+      "12345678901234567.",
+      "1.2345678901234.5",
+      "1e",
+      "1e+",
+      "--1e1",
+    ]
+  ) {
+    assert.deepEqual(refusal(`{"attrs":{"a":${number}}}`), {
+      status: 400,
+      error: "Invalid JSON",
+      retryAfter: undefined,
+    });
+  }
+});
+
+Deno.test("ts in nanoseconds keeps its microseconds", () => {
+  assert.deepEqual(read('[{"ts":1795264496789012999},{"ts":1795264496789012}]').p_ts, [
+    "2026-11-21T12:34:56.789012Z",
+    "2026-11-21T12:34:56.789012Z",
+  ]);
+});
+
+Deno.test("NUL and half surrogate pairs become U+FFFD, in keys and at any depth", () => {
+  assert.equal(
+    sent(
+      '[{"msg":"a\\u0000b","k\\u0000":1,"attrs":{"\\uD800":{"x":["\\udfff","\\ud83d\\ude00"]},' +
+        '"\\\\u0000":"\\\\ud800"},"host":"\\ude00\\ud83d"}]',
+    ),
+    '{"p_ts":[null],"p_msg":["a\uFFFDb"],"p_host":["\uFFFD\uFFFD"],"p_attrs":[{"\uFFFD":{"x":' +
+      '["\uFFFD","😀"]},"\\\\u0000":"\\\\ud800","k\uFFFD":1}]}',
+  );
+});
+
+Deno.test("an error message never carries what Postgres cannot store", () => {
+  const json = sent(`[{"level":"${"x".repeat(59)}😀\\u0000"},{"level":"\\u0000\\ud800"}]`);
+  assert.ok(json.isWellFormed());
+  assert.doesNotMatch(json.replaceAll("\\\\", ""), /\\u0000|\\ud8/);
+});
+
+Deno.test("attrs deeper than 64 levels continue as JSON text", () => {
+  const nested = (levels: number) => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
+  assert.equal(
+    sent(`{"attrs":${nested(64)}}`),
+    `{"p_ts":[null],"p_attrs":[${nested(64)}]}`,
+  );
+  assert.equal(
+    sent(`{"attrs":${nested(66)}}`),
+    `{"p_ts":[null],"p_attrs":[${nested(64).replace("1", JSON.stringify('{"a":{"a":1}}'))}]}`,
+  );
+  const tail = '{"n":12345678901234567890,"list":[1,"\\u0000",null,{"x":[]},true],"__proto__":{}}';
+  const deep = `${"[".repeat(63)}${tail}${"]".repeat(63)}`;
+  assert.equal(
+    sent(`{"x":${deep}}`),
+    `{"p_ts":[null],"p_attrs":[{"x":${deep.replace(tail, JSON.stringify(tail))}}]}`,
+  );
+});
+
+Deno.test("a body that is nothing but brackets overflows no stack", () => {
+  const depth = 255_000;
+  const events = batchOf(`[{"a":${"[".repeat(depth)}${"]".repeat(depth)}}]`);
+  assert.equal(events.p_ts.length, 1);
+  assert.equal(batchOf(`${"[".repeat(depth)}${"]".repeat(depth)}`).p_rejected, 1);
+  const objects = 85_000;
+  const nested = `[{"a":${'{"":'.repeat(objects)}1e5${"}".repeat(objects)}}]`;
+  assert.ok(sent(nested).length > 4 * objects);
+  assert.deepEqual(refusal("[".repeat(512_000)), {
+    status: 400,
+    error: "Invalid JSON",
+    retryAfter: undefined,
+  });
+});
+
+Deno.test("any attrs that JSON can hold arrive as they were sent", () => {
+  fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), (attrs) => {
+    const wellFormed = JSON.parse(JSON.stringify(attrs).toWellFormed());
+    const sentAttrs = read(JSON.stringify([{ attrs: wellFormed, msg: "m" }])).p_attrs;
+    if (Object.keys(wellFormed).length === 0) return assert.equal(sentAttrs, undefined);
+    const storable = JSON.stringify(wellFormed).replaceAll(
+      /\\(u0000|ud[89a-f]..|.)/g,
+      (escape) => /^\\u(0000|d)/.test(escape) ? "\uFFFD" : escape,
+    );
+    assert.deepEqual(sentAttrs, [JSON.parse(storable)]);
+  }));
+});
+
+Deno.test("any number arrives with the value that was written", () => {
+  const source = fc.stringMatching(/^-?(0|[1-9]\d{0,25})(\.\d{1,25})?([eE][+-]?\d{1,2})?$/);
+  fc.assert(fc.property(source, (number) => {
+    const json = sent(`{"attrs":{"before":", 1e999","n":${number}}}`);
+    const written = /"n":(.*)\}\]/.exec(json)?.[1] ?? "";
+    if (written !== number) assert.equal(written, JSON.stringify(Number(number)));
+    // Postgres has no negative zero either.
+    assert.equal(Number(written) + 0, Number(number) + 0);
+  }));
+});
