@@ -267,6 +267,28 @@ comment on function private.resolve_tenant(text) is
   'The tenant that an operation acts for. Users: the token''s, PT403 when p_tenant_id differs. '
   'service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.';
 
+create function private.require_user_id()
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_user_id constant text := private.current_user_id();
+begin
+  if v_user_id is null or v_user_id !~ '[^[:space:]]' then
+    raise sqlstate 'PT401' using
+      message = 'Invalid token, API key, or missing tenant_id',
+      hint = 'The token needs the claim sub, which names the user.';
+  end if;
+  return v_user_id;
+end;
+$$;
+
+comment on function private.require_user_id() is
+  'The user of the request, where an operation cannot do without one. PT401 without the claim sub.';
+
 create function private.check_request()
 returns void
 language plpgsql
@@ -310,6 +332,7 @@ grant execute on function
   private.current_user_id(),
   private.is_service_role(),
   private.resolve_tenant(text),
+  private.require_user_id(),
   private.check_request()
 to anon, authenticated, service_role;
 
@@ -338,6 +361,43 @@ comment on function private.require_parameter(text, boolean) is
   'PT400 when a required parameter is missing. Parameters default to null so that this text '
   'answers, not PostgREST''s 404.';
 
+create function private.trim_space(p_text text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
+end;
+$$;
+
+comment on function private.trim_space(text) is 'The text without white space at its ends.';
+
+create function private.refuse_violation(p_table text, p_constraint text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_comment text;
+begin
+  select obj_description(c.oid, 'pg_constraint') into v_comment
+  from pg_catalog.pg_constraint c
+  where c.conrelid = format('app.%I', p_table)::regclass and c.conname = p_constraint;
+  raise sqlstate 'PT400' using
+    message = split_part(v_comment, E'\n', 1),
+    hint = split_part(v_comment, E'\n', 2);
+end;
+$$;
+
+comment on function private.refuse_violation(text, text) is
+  'PT400 for a check constraint of a table in app. A constraint says the rule; its comment says '
+  'in its first line what is wrong, in its second how to mend it.';
+
 create function private.list_limit(p_limit integer)
 returns integer
 language plpgsql
@@ -365,5 +425,7 @@ comment on function private.list_limit(integer) is
 
 grant execute on function
   private.require_parameter(text, boolean),
+  private.trim_space(text),
+  private.refuse_violation(text, text),
   private.list_limit(integer)
 to authenticated, service_role;

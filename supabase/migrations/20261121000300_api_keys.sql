@@ -214,7 +214,7 @@ set search_path = ''
 as $$
 declare
   v_tenant_id constant text := private.resolve_tenant(p_tenant_id);
-  v_name constant text := regexp_replace(p_name, '^[[:space:]]+|[[:space:]]+$', '', 'g');
+  v_name constant text := private.trim_space(p_name);
   v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
   v_key_value text;
   v_result public.created_api_key;
