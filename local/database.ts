@@ -36,23 +36,50 @@ export async function prepareCluster(system: System, stack: Stack): Promise<void
   }
 }
 
-/** Brings the database of a running PostgreSQL to what a hosted project is, and the migrations to the last one. */
-export async function prepareDatabase(system: System, stack: Stack): Promise<void> {
+/**
+ * Brings the database of a running PostgreSQL to what a hosted project is, and the migrations to the last one.
+ * Gives back a warning where a migration that it has was edited since.
+ */
+export async function prepareDatabase(system: System, stack: Stack): Promise<string | null> {
   const mark = readyMark(system, stack);
-  if (!(await exists(mark))) {
+  const before = await exists(mark);
+  const applied = before ? JSON.parse(await Deno.readTextFile(mark)) as Digests : {};
+  const now = await migrationDigests();
+  if (!before) {
     const sql = postgres(stack.adminDatabaseUrl, { max: 1, onnotice: () => {} });
     try {
       await sql.unsafe(await Deno.readTextFile(`${checkout}/local/database/roles.sql`));
     } finally {
       await sql.end();
     }
-    await Deno.writeTextFile(mark, "");
   }
-  await pushMigrations(stack.databaseUrl);
+  const output = await pushMigrations(stack.databaseUrl);
+  if (output !== null) {
+    const hint = before ? "\n\nnpm run reset starts over with the migrations as they are now." : "";
+    throw new Failure(`supabase db push failed:\n\n${output}${hint}`);
+  }
+  await Deno.writeTextFile(mark, JSON.stringify({ ...now, ...applied }));
+  const edited = Object.keys(applied).filter((name) => applied[name] !== now[name]);
+  return edited.length === 0
+    ? null
+    : `Edited since they were applied: ${edited.join(", ")}. npm run reset applies them anew.`;
 }
 
-/** The very command that brings a hosted project up to date. */
-async function pushMigrations(databaseUrl: string): Promise<void> {
+/** A digest of each migration by its file name. */
+type Digests = Record<string, string>;
+
+async function migrationDigests(): Promise<Digests> {
+  const folder = `${checkout}/supabase/migrations`;
+  const digests: Digests = {};
+  for await (const { name } of Deno.readDir(folder)) {
+    const text = await Deno.readTextFile(`${folder}/${name}`);
+    digests[name] = createHash("sha256").update(text).digest("hex");
+  }
+  return digests;
+}
+
+/** The very command that brings a hosted project up to date; gives back what it said when it failed. */
+async function pushMigrations(databaseUrl: string): Promise<string | null> {
   const { success, stdout, stderr } = await new Deno.Command(npmProgram("supabase"), {
     args: ["db", "push", `--remote=${databaseUrl}`, "--include-seed", "--yes"],
     cwd: checkout,
@@ -61,26 +88,12 @@ async function pushMigrations(databaseUrl: string): Promise<void> {
     stdout: "piped",
     stderr: "piped",
   }).output();
-  if (success) return;
   const decoder = new TextDecoder();
-  const output = `${decoder.decode(stdout)}${decoder.decode(stderr)}`.trim();
-  throw new Failure(`supabase db push failed:\n\n${output}`);
+  return success ? null : `${decoder.decode(stdout)}${decoder.decode(stderr)}`.trim();
 }
 
 export async function removeCluster(system: System, stack: Stack): Promise<void> {
   await removeIfThere(system.outside(system.folder(stack)));
-}
-
-/** Changes when a migration is edited: a database made from the older text has to be reset. */
-export async function migrationsDigest(): Promise<string> {
-  const folder = `${checkout}/supabase/migrations`;
-  const names: string[] = [];
-  for await (const entry of Deno.readDir(folder)) names.push(entry.name);
-  const hash = createHash("sha256");
-  for (const name of names.sort()) {
-    hash.update(name).update(await Deno.readTextFile(`${folder}/${name}`));
-  }
-  return hash.digest("hex");
 }
 
 function readyMark(system: System, stack: Stack): string {

@@ -25,5 +25,8 @@ export function sentence(error: unknown): string {
   if (/no space left|ENOSPC|os error 28/i.test(message)) {
     return "the disk is full; free some space and run the command again.";
   }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return `${message}. Was this checkout set up by another user?`;
+  }
   return `${message} (LOGLOOM_DEBUG=1 shows where)`;
 }

@@ -12,8 +12,8 @@ export function readOptions<Flag extends string>(
   try {
     ({ values } = parseArgs({ args: Deno.args, options }));
   } catch (error) {
-    const known = flags.map((flag) => `--${flag}`).concat("--stack=NAME").join(", ");
-    throw new Failure(`${(error as Error).message.split(". ")[0]}; there are ${known}.`);
+    const message = error instanceof Error ? error.message.split(". ")[0] : `${error}`;
+    throw new Failure(`${message}; docs/local-stack.md lists the options.`);
   }
   const wanted = values.stack ?? "dev";
   const name = stackNames.find((known) => known === wanted);

@@ -46,19 +46,21 @@ export function stackNamed(name: StackName): Stack {
   const folder = `${checkout}/.logloom/${name}`;
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 10);
   const postgres = first + 1;
+  // Below the ports that the kernel gives to outgoing connections, any of which could be in the way.
+  const internal = first - 30_000;
   return {
     name,
     id: `${hash}-${name}`,
     ports: {
       gateway: first,
       postgres,
-      internal: first + 10,
-      postgrest: first + 11,
-      postgrestAdmin: first + 12,
-      functions: { ingest: first + 13, health: first + 14, notify: first + 15 },
+      internal,
+      postgrest: internal + 1,
+      postgrestAdmin: internal + 2,
+      functions: { ingest: internal + 3, health: internal + 4, notify: internal + 5 },
     },
     url: `http://127.0.0.1:${first}`,
-    internalUrl: `http://127.0.0.1:${first + 10}`,
+    internalUrl: `http://127.0.0.1:${internal}`,
     databaseUrl: databaseUrl("postgres", postgres, "postgres"),
     adminDatabaseUrl: databaseUrl("supabase_admin", postgres, "postgres"),
     folder,

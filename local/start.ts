@@ -15,7 +15,7 @@ await run(async () => {
   const running = await runningState(stack);
   if (running?.status === "ready") {
     console.log("Logloom is already running.");
-    return await welcome(stack);
+    return welcome(running);
   }
   if (running) {
     throw new Failure(`The ${stack.name} stack is ${running.status} in another terminal.`);
@@ -23,26 +23,20 @@ await run(async () => {
 
   const system = await prepareSystem(progress);
   if (options.background) await startInBackground(stack);
-  else await stayInForeground(stack, system, options.supervise);
+  else await stay(stack, system, options.supervise);
 });
 
-async function stayInForeground(stack: Stack, system: System, quiet: boolean): Promise<void> {
-  const stackUp = await up(stack, system, { progress: quiet ? () => {} : progress });
-  const asked = Promise.withResolvers<void>();
-  const ask = () => asked.resolve();
-  // Closing the terminal ends a foreground stack; one in the background has no terminal to lose.
-  const signals: Deno.Signal[] = quiet ? ["SIGINT", "SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP"];
-  for (const signal of signals) Deno.addSignalListener(signal, ask);
-  try {
-    if (!quiet) {
-      await welcome(stack);
-      console.log("Ctrl-C stops it.");
-    }
-    await asked.promise;
-    if (!quiet) console.log("\nStopping …");
-  } finally {
-    await stackUp.stop();
+async function stay(stack: Stack, system: System, isQuiet: boolean): Promise<void> {
+  const { state } = await up(stack, system, {
+    progress: isQuiet ? () => {} : progress,
+    demo: stack.name === "dev",
+    isService: true,
+  });
+  if (!isQuiet) {
+    welcome(state);
+    console.log("Ctrl-C stops it.");
   }
+  await new Promise(() => {});
 }
 
 /** Starts this very program again without a terminal, and waits until the stack serves. */
@@ -76,7 +70,7 @@ async function startInBackground(stack: Stack): Promise<void> {
     const state = await readState(stack);
     if (state?.supervisor.pid === child.pid) {
       if (state.status === "ready") {
-        await welcome(stack);
+        welcome(state);
         console.log("npm stop stops it.");
         return;
       }

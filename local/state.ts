@@ -1,3 +1,4 @@
+import type { Demo } from "./demo.ts";
 import { replaceFile } from "./files.ts";
 import { isAlive, type ProcessIdentity } from "./identity.ts";
 import { anonKey, serviceRoleKey } from "./keys.ts";
@@ -19,6 +20,8 @@ export interface State {
   jwtSecret: string;
   accessLog: string;
   logs: string;
+  demo: Demo | null;
+  warnings: string[];
   processes: Record<string, ProcessStatus>;
 }
 
@@ -51,6 +54,8 @@ export function newState(stack: Stack, supervisor: ProcessIdentity, accessLog: s
     jwtSecret,
     accessLog,
     logs: `${stack.folder}/logs`,
+    demo: null,
+    warnings: [],
     processes: {},
   };
 }

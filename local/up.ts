@@ -1,27 +1,42 @@
 import { prepareCluster, prepareDatabase } from "./database.ts";
 import { removeIfThere } from "./files.ts";
-import { Failure } from "./failure.ts";
+import { demo } from "./demo.ts";
+import { Failure, sentence } from "./failure.ts";
 import { endProcess, startOf } from "./identity.ts";
 import { functionProcesses } from "./processes/functions.ts";
-import { accessLog, gatewayProcess, writeGatewayConfig } from "./processes/gateway.ts";
+import {
+  accessLog,
+  gatewayProcess,
+  turnAccessLog,
+  writeGatewayConfig,
+} from "./processes/gateway.ts";
 import { postgresProcess } from "./processes/postgres.ts";
 import { postgrestProcess } from "./processes/postgrest.ts";
+import { shipperProcess } from "./processes/shipper.ts";
 import type { Stack } from "./stack.ts";
-import { newState, readState, StateWriter } from "./state.ts";
+import { newState, readState, type State, StateWriter } from "./state.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { System } from "./system.ts";
 
 export interface UpOptions {
   progress: (step: string) => void;
+  /** Makes the demo tenant's key and ships the access log to it. */
+  demo?: boolean;
+  /** It runs until somebody ends it, so that to be ended is no failure. */
+  isService?: boolean;
   /** Runs when the database is complete and nothing but PostgreSQL runs yet. */
   afterDatabase?: () => Promise<void>;
 }
 
 export interface UpStack {
+  state: State;
   stop(): Promise<void>;
 }
 
-/** Starts the whole stack and returns when it serves. When it cannot, nothing of it is left running. */
+/**
+ * Starts the whole stack and returns when it serves. When it cannot, or when a signal ends this process, nothing of it is
+ * left running.
+ */
 export async function up(stack: Stack, system: System, options: UpOptions): Promise<UpStack> {
   const logs = `${stack.folder}/logs`;
   await Deno.mkdir(logs, { recursive: true, mode: 0o700 });
@@ -42,47 +57,69 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     await publish();
   };
 
+  // The stack serves all the same; what a person should know is told at the end.
+  const warn = (warning: string) => state.warnings.push(warning);
+
+  let turning: ReturnType<typeof setInterval> | undefined;
   let stopped: Promise<void> | undefined;
   const stop = () =>
     stopped ??= (async () => {
+      clearInterval(turning);
       state.status = "stopping";
       await publish();
       await supervisor.stop();
+      await publish();
       await removeIfThere(stack.stateFile);
     })();
 
   let interrupted = false;
   const interrupt = async () => {
     interrupted = true;
+    const code = options.isService && state.status === "ready" ? 0 : 130;
+    options.progress("Stopping");
     await stop();
-    Deno.exit(130);
+    Deno.exit(code);
   };
-  const signals: Deno.Signal[] = ["SIGINT", "SIGTERM"];
+  // A closed terminal ends the stack that runs in it.
+  const signals: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
     await progress("Starting PostgreSQL");
     await prepareCluster(system, stack);
     await supervisor.start(postgresProcess(system, stack));
     await progress("Applying migrations (supabase db push)");
-    await prepareDatabase(system, stack);
+    const warning = await prepareDatabase(system, stack);
+    if (warning) warn(warning);
     await options.afterDatabase?.();
     await progress("Starting PostgREST, functions and gateway");
     await writeGatewayConfig(system, stack);
     await supervisor.start(postgrestProcess(stack));
     for (const definition of await functionProcesses(stack)) await supervisor.start(definition);
     await supervisor.start(gatewayProcess(system, stack));
+    turning = setInterval(() => {
+      const { pid, state } = supervisor.statuses.gateway;
+      if (state === "ready") turnAccessLog(system, stack, pid).catch(() => {});
+    }, 5_000);
+    if (options.demo) {
+      await progress("Making the demo tenant's key");
+      state.demo = await demo(stack).catch((error) => {
+        warn(`There is no demo: ${sentence(error)}`);
+        return null;
+      });
+    }
+    if (state.demo) {
+      await supervisor.start(shipperProcess(stack, state.demo.apiKey, state.accessLog));
+    }
   } catch (error) {
-    // Stopping is what made the start fail: the listener ends the process when all is down.
+    // Stopping is what made the start fail: interrupt() ends the process when all is down.
     if (interrupted) await new Promise(() => {});
     await stop();
     throw error;
-  } finally {
-    for (const signal of signals) Deno.removeSignalListener(signal, interrupt);
   }
   state.status = "ready";
   state.message = "";
   await publish();
-  return { stop };
+  return { state, stop };
 }
 
 /** Ends what a supervisor left that was itself killed. */

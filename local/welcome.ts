@@ -1,27 +1,30 @@
-import { demo, demoTenant } from "./demo.ts";
-import type { Stack } from "./stack.ts";
+import { demoTenant } from "./demo.ts";
+import type { State } from "./state.ts";
 
 /** Tells a person what there is now and what to try first. */
-export async function welcome(stack: Stack): Promise<void> {
-  const { apiKey, userTokens: [first, second] } = await demo(stack);
-  const heading = (text: string) => Deno.stdout.isTerminal() ? `\x1b[1m${text}\x1b[0m` : text;
+export function welcome({ url, databaseUrl, logs, demo, warnings }: State): void {
+  const strong = (text: string) => Deno.stdout.isTerminal() ? `\x1b[1m${text}\x1b[0m` : text;
   console.log(`
-${heading("Logloom is running")}
+${strong("Logloom is running")}
 
-  API        ${stack.url}
-  Database   ${stack.databaseUrl}
-  Logs       ${stack.folder}/logs
-
-${heading(`Tenant ${demoTenant}`)}
+  API        ${url}
+  Database   ${databaseUrl}
+  Logs       ${logs}
+`);
+  if (demo) {
+    const { apiKey, userTokens: [first, second] } = demo;
+    console.log(`${strong(`Tenant ${demoTenant}`)}
 
   API key    ${apiKey}
   User 1     ${first}
   User 2     ${second}
 
-${heading("Try it: send an event, then list the API keys")}
+${strong("Try it: send an event, list the API keys")}
 
-curl -s ${stack.url}/functions/v1/ingest -H 'X-API-Key: ${apiKey}' --json '{"level":"info","msg":"hello"}'
+curl ${url}/functions/v1/ingest -H 'X-API-Key: ${apiKey}' --json '{"level":"info","msg":"hello"}'
 
-curl -s ${stack.url}/rest/v1/rpc/list_api_keys -H 'Authorization: Bearer ${first}' --json '{}'
+curl ${url}/rest/v1/rpc/list_api_keys -H 'Authorization: Bearer ${first}' --json '{}'
 `);
+  }
+  for (const warning of warnings) console.log(`${strong("Note:")} ${warning}\n`);
 }

@@ -13,19 +13,12 @@ await run(async () => {
   }
 
   let stack: TestStack | undefined;
-  const interrupt = async () => {
-    await stack?.stop();
-    Deno.exit(130);
-  };
   const rows: Row[] = [];
   try {
     for (const step of chosen) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
         stack = await startTestStack();
-        for (const signal of ["SIGINT", "SIGTERM"] as const) {
-          Deno.addSignalListener(signal, interrupt);
-        }
       }
       console.log(`\n== ${step.name}: ${step.title}`);
       const began = performance.now();

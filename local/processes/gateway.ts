@@ -1,3 +1,4 @@
+import { exists } from "../files.ts";
 import { publicKeySet } from "../keys.ts";
 import { functionNames, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
@@ -15,6 +16,17 @@ function folder(system: System, stack: Stack): string {
 /** One NDJSON log event a request: what the shipper sends to the demo tenant. */
 export function accessLog(system: System, stack: Stack): string {
   return system.outside(`${folder(system, stack)}/access.ndjson`);
+}
+
+const largestAccessLog = 16 * 1024 * 1024;
+
+/** Begins a new access log when the old one is large; one old one is kept. */
+export async function turnAccessLog(system: System, stack: Stack, pid: number): Promise<void> {
+  const path = accessLog(system, stack);
+  if (!(await exists(path)) || (await Deno.stat(path)).size < largestAccessLog) return;
+  await Deno.rename(path, `${path}.1`);
+  // nginx writes on to the renamed file until it is told.
+  Deno.kill(pid, "SIGUSR1");
 }
 
 export async function writeGatewayConfig(system: System, stack: Stack): Promise<void> {

@@ -1,0 +1,34 @@
+import { checkout, type Stack } from "../stack.ts";
+import type { ProcessDefinition } from "../supervisor.ts";
+import { npmProgram } from "../system.ts";
+
+/** Sends the gateway's access log to the demo tenant: real events on a fresh machine, by our own tool. */
+export function shipperProcess(stack: Stack, apiKey: string, file: string): ProcessDefinition {
+  const env = { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: apiKey };
+  return {
+    name: "shipper",
+    command: [
+      npmProgram("deno"),
+      "run",
+      `--config=${checkout}/deno.json`,
+      "--no-prompt",
+      "--cached-only",
+      `--allow-net=${new URL(stack.url).host}`,
+      `--allow-env=${Object.keys(env).join(",")}`,
+      `--allow-read=${file}`,
+      `${checkout}/cli/ship.ts`,
+      "--follow",
+      file,
+    ],
+    env: {
+      ...env,
+      DENO_NO_UPDATE_CHECK: "1",
+      NO_COLOR: "1",
+      HOME: Deno.env.get("HOME") ?? "/",
+    },
+    dependsOn: ["gateway", "ingest"],
+    // It serves nobody: that it runs is all that there is to ask.
+    ready: () => Promise.resolve(true),
+    stopSignal: "SIGTERM",
+  };
+}
