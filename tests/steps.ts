@@ -180,7 +180,8 @@ function stackEnv({ stack }: TestStack): Record<string, string> {
 async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> {
   if (!testStack) throw new Error("pgTAP needs a stack");
   const { stack, system } = testStack;
-  const all = (await walk(["supabase/tests"])).filter((path) => path.endsWith(".sql"));
+  // What tests include is named .psql, so that no runner takes it for a test.
+  const all = (await walk(["supabase/tests"])).filter((path) => /\.p?sql$/.test(path));
   const tests = (files.length ? files : all).filter((path) => path.endsWith(".test.sql"));
   if (tests.length === 0) return { passed: 0, failed: 0 };
 
