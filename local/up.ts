@@ -3,7 +3,7 @@ import { removeIfThere } from "./files.ts";
 import { demo } from "./demo.ts";
 import { Failure, sentence } from "./failure.ts";
 import { endProcess, startOf } from "./identity.ts";
-import { functionProcesses } from "./processes/functions.ts";
+import { functionProcess, presentFunctions } from "./processes/functions.ts";
 import {
   accessLog,
   gatewayProcess,
@@ -92,14 +92,18 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     if (warning) warn(warning);
     await options.afterDatabase?.();
     await progress("Starting PostgREST, functions and gateway");
-    await writeGatewayConfig(system, stack);
+    const functions = await presentFunctions();
+    await writeGatewayConfig(system, stack, functions);
     await supervisor.start(postgrestProcess(stack));
-    for (const definition of await functionProcesses(stack)) await supervisor.start(definition);
+    for (const name of functions) await supervisor.start(functionProcess(stack, name));
     await supervisor.start(gatewayProcess(system, stack));
     turning = setInterval(() => {
       const { pid, state } = supervisor.statuses.gateway;
       if (state === "ready") turnAccessLog(system, stack, pid).catch(() => {});
     }, 5_000);
+    await progress("Waiting until all is healthy");
+    const trouble = await becomesHealthy(stack);
+    if (trouble) warn(trouble);
     if (options.demo) {
       await progress("Making the demo tenant's key");
       state.demo = await demo(stack).catch((error) => {
@@ -120,6 +124,19 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
   state.message = "";
   await publish();
   return { state, stop };
+}
+
+/** Waits until the service itself says that it is ready; gives back what it says when it does not. */
+async function becomesHealthy(stack: Stack): Promise<string | null> {
+  const deadline = performance.now() + 20_000;
+  let answer = "";
+  while (performance.now() < deadline) {
+    const response = await fetch(`${stack.internalUrl}/functions/v1/health/ready`);
+    answer = await response.text();
+    if (response.ok) return null;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return `The service runs, but is not healthy: ${answer}`;
 }
 
 /** Ends what a supervisor left that was itself killed. */

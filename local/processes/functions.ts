@@ -4,20 +4,19 @@ import { checkout, type FunctionName, functionNames, jwtSecret, type Stack } fro
 import type { ProcessDefinition } from "../supervisor.ts";
 import { npmProgram } from "../system.ts";
 
-/** The edge functions of this checkout, a process each. */
-export async function functionProcesses(stack: Stack): Promise<ProcessDefinition[]> {
-  const processes: ProcessDefinition[] = [];
-  for (const name of functionNames) {
-    if (await exists(source(name))) processes.push(functionProcess(stack, name));
-  }
-  return processes;
+/** The edge functions that this checkout has. */
+export async function presentFunctions(): Promise<FunctionName[]> {
+  const present: FunctionName[] = [];
+  for (const name of functionNames) if (await exists(source(name))) present.push(name);
+  return present;
 }
 
 function source(name: FunctionName): string {
   return `${checkout}/supabase/functions/${name}/index.ts`;
 }
 
-function functionProcess(stack: Stack, name: FunctionName): ProcessDefinition {
+/** An edge function in a process of its own, with no more rights than it needs. */
+export function functionProcess(stack: Stack, name: FunctionName): ProcessDefinition {
   const port = stack.ports.functions[name];
   const env = {
     // Not the front door: a function's own calls are not requests that the access log should tell of.

@@ -1,6 +1,6 @@
 import { exists } from "../files.ts";
 import { publicKeySet } from "../keys.ts";
-import { functionNames, type Stack } from "../stack.ts";
+import type { FunctionName, Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import type { System } from "../system.ts";
 
@@ -29,10 +29,14 @@ export async function turnAccessLog(system: System, stack: Stack, pid: number): 
   Deno.kill(pid, "SIGUSR1");
 }
 
-export async function writeGatewayConfig(system: System, stack: Stack): Promise<void> {
+export async function writeGatewayConfig(
+  system: System,
+  stack: Stack,
+  functions: FunctionName[],
+): Promise<void> {
   const path = folder(system, stack);
   await system.makeFolder("www-data", path);
-  await system.writeFile("www-data", `${path}/nginx.conf`, config(path, stack));
+  await system.writeFile("www-data", `${path}/nginx.conf`, config(path, stack, functions));
 }
 
 export function gatewayProcess(system: System, stack: Stack): ProcessDefinition {
@@ -59,8 +63,11 @@ export function gatewayProcess(system: System, stack: Stack): ProcessDefinition 
   };
 }
 
-function config(path: string, stack: Stack): string {
-  const upstreams = { rest: stack.ports.postgrest, ...stack.ports.functions };
+function config(path: string, stack: Stack, functions: FunctionName[]): string {
+  const upstreams: [string, number][] = [
+    ["rest", stack.ports.postgrest],
+    ...functions.map((name): [string, number] => [name, stack.ports.functions[name]]),
+  ];
   return `daemon off;
 worker_processes 1;
 # A stop waits for requests, never for idle connections.
@@ -83,7 +90,7 @@ http {
   uwsgi_temp_path ${path}/uwsgi;
   scgi_temp_path ${path}/scgi;
 
-${Object.entries(upstreams).map(upstream).join("\n")}
+${upstreams.map(upstream).join("\n")}
 
   # Log events say what was asked and how it went: never a query string, a header or a body.
   map $request_uri $path_only {
@@ -127,13 +134,13 @@ ${Object.entries(upstreams).map(upstream).join("\n")}
   server {
     listen 127.0.0.1:${stack.ports.gateway} backlog=1024;
     access_log ${path}/access.ndjson event buffer=32k flush=1s if=$is_logged;
-${routes()}
+${routes(functions)}
   }
 
   server {
     listen 127.0.0.1:${stack.ports.internal} backlog=1024;
     access_log off;
-${routes()}
+${routes(functions)}
   }
 }
 `;
@@ -148,19 +155,21 @@ function upstream([name, port]: [string, number]): string {
 `;
 }
 
-function routes(): string {
+function routes(functions: FunctionName[]): string {
   const corsHeaders = `
       add_header Access-Control-Allow-Origin "*" always;`;
   return `
     client_max_body_size 0;
 
+    location = /rest/v1 {
+      proxy_pass http://rest/;
+    }
     location /rest/v1/ {
       client_max_body_size 20m;
       if ($request_method = OPTIONS) {
         add_header Access-Control-Allow-Origin "*";
         add_header Access-Control-Allow-Methods "GET,HEAD,PUT,PATCH,POST,DELETE,OPTIONS,TRACE,CONNECT";
         add_header Access-Control-Allow-Headers $http_access_control_request_headers;
-        add_header Content-Length 0;
         return 200;
       }
       proxy_hide_header Access-Control-Allow-Origin;
@@ -168,7 +177,7 @@ function routes(): string {
       proxy_pass http://rest/;
     }
 
-${functionNames.map(functionRoute).join("\n")}
+${functions.map(functionRoute).join("\n")}
     location = /auth/v1/.well-known/jwks.json {
       add_header Cache-Control "public, max-age=600";${corsHeaders}
       return 200 '${JSON.stringify(publicKeySet)}';
@@ -178,18 +187,21 @@ ${functionNames.map(functionRoute).join("\n")}
       return 404 '{"error":"No such path; the API is under /rest/v1/ and /functions/v1/"}';
     }
 
-    error_page 400 @bad_request;
+    # Of a request that could not be read there is no URI yet, so a named location cannot answer it.
+    error_page 400 405 408 494 501 505 /malformed;
+    error_page 414 /too-long;
     error_page 413 @too_large;
-    error_page 414 @too_long;
     error_page 500 502 503 504 =503 @away;
-    location @bad_request {
+    location = /malformed {
+      internal;
       return 400 '{"error":"Malformed HTTP request"}';
+    }
+    location = /too-long {
+      internal;
+      return 414 '{"error":"Request address too long"}';
     }
     location @too_large {${corsHeaders}
       return 413 '{"error":"Request body too large"}';
-    }
-    location @too_long {
-      return 414 '{"error":"Request address too long"}';
     }
     location @away {${corsHeaders}
       add_header Retry-After 1 always;
