@@ -62,7 +62,9 @@ export async function prepareDatabase(system: System, stack: Stack): Promise<str
   const edited = Object.keys(applied).filter((name) => applied[name] !== now[name]);
   return edited.length === 0
     ? null
-    : `Edited since they were applied: ${edited.join(", ")}. npm run reset applies them anew.`;
+    : `Edited since they were applied: ${
+      edited.join(", ")
+    }. npm run reset starts over with an empty database.`;
 }
 
 /** A digest of each migration by its file name. */

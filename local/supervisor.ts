@@ -83,6 +83,7 @@ class Running {
   async start(): Promise<void> {
     await this.#spawn();
     if (!(await this.#becomesReady())) {
+      if (!this.#child) await this.#ended;
       const words = this.#log.lastLine;
       throw new Failure(
         `${this.name} did not start${words ? `: ${words}` : "."} (see ${this.#log.path})`,
