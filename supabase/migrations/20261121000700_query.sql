@@ -76,7 +76,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return '"' || case when char_length(p_text) > 40 then left(p_text, 40) || '…' else p_text end || '"';
+  return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
 end;
 $$;
 
@@ -271,7 +271,8 @@ declare
   v_path text[];
 begin
   if p_name in (
-    'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host'
+    'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
+    'host'
   ) then
     return jsonb_build_object('field', p_name, 'name', p_name);
   elsif p_name = 'attrs' then
@@ -346,10 +347,10 @@ begin
     when v_word = 'warning' then 'warn'
     when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
       then 'error'
-    when v_word ~ '^[12][0-9]$' then 'debug'
-    when v_word ~ '^3[0-9]$' then 'info'
-    when v_word ~ '^4[0-9]$' then 'warn'
-    when v_word ~ '^(?:5[0-9]|60)$' then 'error'
+    when v_word ~ '^[12][0-9](?:\.[0-9]+)?$' then 'debug'
+    when v_word ~ '^3[0-9](?:\.[0-9]+)?$' then 'info'
+    when v_word ~ '^4[0-9](?:\.[0-9]+)?$' then 'warn'
+    when v_word ~ '^[56][0-9](?:\.[0-9]+)?$' then 'error'
   end;
 end;
 $$;
@@ -391,7 +392,8 @@ declare
 begin
   if v_text ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9]$' and pg_input_is_valid(v_text, 'date') then
     return tstzrange(
-      (v_text || 'T00:00:00Z')::timestamptz, (v_text || 'T00:00:00Z')::timestamptz + interval '24 hours'
+      (v_text || 'T00:00:00Z')::timestamptz,
+      (v_text || 'T00:00:00Z')::timestamptz + interval '24 hours'
     );
   elsif v_text ~ '^now(?:[+-][0-9]{1,10}[smhdw])?$' then
     v_shift := regexp_match(v_text, '^now(.[0-9]+)(.)$');
@@ -399,11 +401,14 @@ begin
       when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
     if abs(v_seconds) > 3155760000 then
       perform private.query_refuse(
-        p_position, 'A shift from now is longer than 100 years', 'Write a shorter one, such as now-15m.'
+        p_position,
+        'A shift from now is longer than 100 years',
+        'Write a shorter one, such as now-15m.'
       );
     end if;
     v_instant := p_now + make_interval(secs => v_seconds);
-  elsif v_text ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?'
+  elsif v_text ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9]'
+      || '(?::[0-5][0-9](?:\.[0-9]{1,9})?)?'
       || '(?:[Zz]|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)?$')
     and pg_input_is_valid(left(v_text, 10), 'date')
   then
@@ -433,6 +438,7 @@ as $$
 declare
   v_text constant text := private.query_text(p_token);
 begin
+  -- A null is no bound: it passes both tests and stays null.
   if left(p_token, 1) = '"' or v_text !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$' then
     perform private.query_refuse(
       p_position,
@@ -491,7 +497,8 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_sql text := private.query_regex_literal(chr(p_from)) || '-' || private.query_regex_literal(chr(p_to));
+  v_sql text := private.query_regex_literal(chr(p_from)) || '-'
+    || private.query_regex_literal(chr(p_to));
 begin
   if p_fold and p_from <= 90 and p_to >= 65 then
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
@@ -633,7 +640,9 @@ begin
           v_most := case when v_bounds[2] is null then v_least
             else coalesce(nullif(v_bounds[3], '')::integer, v_least + 1) end;
           if v_bounds is null or v_least > 100 or v_most > 101 or v_bounds[3] = '101' then
-            perform private.query_regex_refuse(v_position, 'a repeat is {m}, {m,} or {m,n} up to 100');
+            perform private.query_regex_refuse(
+              v_position, 'a repeat is {m}, {m,} or {m,n} up to 100'
+            );
           elsif v_least > v_most then
             perform private.query_regex_refuse(v_position, 'the bounds of a repeat run backwards');
           end if;
@@ -721,7 +730,7 @@ set search_path = ''
 as $$
 begin
   if p_from >= p_to then
-    return '{"type": "none"}';
+    return '{"type": "none"}'::jsonb;
   end if;
   return private.query_leaf(p_field, jsonb_build_object(
     'test', 'within',
@@ -831,11 +840,15 @@ begin
     );
   elsif private.query_has_wildcard(coalesce(p_lower, '')) then
     perform private.query_refuse(
-      p_lower_position, 'A comparison takes no wildcard', 'Quote the text, or leave the bound open with a * alone.'
+      p_lower_position,
+      'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.'
     );
   elsif private.query_has_wildcard(coalesce(p_upper, '')) then
     perform private.query_refuse(
-      p_upper_position, 'A comparison takes no wildcard', 'Quote the text, or leave the bound open with a * alone.'
+      p_upper_position,
+      'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.'
     );
   elsif v_name in ('ts', 'received_at') then
     if p_lower is not null then
@@ -857,7 +870,7 @@ begin
         - p_upper_open::integer;
     end if;
     if v_from > v_to then
-      return '{"type": "none"}';
+      return '{"type": "none"}'::jsonb;
     end if;
     return private.query_leaf(
       p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
@@ -865,8 +878,8 @@ begin
   end if;
 
   if v_name = 'attrs' then
-    v_lower := case when p_lower is not null then private.query_number(p_lower, p_lower_position) end;
-    v_upper := case when p_upper is not null then private.query_number(p_upper, p_upper_position) end;
+    v_lower := private.query_number(p_lower, p_lower_position);
+    v_upper := private.query_number(p_upper, p_upper_position);
   else
     v_lower := private.query_text(p_lower);
     v_upper := private.query_text(p_upper);
@@ -957,13 +970,13 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_depth constant integer := private.query_count_depth(p_depth, p_positions[p_at]);
   v_at integer := p_at + 1;
   v_leaves integer := p_leaves;
-  v_values jsonb := '[]';
-  v_items jsonb[] := '{}';
+  v_values jsonb := '[]'::jsonb;
+  v_items jsonb[] := '{}'::jsonb[];
   v_item jsonb;
 begin
+  perform private.query_count_depth(p_depth, p_positions[p_at]);
   loop
     if p_texts[v_at] in ('AND', 'NOT') then
       perform private.query_refuse(
@@ -975,7 +988,9 @@ begin
       or not (left(p_texts[v_at], 1) = '"' or private.query_is_word(p_texts[v_at]))
     then
       perform private.query_refuse(
-        p_positions[v_at], 'A value is missing', 'Write field:(a OR b), values only, and close the bracket.'
+        p_positions[v_at],
+        'A value is missing',
+        'Write field:(a OR b), values only, and close the bracket.'
       );
     end if;
     v_leaves := private.query_count_leaf(v_leaves, p_positions[v_at]);
@@ -1088,7 +1103,9 @@ begin
   end if;
   if not (left(v_token, 1) = '"' or private.query_is_word(v_token)) then
     perform private.query_refuse(
-      v_position, 'A value is missing after ' || v_operator, 'Write a number, a time or a word after it.'
+      v_position,
+      'A value is missing after ' || v_operator,
+      'Write a number, a time or a word after it.'
     );
   end if;
   v_at := private.query_require_gap(p_texts, p_positions, v_at + 1);
@@ -1139,7 +1156,9 @@ begin
   elsif v_first = '~' then
     if p_texts[p_at] <> '~' or left(p_texts[p_at + 1], 1) <> '"' then
       perform private.query_refuse(
-        p_positions[p_at], 'A regular expression is quoted', 'Write ~"regex", or \~ for the character itself.'
+        p_positions[p_at],
+        'A regular expression is quoted',
+        'Write ~"regex", or \~ for the character itself.'
       );
     end if;
     return (
@@ -1228,14 +1247,18 @@ begin
       or not (left(p_texts[v_at], 1) = '"' or private.query_is_word(p_texts[v_at]))
     then
       perform private.query_refuse(
-        p_positions[v_at], 'A colon is missing after an attribute', 'Write attrs."name":value without white space.'
+        p_positions[v_at],
+        'A colon is missing after an attribute',
+        'Write attrs."name":value without white space.'
       );
     end if;
   end loop;
 
   if v_name = '' then
     perform private.query_refuse(
-      p_positions[p_at], 'A field is missing before the colon', 'Write field:value without white space around the colon, or quote the text.'
+      p_positions[p_at],
+      'A field is missing before the colon',
+      'Write field:value without white space around the colon, or quote the text.'
     );
   elsif left(v_name, 1) in ('<', '>', '~') then
     perform private.query_refuse(
@@ -1250,7 +1273,9 @@ begin
   p_positions[v_at] := p_positions[v_at] + char_length(v_head) + 1;
   p_texts[v_at] := substr(p_texts[v_at], char_length(v_head) + 2);
   if p_texts[v_at] = '' then
-    if p_texts[v_at + 1] in ('', ')', ']', '}', '|') or p_positions[v_at + 1] <> p_positions[v_at] then
+    if p_texts[v_at + 1] in ('', ')', ']', '}', '|')
+      or p_positions[v_at + 1] <> p_positions[v_at]
+    then
       perform private.query_refuse(
         p_positions[v_at],
         'A value is missing after ' || private.query_excerpt(v_name || ':'),
@@ -1302,16 +1327,22 @@ begin
   elsif v_token in ('', ')', '|', 'AND', 'OR') then
     perform private.query_refuse(
       p_positions[p_at],
-      'A term is missing' || case when v_token = '' then ' at the end' else ' before ' || v_token end,
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search for it.'
+      'A term is missing'
+        || case when v_token = '' then ' at the end' else ' before ' || v_token end,
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        || 'for it.'
     );
   elsif v_token in ('[', ']', '{', '}') then
     perform private.query_refuse(
-      p_positions[p_at], v_token || ' stands in a range of a field only', 'Write field:[a TO b], or quote the text.'
+      p_positions[p_at],
+      v_token || ' stands in a range of a field only',
+      'Write field:[a TO b], or quote the text.'
     );
   elsif v_token = '""' then
     perform private.query_refuse(
-      p_positions[p_at], 'A quoted text to search for is empty', 'Write a text, or field:"" for an empty field.'
+      p_positions[p_at],
+      'A quoted text to search for is empty',
+      'Write a text, or field:"" for an empty field.'
     );
   elsif left(v_token, 1) = '"' then
     return private.query_parse_free(p_texts, p_positions, p_at, p_leaves, p_now);
@@ -1347,7 +1378,9 @@ begin
       or not (p_texts[v_at] = '(' or left(p_texts[v_at], 1) = '"')
     then
       perform private.query_refuse(
-        p_positions[p_at], '- negates a term that follows at once', 'Write -term, or "-" for the character itself.'
+        p_positions[p_at],
+        '- negates a term that follows at once',
+        'Write -term, or "-" for the character itself.'
       );
     end if;
   elsif left(v_token, 1) = '-' then
@@ -1383,7 +1416,7 @@ set search_path = ''
 as $$
 declare
   v_step private.query_step;
-  v_items jsonb[] := '{}';
+  v_items jsonb[] := '{}'::jsonb[];
   v_at integer := p_at;
   v_leaves integer := p_leaves;
 begin
@@ -1420,7 +1453,7 @@ set search_path = ''
 as $$
 declare
   v_step private.query_step;
-  v_items jsonb[] := '{}';
+  v_items jsonb[] := '{}'::jsonb[];
   v_at integer := p_at;
   v_leaves integer := p_leaves;
 begin
@@ -1453,9 +1486,9 @@ declare
   v_at integer := 4;
   v_kind text;
   v_field jsonb;
-  v_by jsonb[] := '{}';
-  v_hint constant text := 'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, '
-    || 'p90, p95 or p99 of an attribute, then nothing or: by field, field';
+  v_by jsonb[] := '{}'::jsonb[];
+  v_hint constant text := 'Write count(), rate(), count_distinct(field), or sum, avg, min, max, '
+    || 'p50, p90, p95 or p99 of an attribute, then nothing or: by field, field';
 begin
   select
     array_agg(t.text order by t.n) filter (where t.text !~ '^[ \t\r\n\u00a0]') || ''::text,
@@ -1474,7 +1507,9 @@ begin
   ) t;
 
   v_kind := v_texts[1];
-  if v_kind not in ('count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max', 'p50', 'p90', 'p95', 'p99')
+  if v_kind not in (
+    'count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max', 'p50', 'p90', 'p95', 'p99'
+  )
   then
     perform private.query_refuse(
       v_positions[1],
@@ -1492,7 +1527,9 @@ begin
     v_field := private.query_field(v_texts[3], v_positions[3]);
     if v_kind <> 'count_distinct' and v_field ->> 'field' <> 'attrs' then
       perform private.query_refuse(
-        v_positions[3], v_kind || ' takes an attribute', 'Write an attribute that holds numbers, such as attrs.duration_ms.'
+        v_positions[3],
+        v_kind || ' takes an attribute',
+        'Write an attribute that holds numbers, such as attrs.duration_ms.'
       );
     end if;
   end if;
@@ -1518,7 +1555,9 @@ begin
   end if;
   if v_texts[v_at] <> '' then
     perform private.query_refuse(
-      v_positions[v_at], 'Nothing may follow the aggregate here: ' || private.query_excerpt(v_texts[v_at]), v_hint
+      v_positions[v_at],
+      'Nothing may follow the aggregate here: ' || private.query_excerpt(v_texts[v_at]),
+      v_hint
     );
   end if;
   return jsonb_build_object('kind', v_kind, 'field', v_field, 'by', to_jsonb(v_by));
@@ -1538,7 +1577,6 @@ set search_path = ''
 as $$
 declare
   v_sql text;
-  v_at integer;
 begin
   if p_field ->> 'field' <> 'attrs' then
     return format('%I.%I', p_alias, p_field ->> 'field');
@@ -1548,7 +1586,9 @@ begin
     v_sql := v_sql || ' -> ' || quote_literal(p_field -> 'path' ->> v_at);
   end loop;
   if p_field ->> 'joined' is not null then
-    return format('coalesce(nullif(%s, ''null''), %I.attrs -> %L)', v_sql, p_alias, p_field ->> 'joined');
+    return format(
+      'coalesce(nullif(%s, ''null''), %I.attrs -> %L)', v_sql, p_alias, p_field ->> 'joined'
+    );
   end if;
   return '(' || v_sql || ')';
 end;
@@ -1643,7 +1683,6 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_at integer;
   v_sql text := '';
 begin
   case p_leaf ->> 'test'
@@ -1679,7 +1718,6 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_at integer;
   v_sql text := '';
 begin
   case p_leaf ->> 'test'
@@ -1728,7 +1766,6 @@ set search_path = ''
 as $$
 declare
   v_type constant text := p_node ->> 'type';
-  v_at integer;
   v_sql text := '';
 begin
   case v_type
@@ -1863,7 +1900,6 @@ set search_path = ''
 as $$
 declare
   v_span tstzrange := tstzrange(null, null);
-  v_at integer;
 begin
   if p_node ->> 'type' = 'and' then
     for v_at in 0 .. jsonb_array_length(p_node -> 'items') - 1 loop
@@ -1892,7 +1928,6 @@ declare
   v_step private.query_step;
   v_aggregate jsonb;
   v_span tstzrange;
-  v_at integer;
   v_query private.compiled_query;
 begin
   if octet_length(v_source) > 2048 then
@@ -1972,7 +2007,7 @@ declare
   v_hint text;
 begin
   perform private.compile_query(p_query_dsl);
-  return '{"valid": true, "error": null, "position": null, "hint": null}';
+  return '{"valid": true, "error": null, "position": null, "hint": null}'::jsonb;
 exception when sqlstate 'PT400' then
   get stacked diagnostics
     v_error = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
