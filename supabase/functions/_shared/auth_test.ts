@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import {
+  type AuthOptions,
+  type Caller,
+  createAuthenticator,
+  isWellFormedKey,
+  keyChecksum,
+  readCredentials,
+} from "./auth.ts";
+import type { Result } from "./errors.ts";
+import { closedUrl, startPeer } from "./testing.ts";
+
+const secret = "a-secret-of-more-than-thirty-two-characters";
+const now = new Date("2026-11-21T12:00:00Z");
+const nowSeconds = now.getTime() / 1000;
+const claims = {
+  role: "authenticated",
+  sub: "11111111-1111-4111-8111-111111111111",
+  tenant_id: "acme",
+  exp: nowSeconds + 3600,
+};
+const refused = {
+  ok: false,
+  failure: {
+    status: 401,
+    error: "Invalid token, API key, or missing tenant_id",
+    retryAfter: undefined,
+  },
+};
+
+function authenticate(token: string, options: Partial<AuthOptions> = {}): Promise<Result<Caller>> {
+  const authenticator = createAuthenticator({
+    jwksUrl: `${closedUrl()}/jwks.json`,
+    jwtSecret: secret,
+    now: () => now,
+    ...options,
+  });
+  return authenticator({ kind: "jwt", value: token });
+}
+
+function hs256(payload: Record<string, unknown>, key = secret, alg = "HS256"): Promise<string> {
+  return new SignJWT(payload).setProtectedHeader({ alg }).sign(new TextEncoder().encode(key));
+}
+
+function keyOf(random: string): string {
+  return `ll_${random}${keyChecksum(`ll_${random}`)}`;
+}
+
+Deno.test("X-API-Key wins over Authorization; a bearer value with ll_ is an API key", () => {
+  const read = (headers: Record<string, string>) => readCredentials(new Headers(headers));
+  const apiKey = { ok: true, value: { kind: "api_key", value: "ll_x" } };
+  assert.deepEqual(read({ "X-API-Key": "ll_x", Authorization: "Bearer jwt" }), apiKey);
+  assert.deepEqual(read({ Authorization: "Bearer ll_x" }), apiKey);
+  assert.deepEqual(read({ Authorization: "bearer  ll_x" }), apiKey);
+  assert.deepEqual(read({ "X-API-Key": "", Authorization: "Bearer ll_x" }), apiKey);
+  assert.deepEqual(read({ Authorization: "Bearer a.b.c" }), {
+    ok: true,
+    value: { kind: "jwt", value: "a.b.c" },
+  });
+  assert.deepEqual(read({ Authorization: "Basic bGxfeA==" }), {
+    ok: true,
+    value: { kind: "jwt", value: "" },
+  });
+  const missing = {
+    ok: false,
+    failure: { status: 400, error: "Missing authorization header", retryAfter: undefined },
+  };
+  assert.deepEqual(read({}), missing);
+  assert.deepEqual(read({ Authorization: "" }), missing);
+  assert.deepEqual(read({ "X-API-Key": " " }), missing);
+  assert.deepEqual(read({ apikey: "ll_x" }), missing);
+});
+
+Deno.test("an API key ends with the CRC32 of what precedes", async () => {
+  // CRC-32's published check value for this text is cbf43926.
+  assert.equal(keyChecksum("123456789"), "3jZRME");
+  const key = keyOf("0123456789ABCDEFGHIJKLMNOPQRST");
+  assert.equal(key.slice(-6), "4EOg9I");
+  const authenticator = createAuthenticator({ jwksUrl: closedUrl(), jwtSecret: undefined });
+  assert.deepEqual(await authenticator({ kind: "api_key", value: "ll_nonsense" }), refused);
+  const result = await authenticator({ kind: "api_key", value: key });
+  assert.ok(result.ok && result.value.kind === "api_key");
+  assert.match(result.value.keyDigest, /^[0-9a-f]{64}$/);
+});
+
+Deno.test("a key with one character mistyped, missing or added is refused", () => {
+  const base62 = fc.stringMatching(/^[0-9A-Za-z]{30}$/);
+  fc.assert(
+    fc.property(base62, fc.nat(38), fc.stringMatching(/^[0-9A-Za-z]$/), (random, at, by) => {
+      const key = keyOf(random);
+      assert.equal(key.length, 39);
+      assert.ok(isWellFormedKey(key));
+      const mistyped = key.slice(0, at) + by + key.slice(at + 1);
+      assert.equal(isWellFormedKey(mistyped), mistyped === key);
+      assert.ok(!isWellFormedKey(key + by));
+      assert.ok(!isWellFormedKey(key.slice(0, -1)));
+      assert.ok(!isWellFormedKey(`${key}\n`));
+    }),
+  );
+});
+
+Deno.test("a token of the shared secret names its tenant", async () => {
+  assert.deepEqual(await authenticate(await hs256(claims)), {
+    ok: true,
+    value: { kind: "tenant", tenantId: "acme" },
+  });
+  const { sub: _, ...withoutSub } = claims;
+  assert.ok((await authenticate(await hs256(withoutSub))).ok);
+  assert.ok((await authenticate(await hs256({ ...claims, tenant_id: "é".repeat(255) }))).ok);
+});
+
+Deno.test("a token may be 5 seconds past its end, for clocks differ", async () => {
+  assert.ok((await authenticate(await hs256({ ...claims, exp: nowSeconds - 4 }))).ok);
+  assert.deepEqual(await authenticate(await hs256({ ...claims, exp: nowSeconds - 6 })), refused);
+  assert.ok((await authenticate(await hs256({ ...claims, nbf: nowSeconds + 4 }))).ok);
+  assert.deepEqual(await authenticate(await hs256({ ...claims, nbf: nowSeconds + 6 })), refused);
+});
+
+Deno.test("a token without usable claims is refused", async () => {
+  const { exp: _, ...withoutExp } = claims;
+  const { role: __, ...withoutRole } = claims;
+  const { tenant_id: ___, ...withoutTenant } = claims;
+  const unusable: Record<string, unknown>[] = [
+    withoutExp,
+    withoutRole,
+    withoutTenant,
+    { ...claims, role: "service_role" },
+    { ...claims, role: "anon" },
+    { ...claims, role: ["authenticated"] },
+    { ...claims, sub: "" },
+    { ...claims, tenant_id: "" },
+    { ...claims, tenant_id: " \t" },
+    { ...claims, tenant_id: 7 },
+    { ...claims, tenant_id: null },
+    { ...claims, tenant_id: ["acme"] },
+    { ...claims, tenant_id: "a\0b" },
+    { ...claims, tenant_id: "\ud800" },
+    { ...claims, tenant_id: "x".repeat(256) },
+    { ...withoutTenant, user_metadata: { tenant_id: "acme" } },
+    { ...withoutTenant, app_metadata: { tenant_id: "acme" } },
+  ];
+  for (const payload of unusable) {
+    assert.deepEqual(await authenticate(await hs256(payload)), refused, JSON.stringify(payload));
+  }
+});
+
+Deno.test("a token that is not of our making is refused", async () => {
+  const [header, payload, signature] = (await hs256(claims)).split(".");
+  const encode = (value: unknown) =>
+    new TextEncoder().encode(JSON.stringify(value)).toBase64({
+      alphabet: "base64url",
+      omitPadding: true,
+    });
+  const forged = encode({ ...claims, tenant_id: "other" });
+  const tokens = [
+    "",
+    "x",
+    "..",
+    "a.b.c",
+    `${header}.${payload}.`,
+    `${header}.${payload}`,
+    `${header}.${forged}.${signature}`,
+    `${encode({ alg: "none" })}.${payload}.`,
+    `${encode({ alg: "none" })}.${payload}.${signature}`,
+    `${encode({ alg: "HS512" })}.${payload}.${signature}`,
+    `${encode([])}.${payload}.${signature}`,
+    `${encode({ alg: "HS256", crit: ["b64"], b64: false })}.${payload}.${signature}`,
+    await hs256(claims, "another-secret-of-more-than-thirty-two"),
+    await hs256(claims, secret.repeat(2), "HS512"),
+  ];
+  for (const token of tokens) assert.deepEqual(await authenticate(token), refused, token);
+  assert.deepEqual(await authenticate(await hs256(claims), { jwtSecret: undefined }), refused);
+});
+
+Deno.test("random text is a refused token, and never an error", async () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.base64String(),
+    fc.stringMatching(/^[\w-]*\.[\w-]*\.[\w-]*$/),
+  );
+  await fc.assert(fc.asyncProperty(text, async (token) => {
+    assert.deepEqual(await authenticate(token), refused);
+  }));
+});
+
+Deno.test("tokens of the project's own keys are verified, and the keys are read once", async () => {
+  const es256 = await generateKeyPair("ES256");
+  const old = await generateKeyPair("ES256");
+  const rs256 = await generateKeyPair("RS256");
+  const keys = [
+    { ...await exportJWK(old.publicKey), kid: "old", alg: "ES256" },
+    { ...await exportJWK(es256.publicKey), kid: "es", alg: "ES256" },
+    { ...await exportJWK(rs256.publicKey), kid: "rs", alg: "RS256" },
+  ];
+  await using peer = startPeer(() => Response.json({ keys }));
+  const jwksUrl = `${peer.url}/auth/v1/.well-known/jwks.json`;
+  const authenticator = createAuthenticator({ jwksUrl, jwtSecret: secret, now: () => now });
+  const sign = (key: CryptoKey, header: { alg: string; kid?: string }) =>
+    new SignJWT(claims).setProtectedHeader(header).sign(key);
+  const stranger = await generateKeyPair("ES256");
+
+  const accepted = { ok: true, value: { kind: "tenant", tenantId: "acme" } };
+  for (
+    const [token, result] of [
+      [await sign(es256.privateKey, { alg: "ES256", kid: "es" }), accepted],
+      [await sign(rs256.privateKey, { alg: "RS256", kid: "rs" }), accepted],
+      [await sign(es256.privateKey, { alg: "ES256" }), accepted],
+      [await sign(old.privateKey, { alg: "ES256" }), accepted],
+      [await sign(rs256.privateKey, { alg: "RS256" }), accepted],
+      [await sign(stranger.privateKey, { alg: "ES256" }), refused],
+      [await sign(stranger.privateKey, { alg: "ES256", kid: "es" }), refused],
+      [await sign(stranger.privateKey, { alg: "ES256", kid: "unknown" }), refused],
+      // The public key as a shared secret: the classic confusion of algorithms.
+      [await hs256(claims, JSON.stringify(keys[1])), refused],
+    ] as const
+  ) {
+    assert.deepEqual(await authenticator({ kind: "jwt", value: token }), result);
+  }
+  assert.equal(peer.requests.length, 1);
+  assert.equal(peer.requests[0].path, "/auth/v1/.well-known/jwks.json");
+});
+
+Deno.test("while the keys cannot be read, a token that needs them is 503 and not 401", async () => {
+  const { privateKey } = await generateKeyPair("ES256");
+  const token = await new SignJWT(claims).setProtectedHeader({ alg: "ES256" }).sign(privateKey);
+  const answers = [
+    () => new Response("x", { status: 500 }),
+    () => new Response("<html>"),
+    () => Response.json({ keys: "none" }),
+  ];
+  for (const answer of answers) {
+    await using peer = startPeer(answer);
+    assertUnavailable(await authenticate(token, { jwksUrl: `${peer.url}/jwks.json` }));
+  }
+  assertUnavailable(await authenticate(token));
+  assert.ok((await authenticate(await hs256(claims))).ok);
+});
+
+function assertUnavailable(result: Result<Caller>): void {
+  assert.ok(!result.ok);
+  assert.equal(result.failure.status, 503);
+  assert.equal(result.failure.error, "Tokens cannot be verified at the moment, try again");
+  assert.match(result.failure.retryAfter ?? "", /^[1-5]$/);
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { type CallDatabase, createDatabase } from "./database.ts";
+import type { Failure } from "./errors.ts";
+import { closedUrl, startPeer } from "./testing.ts";
+
+function database(url: string, timeoutMs = 5000): CallDatabase {
+  return createDatabase({ url, serviceRoleKey: "service-key", timeoutMs });
+}
+
+async function failureOf(call: CallDatabase): Promise<Failure> {
+  const result = await call("ingest_logs", "{}");
+  assert.ok(!result.ok);
+  return result.failure;
+}
+
+function assertUnavailable({ status, error, retryAfter }: Failure): void {
+  assert.equal(status, 503);
+  assert.equal(error, "The database is unavailable, try again");
+  assert.match(retryAfter ?? "", /^[1-5]$/);
+}
+
+Deno.test("a call is a POST with the service role's key, and its answer passes as it came", async () => {
+  await using peer = startPeer(() => new Response('{"success" : true}'));
+  assert.deepEqual(await database(peer.url)("ingest_logs", '{"p_bytes":1}'), {
+    ok: true,
+    value: '{"success" : true}',
+  });
+  const [request] = peer.requests;
+  assert.equal(request.method, "POST");
+  assert.equal(request.path, "/rest/v1/rpc/ingest_logs");
+  assert.equal(request.body, '{"p_bytes":1}');
+  assert.equal(request.headers.get("Authorization"), "Bearer service-key");
+  assert.equal(request.headers.get("apikey"), "service-key");
+  assert.equal(request.headers.get("Content-Type"), "application/json");
+});
+
+Deno.test("what the database decided keeps its status, text and Retry-After", async () => {
+  for (const status of [400, 401, 409, 429, 503]) {
+    await using peer = startPeer(() =>
+      Response.json(
+        { code: `PT${status}`, message: `said ${status}`, details: null, hint: null },
+        { status, headers: { "Retry-After": "42" } },
+      )
+    );
+    assert.deepEqual(await failureOf(database(peer.url)), {
+      status,
+      error: `said ${status}`,
+      retryAfter: "42",
+    });
+  }
+});
+
+Deno.test("a 503 of the database without Retry-After gets one", async () => {
+  await using peer = startPeer(() =>
+    Response.json({ code: "PT503", message: "The queue is full" }, { status: 503 })
+  );
+  const { status, error, retryAfter } = await failureOf(database(peer.url));
+  assert.deepEqual({ status, error }, { status: 503, error: "The queue is full" });
+  assert.match(retryAfter ?? "", /^[1-5]$/);
+});
+
+Deno.test("any other answer is 503, since it is no fault of the client", async () => {
+  const answers: (() => Response)[] = [
+    () => Response.json({ code: "22P02", message: "secret detail" }, { status: 400 }),
+    () => Response.json({ code: "PGRST301", message: "JWSError" }, { status: 401 }),
+    () => Response.json({ code: "PGRST202", message: "no function" }, { status: 404 }),
+    () => Response.json({ code: "23505", message: "duplicate" }, { status: 409 }),
+    () => Response.json({ code: "PT500", message: "x" }, { status: 500 }),
+    () => Response.json({ code: "PGRST000", message: "no connection" }, { status: 503 }),
+    () => new Response("<html>Bad gateway</html>", { status: 502 }),
+    () => new Response("null", { status: 400 }),
+    () => new Response("", { status: 504 }),
+    () => new Response(null, { status: 204 }),
+    () => Response.redirect("http://127.0.0.1:9/", 302),
+  ];
+  for (const answer of answers) {
+    await using peer = startPeer(answer);
+    assertUnavailable(await failureOf(database(peer.url)));
+  }
+});
+
+Deno.test("a database that cannot be reached is 503", async () => {
+  assertUnavailable(await failureOf(database(closedUrl())));
+});
+
+Deno.test("a database that does not answer, or only begins to, is 503 after the time-out", async () => {
+  const never = Promise.withResolvers<Response>();
+  await using silent = startPeer(() => never.promise);
+  assertUnavailable(await failureOf(database(silent.url, 50)));
+  never.resolve(new Response());
+
+  const halfWay: ReadableStreamDefaultController<Uint8Array>[] = [];
+  await using slow = startPeer(() =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"success":'));
+          halfWay.push(controller);
+        },
+      }),
+    )
+  );
+  assertUnavailable(await failureOf(database(slow.url, 50)));
+  for (const controller of halfWay) controller.close();
+});

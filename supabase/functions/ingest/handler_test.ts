@@ -1,0 +1,310 @@
+import assert from "node:assert/strict";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { sha256Hex } from "../_shared/auth.ts";
+import { closedUrl, type PeerRequest, startPeer } from "../_shared/testing.ts";
+import { apiKey, startIngest, token } from "./testing.ts";
+
+const accepted = '{"success" : true, "ingested" : 1, "rejected" : 0}';
+const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
+const withKey = { "X-API-Key": apiKey };
+const withToken = { Authorization: `Bearer ${token}` };
+const limit = 512_000;
+
+/** Stands for the database: it takes everything, and knows the one key. */
+async function database({ body }: PeerRequest): Promise<Response> {
+  const { p_key_digest: digest, p_ts: ts } = JSON.parse(body);
+  if (digest !== undefined && digest !== await sha256Hex(apiKey)) return refuseKey();
+  return new Response(ts === undefined ? '{"authenticated" : true}' : accepted);
+}
+
+function refuseKey(): Response {
+  return Response.json({ code: "PT401", message: unauthenticated.error }, { status: 401 });
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+async function post(
+  url: string,
+  headers: Record<string, string>,
+  body?: BodyInit,
+): Promise<Answer> {
+  const response = await fetch(url, { method: "POST", headers, body });
+  return { status: response.status, body: await response.json(), headers: response.headers };
+}
+
+function stream(...chunks: (string | Uint8Array<ArrayBuffer>)[]): ReadableStream<Uint8Array> {
+  const bytes = chunks.map((chunk) =>
+    typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk
+  );
+  return ReadableStream.from(bytes);
+}
+
+function text(bytes: number): string {
+  const [before, after] = ['[{"msg":"', '"}]'];
+  return before + "x".repeat(bytes - before.length - after.length) + after;
+}
+
+Deno.test("an API key goes to the database as a digest, in the one call with the events", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  for (const headers of [withKey, { Authorization: `Bearer ${apiKey}` }]) {
+    const answer = await post(ingest.url, { ...headers }, '{"msg":"a"}');
+    assert.deepEqual([answer.status, answer.body], [200, JSON.parse(accepted)]);
+  }
+  assert.equal(peer.requests.length, 2);
+  for (const { path, body } of peer.requests) {
+    assert.equal(path, "/rest/v1/rpc/ingest_logs");
+    assert.deepEqual(JSON.parse(body), {
+      p_key_digest: await sha256Hex(apiKey),
+      p_bytes: 11,
+      p_ts: [null],
+      p_msg: ["a"],
+    });
+  }
+});
+
+Deno.test("a token's tenant goes to the database by name; the key wins where both are sent", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  assert.equal((await post(ingest.url, withToken, "[{}]")).status, 200);
+  assert.equal((await post(ingest.url, { ...withToken, ...withKey }, "[{}]")).status, 200);
+  const wrongKey = { ...withToken, "X-API-Key": "ll_wrong" };
+  assert.equal((await post(ingest.url, wrongKey, "[{}]")).status, 401);
+  assert.deepEqual(peer.requests.map(({ body }) => JSON.parse(body)), [
+    { p_tenant_id: "acme", p_bytes: 4, p_ts: [null] },
+    { p_key_digest: await sha256Hex(apiKey), p_bytes: 4, p_ts: [null] },
+  ]);
+});
+
+Deno.test("OPTIONS is 204, other methods 405 with Allow, all with CORS headers", async () => {
+  await using ingest = startIngest(closedUrl());
+  const options = await fetch(ingest.url, { method: "OPTIONS" });
+  assert.equal(options.status, 204);
+  assert.equal(await options.text(), "");
+  assert.equal(options.headers.get("Access-Control-Allow-Origin"), "*");
+  assert.equal(options.headers.get("Access-Control-Allow-Methods"), "POST, OPTIONS");
+  assert.match(options.headers.get("Access-Control-Allow-Headers") ?? "", /x-api-key/);
+  for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
+    const response = await fetch(ingest.url, { method });
+    assert.equal(response.status, 405);
+    assert.equal(response.headers.get("Allow"), "POST, OPTIONS");
+    assert.equal(response.headers.get("Access-Control-Allow-Origin"), "*");
+    assert.equal(response.headers.get("Content-Type"), "application/json");
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("the checks come in their order", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  const answer = async (headers: Record<string, string>, body: string) => {
+    const { status, body: said } = await post(ingest.url, headers, body);
+    return [status, said];
+  };
+  const large = "x".repeat(limit + 1);
+  const wrongToken = { Authorization: "Bearer wrong" };
+  assert.deepEqual(await answer({}, large), [400, { error: "Missing authorization header" }]);
+  assert.deepEqual(await answer(wrongToken, large), [
+    413,
+    { error: "Request body too large: 512001 bytes (max 512000)" },
+  ]);
+  assert.deepEqual(await answer(wrongToken, "{"), [401, unauthenticated]);
+  assert.deepEqual(await answer({ Authorization: "Basic x" }, "{}"), [401, unauthenticated]);
+  assert.deepEqual(await answer(withToken, "{"), [400, { error: "Invalid JSON" }]);
+  assert.deepEqual(await answer(withToken, ""), [400, { error: "Invalid JSON" }]);
+  const many = `[${"0,".repeat(10_000)}0]`;
+  const tooMany = [400, { error: "Too many records: 10001 (max 10000)" }];
+  assert.deepEqual(await answer(withToken, many), tooMany);
+  assert.equal(peer.requests.length, 0);
+});
+
+Deno.test("a faulty body is named to a living key only", async () => {
+  await using peer = startPeer(database);
+  await using dead = startPeer(refuseKey);
+  await using ingest = startIngest(peer.url);
+  await using ingestOfDead = startIngest(dead.url);
+  const faults: [Record<string, string>, string, string][] = [
+    [{}, "{", "Invalid JSON"],
+    [{}, "7", 'Invalid body: expected an array of log events, a log event, or {"logs": [...]}'],
+    [{}, `[${"0,".repeat(10_000)}0]`, "Too many records: 10001 (max 10000)"],
+    [{ "Idempotency-Key": "k".repeat(256) }, "[]", "Idempotency-Key must have 1 to 255 characters"],
+    [{ "Idempotency-Key": "" }, "[]", "Idempotency-Key must have 1 to 255 characters"],
+    [{ "Content-Encoding": "gzip" }, "no gzip", "Request body is not valid gzip"],
+    [
+      { "Content-Encoding": "br" },
+      "x",
+      "Unsupported Content-Encoding: expected gzip, deflate or none",
+    ],
+  ];
+  for (const [headers, body, error] of faults) {
+    const answer = await post(ingest.url, { ...withKey, ...headers }, body);
+    assert.deepEqual([answer.status, answer.body], [400, { error }]);
+    const toDead = await post(ingestOfDead.url, { ...withKey, ...headers }, body);
+    assert.deepEqual([toDead.status, toDead.body], [401, unauthenticated]);
+  }
+  for (const { body } of [...peer.requests, ...dead.requests]) {
+    assert.deepEqual(JSON.parse(body), { p_key_digest: await sha256Hex(apiKey) });
+  }
+  assert.equal(peer.requests.length, faults.length);
+});
+
+Deno.test("512,000 bytes are taken, one more is 413, with a length or chunked", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  const exact = text(limit);
+  const over = text(limit + 1);
+  const tooLarge = { error: "Request body too large: 512001 bytes (max 512000)" };
+  assert.equal((await post(ingest.url, withKey, exact)).status, 200);
+  assert.equal(JSON.parse(peer.requests[0].body).p_bytes, limit);
+  const declared = await post(ingest.url, withKey, over);
+  assert.deepEqual([declared.status, declared.body], [413, tooLarge]);
+  const half = limit / 2;
+  const chunks = (body: string) => stream(body.slice(0, half), body.slice(half));
+  assert.equal((await post(ingest.url, withKey, chunks(exact))).status, 200);
+  const chunked = await post(ingest.url, withKey, chunks(over));
+  assert.deepEqual([chunked.status, chunked.body], [413, tooLarge]);
+  const large = await post(ingest.url, withKey, "x".repeat(3_000_000));
+  assert.deepEqual(large.body, {
+    error: "Request body too large: 3000000 bytes (max 512000)",
+  });
+  assert.equal(peer.requests.length, 2);
+});
+
+Deno.test("compressed bodies are read, and limited by what is in them", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  const body = text(limit);
+  const compress: [string, (data: string) => Uint8Array<ArrayBuffer>][] = [
+    ["gzip", (data) => new Uint8Array(gzipSync(data))],
+    ["GZIP", (data) => new Uint8Array(gzipSync(data))],
+    ["deflate", (data) => new Uint8Array(deflateSync(data))],
+    ["deflate", (data) => new Uint8Array(deflateRawSync(data))],
+  ];
+  for (const [encoding, compressed] of compress) {
+    const headers = { ...withKey, "Content-Encoding": encoding };
+    assert.equal((await post(ingest.url, headers, compressed(body))).status, 200);
+    const sent = JSON.parse(peer.requests.at(-1)?.body ?? "");
+    assert.equal(sent.p_bytes, limit);
+    assert.equal(sent.p_msg[0].length, limit - 12);
+    const over = await post(ingest.url, headers, compressed(text(limit + 1)));
+    assert.deepEqual([over.status, over.body], [413, {
+      error: "Request body too large: 512001 bytes (max 512000)",
+    }]);
+  }
+  const cut = compress[0][1](body).slice(0, -9);
+  const answer = await post(ingest.url, { ...withKey, "Content-Encoding": "gzip" }, cut);
+  assert.deepEqual([answer.status, answer.body], [400, {
+    error: "Request body is not valid gzip",
+  }]);
+});
+
+Deno.test("a decompression bomb is given up early", async () => {
+  await using ingest = startIngest(closedUrl());
+  const bomb = new Uint8Array(gzipSync(new Uint8Array(400_000_000), { level: 9 }));
+  assert.ok(bomb.length < limit);
+  const answer = await post(ingest.url, { ...withKey, "Content-Encoding": "gzip" }, bomb);
+  assert.equal(answer.status, 413);
+  const { error } = answer.body as { error: string };
+  const counted = Number(/^Request body too large: (\d+) bytes \(max 512000\)$/.exec(error)?.[1]);
+  assert.ok(counted > 16 * limit && counted < 17 * limit, error);
+});
+
+Deno.test("an idempotency key goes with the digest of the body, decompressed", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  const body = '[{"msg":"é"}]';
+  const headers = { ...withKey, "Idempotency-Key": "k".repeat(255) };
+  await post(ingest.url, headers, body);
+  await post(
+    ingest.url,
+    { ...headers, "Content-Encoding": "gzip" },
+    new Uint8Array(gzipSync(body)),
+  );
+  for (const { body: sent } of peer.requests) {
+    const { p_idempotency_key, p_body_digest } = JSON.parse(sent);
+    assert.equal(p_idempotency_key, "k".repeat(255));
+    assert.equal(p_body_digest, await sha256Hex(body));
+  }
+  assert.equal(peer.requests.length, 2);
+});
+
+Deno.test("an empty array is still the database's to answer, which checks the key", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  assert.equal((await post(ingest.url, withKey, "[]")).status, 200);
+  assert.deepEqual(JSON.parse(peer.requests[0].body), {
+    p_key_digest: await sha256Hex(apiKey),
+    p_bytes: 2,
+    p_ts: [],
+  });
+});
+
+Deno.test("what the database decides reaches the client with Retry-After", async () => {
+  for (const status of [401, 409, 429, 503]) {
+    await using peer = startPeer(() =>
+      Response.json({ code: `PT${status}`, message: `said ${status}` }, {
+        status,
+        headers: { "Retry-After": "7" },
+      })
+    );
+    await using ingest = startIngest(peer.url);
+    const answer = await post(ingest.url, withKey, "[{}]");
+    assert.deepEqual([answer.status, answer.body], [status, { error: `said ${status}` }]);
+    assert.equal(answer.headers.get("Retry-After"), "7");
+    assert.equal(answer.headers.get("Access-Control-Allow-Origin"), "*");
+    assert.equal(answer.headers.get("Content-Type"), "application/json");
+  }
+});
+
+Deno.test("a database that is away is 503 with Retry-After, for a faulty body too", async () => {
+  await using ingest = startIngest(closedUrl());
+  for (const body of ["[{}]", "{"]) {
+    const answer = await post(ingest.url, withKey, body);
+    assert.deepEqual([answer.status, answer.body], [503, {
+      error: "The database is unavailable, try again",
+    }]);
+    assert.match(answer.headers.get("Retry-After") ?? "", /^[1-5]$/);
+  }
+});
+
+Deno.test("a client that goes away in the middle of its body harms nobody", async () => {
+  await using peer = startPeer(database);
+  await using ingest = startIngest(peer.url);
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port: ingest.port });
+  await connection.write(new TextEncoder().encode(
+    `POST /ingest HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\nContent-Length: 100\r\n\r\n[{`,
+  ));
+  connection.close();
+  assert.equal((await post(ingest.url, withKey, "[{}]")).status, 200);
+});
+
+Deno.test("nothing secret is logged when something fails", async () => {
+  const logged: unknown[] = [];
+  const { error } = console;
+  console.error = (...values: unknown[]) => logged.push(...values);
+  try {
+    await using peer = startPeer(() =>
+      Response.json({ code: "22P02", message: "secret-body" }, { status: 400 })
+    );
+    await using ingest = startIngest(peer.url);
+    const answer = await post(
+      ingest.url,
+      { ...withKey, "Idempotency-Key": "s-id" },
+      '["secret-body"]',
+    );
+    assert.equal(answer.status, 503);
+  } finally {
+    console.error = error;
+  }
+  assert.deepEqual(logged.map((line) => JSON.parse(String(line))), [{
+    level: "error",
+    msg: "database refused the call",
+    call: "ingest_logs",
+    status: 400,
+    code: "22P02",
+  }]);
+});
