@@ -71,7 +71,7 @@ comment on column private.settings.writer_step_events is
   'Events that one step (one transaction) moves. A kill repeats at most one step.';
 comment on column private.settings.writer_step_batches is 'Batches that one step moves at most.';
 comment on column private.settings.writer_flip_lock_timeout is
-  'How long a flip of the open slot waits for enqueues in flight before it leaves it to the next run.';
+  'How long a flip of the open slot waits for enqueues in flight. Then a later run does it.';
 comment on column private.settings.writer_truncate_lock_timeout is
   'How long emptying a moved slot waits for readers before it leaves it to a later run.';
 comment on column private.settings.writer_truncate_events is

@@ -95,8 +95,10 @@ grant execute on function private.provision_current_tenant(text) to authenticate
 
 comment on table app.plans is
   'What a tenant can buy. A change of a row holds from the next request on.';
-comment on column app.plans.is_default is 'The plan of a tenant that is provisioned by its first write.';
-comment on column app.plans.monthly_bytes_limit is 'Bytes of accepted request bodies in a UTC month.';
+comment on column app.plans.is_default is
+  'The plan of a tenant that is provisioned by its first write.';
+comment on column app.plans.monthly_bytes_limit is
+  'Bytes of accepted request bodies in a UTC month.';
 comment on column app.plans.retention_days_max is 'Greatest retention_days that a tenant may set.';
 comment on table app.tenants is 'A tenant appears with its first write: create, update or ingest.';
 comment on function private.provision_tenant(text) is

@@ -317,9 +317,12 @@ to authenticated, service_role;
 
 comment on table app.api_keys is 'API keys of tenants. The key itself is never stored.';
 comment on column app.api_keys.key_digest is 'SHA-256 of the whole key.';
-comment on column app.api_keys.key_prefix is 'The first 11 characters of the key, to tell keys apart.';
-comment on column app.api_keys.last_used_at is 'Right to the minute: one update a minute, not a request.';
-comment on type public.api_key is 'An API key as lists show it. status: active, revoked or expired.';
+comment on column app.api_keys.key_prefix is
+  'The first 11 characters of the key, to tell keys apart.';
+comment on column app.api_keys.last_used_at is
+  'Right to the minute: one update a minute, not a request.';
+comment on type public.api_key is
+  'An API key as lists show it. status: active, revoked or expired.';
 comment on type public.created_api_key is 'A new API key. key_value is shown this once.';
 comment on type public.api_key_usage is 'Use of an API key, in whole days; null when never used.';
 comment on function private.api_key_status(timestamptz, timestamptz) is
@@ -339,4 +342,5 @@ comment on function public.revoke_api_key(text, uuid) is
   'Revokes an API key; the next request with it is refused. Again: no change. '
   'Errors: PT400, PT401, PT403, PT404.';
 comment on function public.get_api_key_usage(text, uuid) is
-  'When an API key was made and last used, in whole days since. Errors: PT400, PT401, PT403, PT404.';
+  'When an API key was made and last used, in whole days since. '
+  'Errors: PT400, PT401, PT403, PT404.';

@@ -472,8 +472,8 @@ comment on type public.plan_feature is
   'Whether the plan includes a feature, how many of it, and how many the tenant has.';
 comment on function private.tags_are_valid(text[]) is 'At most 20 tags of 1 to 50 characters each.';
 comment on function private.plan_feature(text, text) is
-  'The plan''s answer for a feature (saved_searches, alerts) of the tenant of the request. A tenant '
-  'that is not provisioned has the default plan.';
+  'The plan''s answer for a feature (saved_searches, alerts) of the tenant of the request. '
+  'A tenant that is not provisioned has the default plan.';
 comment on function private.require_room_in_plan(text, text) is
   'Provisions the tenant of the request and holds it until the transaction ends; PT400 when its '
   'plan has no room for one more.';

@@ -43,7 +43,9 @@ set search_path = ''
 as $$
 begin
   return length(p_text) <= 254
-    and p_text ~ '^[A-Za-z0-9.!#$%&''*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$';
+    and split_part(p_text, '@', 1) ~ '^[A-Za-z0-9.!#$%&''*+/=?^_`{|}~-]{1,64}$'
+    and substr(p_text, strpos(p_text, '@') + 1)
+      ~ '^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$';
 end;
 $$;
 
@@ -563,7 +565,8 @@ Send email for the destination email, webhook_url for webhook, or disable the ru
 comment on table app.alert_history is
   'Each time a rule''s condition held, what was seen then, and who answered it.';
 comment on column app.alert_history.threshold is 'The rule''s threshold at the time.';
-comment on column app.alert_history.acknowledged_by is 'The claim sub of who acknowledged it first.';
+comment on column app.alert_history.acknowledged_by is
+  'The claim sub of who acknowledged it first.';
 comment on column app.alert_history.notification_channels is 'Channels on which it arrived.';
 comment on type public.alert_comparison is 'How a rule compares its value with the threshold.';
 comment on type public.alert_rule is 'An alert rule. Windows and cooldowns are in minutes.';

@@ -1,0 +1,205 @@
+-- Who may call which operation on whose objects. One row a case; a public function without a row
+-- fails the test. To add an operation, add its rows to "cases" below.
+begin;
+\ir ../actors.psql
+
+create temp table cases (
+  id integer generated always as identity,
+  operation text not null,
+  -- Named arguments. {names} stand for ids of the objects below.
+  arguments text not null,
+  -- What each actor gets: ok, or an SQLSTATE.
+  owner text not null,
+  colleague text not null,
+  other_tenant text not null,
+  service_role text not null
+);
+
+-- The owner is user "alice" of tenant "acme", who made every object. Everybody without a token or
+-- a tenant is refused everywhere before the operation is reached, so they have no column.
+insert into cases (operation, arguments, owner, colleague, other_tenant, service_role)
+values
+  ('list_api_keys', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_api_keys', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
+  ('list_api_keys', 'p_after => {key}', 'ok', 'ok', 'PT400', 'PT400'),
+  ('create_api_key', 'p_name => ''new''', 'ok', 'ok', 'ok', 'PT400'),
+  ('create_api_key', 'p_tenant_id => ''acme'', p_name => ''new''', 'ok', 'ok', 'PT403', 'ok'),
+  ('revoke_api_key', 'p_key_id => {key}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('revoke_api_key', 'p_tenant_id => ''acme'', p_key_id => {key}', 'ok', 'ok', 'PT403', 'ok'),
+  ('revoke_api_key', 'p_tenant_id => ''umbrella'', p_key_id => {key}',
+    'PT403', 'PT403', 'PT404', 'PT404'),
+  ('get_api_key_usage', 'p_key_id => {key}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('get_api_key_usage', 'p_tenant_id => ''acme'', p_key_id => {key}', 'ok', 'ok', 'PT403', 'ok'),
+  ('get_api_key_usage', 'p_tenant_id => ''umbrella'', p_key_id => {key}',
+    'PT403', 'PT403', 'PT404', 'PT404'),
+
+  ('list_saved_searches', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_saved_searches', 'p_after => {shared_search}', 'ok', 'ok', 'PT400', 'PT400'),
+  ('list_saved_searches', 'p_after => {private_search}', 'ok', 'PT400', 'PT400', 'PT400'),
+  ('get_saved_search', 'p_id => {shared_search}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('get_saved_search', 'p_id => {private_search}', 'ok', 'PT404', 'PT404', 'PT400'),
+  ('create_saved_search', 'p_name => ''new'', p_query_dsl => ''ts:*''', 'ok', 'ok', 'ok', 'PT400'),
+  ('update_saved_search', 'p_id => {shared_search}, p_name => ''new''',
+    'ok', 'PT403', 'PT404', 'PT400'),
+  ('update_saved_search', 'p_id => {private_search}, p_name => ''new''',
+    'ok', 'PT404', 'PT404', 'PT400'),
+  ('delete_saved_search', 'p_id => {shared_search}', 'ok', 'PT403', 'PT404', 'PT400'),
+  ('delete_saved_search', 'p_id => {private_search}', 'ok', 'PT404', 'PT404', 'PT400'),
+  ('check_plan_feature', 'p_feature => ''saved_searches''', 'ok', 'ok', 'ok', 'PT400'),
+  ('get_saved_search_count', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('get_saved_search_categories', '', 'ok', 'ok', 'ok', 'PT400'),
+
+  ('list_alert_rules', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_alert_rules', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
+  ('list_alert_rules', 'p_after => {rule}', 'ok', 'ok', 'PT400', 'PT400'),
+  ('get_alert_rule', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('create_alert_rule', '{rule_arguments}', 'ok', 'ok', 'ok', 'PT400'),
+  ('create_alert_rule', 'p_tenant_id => ''acme'', {rule_arguments}', 'ok', 'ok', 'PT403', 'ok'),
+  ('update_alert_rule', 'p_rule_id => {rule}, p_name => ''new''', 'ok', 'ok', 'PT404', 'PT400'),
+  ('delete_alert_rule', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('list_alert_history', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_alert_history', 'p_rule_id => {rule}', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_alert_history', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
+  ('list_alert_history', 'p_after => {alert}', 'ok', 'ok', 'PT400', 'PT400'),
+  ('acknowledge_alert', 'p_alert_id => {alert}', 'ok', 'ok', 'PT404', 'PT400'),
+
+  ('get_current_tenant', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('get_current_tenant', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
+  ('get_tenant_settings', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('get_tenant_settings', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
+  ('update_tenant_settings', 'pipeline_config => ''{"compression": false}''',
+    'ok', 'ok', 'ok', 'PT400'),
+  ('update_tenant_settings',
+    'p_tenant_id => ''acme'', pipeline_config => ''{"compression": false}''',
+    'ok', 'ok', 'PT403', 'ok'),
+
+  ('ingest_logs', 'p_tenant_id => ''acme'', p_ts => array[now()]', '42501', '42501', '42501', 'ok'),
+  ('health_report', '', '42501', '42501', '42501', 'ok');
+
+create temp table actors (
+  actor text primary key, role text, claims jsonb, tenant_id text, sees_private boolean
+);
+insert into actors
+values
+  ('owner', 'authenticated', '{"tenant_id": "acme", "sub": "alice"}', 'acme', true),
+  ('colleague', 'authenticated', '{"tenant_id": "acme", "sub": "bob"}', 'acme', false),
+  ('other_tenant', 'authenticated', '{"tenant_id": "umbrella", "sub": "alice"}', 'umbrella', false),
+  ('service_role', 'service_role', '{"role": "service_role"}', null, true),
+  ('anon', 'anon', '{"role": "anon"}', null, false),
+  ('no_tenant', 'authenticated', '{"sub": "alice", "user_metadata": {"tenant_id": "acme"}}', null,
+    false);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+
+create temp table objects (name text primary key, sql text);
+with k as (
+  insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+  values ('acme', 'acme-only', 'll_aaaaaaaa', sha256('key'))
+  returning key_id
+), s as (
+  insert into app.saved_searches (tenant_id, created_by, name, query_dsl, category, is_shared)
+  values
+    ('acme', 'alice', 'acme-only shared', 'ts:*', 'acme-only', true),
+    ('acme', 'alice', 'alice-only', 'ts:*', 'alice-only', false)
+  returning id, is_shared
+), r as (
+  insert into app.alert_rules (
+    tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
+  )
+  values ('acme', 'acme-only', 'ts:*', 1, 'gt', 5, 5, true)
+  returning rule_id
+), h as (
+  insert into app.alert_history (tenant_id, rule_id, value, threshold)
+  select 'acme', r.rule_id, 2, 1 from r
+  returning alert_id
+)
+insert into objects
+select 'key', quote_literal(k.key_id) from k
+union all
+select case when s.is_shared then 'shared_search' else 'private_search' end, quote_literal(s.id)
+from s
+union all
+select 'rule', quote_literal(r.rule_id) from r
+union all
+select 'alert', quote_literal(h.alert_id) from h
+union all
+select 'rule_arguments',
+  'p_name => ''new'', p_query_dsl => ''ts:*'', p_threshold => 1, p_comparison => ''gt'', '
+  'p_window_minutes => 5, p_cooldown_minutes => 5, p_enabled => true';
+
+-- A request as PostgREST makes it: the check, then the operation; then everything is undone.
+create function pg_temp.request(p_actor text, p_operation text, p_arguments text)
+returns text
+language plpgsql
+as $$
+declare
+  v_actor actors;
+  v_object objects;
+  v_arguments text := p_arguments;
+  v_answer text;
+begin
+  select a.* into v_actor from actors a where a.actor = p_actor;
+  for v_object in select o.* from objects o loop
+    v_arguments := replace(v_arguments, '{' || v_object.name || '}', v_object.sql);
+  end loop;
+  begin
+    perform set_config('request.headers', '{"authorization": "Bearer token"}', true),
+      set_config('request.method', 'POST', true),
+      set_config('request.path', '/rpc/' || p_operation, true);
+    perform pg_temp.act_as(v_actor.role, v_actor.claims);
+    perform private.check_request();
+    execute format(
+      'select coalesce(jsonb_agg(r), ''[]'')::text from public.%I(%s) r', p_operation, v_arguments
+    )
+    into v_answer;
+    raise sqlstate 'UNDO0';
+  exception
+    when sqlstate 'UNDO0' then
+      perform pg_temp.act_as_postgres();
+      return case
+        when v_answer like '%acme%' and v_actor.tenant_id <> 'acme' then 'a leak: ' || v_answer
+        when v_answer like '%alice-only%' and not v_actor.sees_private then 'a leak: ' || v_answer
+        else 'ok'
+      end;
+    when others then
+      perform pg_temp.act_as_postgres();
+      return sqlstate;
+  end;
+end;
+$$;
+
+create temp table operations as
+select p.proname::text as operation
+from pg_proc p
+where p.pronamespace = 'public'::regnamespace;
+
+select plan(
+  (select count(*)::integer * 6 from cases) + 2
+);
+
+select is(
+  pg_temp.request(a.actor, c.operation, c.arguments),
+  case a.actor
+    when 'owner' then c.owner
+    when 'colleague' then c.colleague
+    when 'other_tenant' then c.other_tenant
+    when 'service_role' then c.service_role
+    else 'PT401'
+  end,
+  format('%s(%s) by %s', c.operation, c.arguments, a.actor)
+)
+from cases c
+cross join actors a
+order by c.id, a.actor;
+
+select is_empty(
+  'select operation from operations except select operation from cases',
+  'every function in public has its rows here'
+);
+select is_empty(
+  'select operation from cases except select operation from operations',
+  'every row here is about a function in public'
+);
+
+select * from finish();
+rollback;

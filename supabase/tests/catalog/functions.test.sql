@@ -1,0 +1,62 @@
+begin;
+select plan(10);
+
+create temp table our_functions as
+select p.*, p.oid::regprocedure::text as signature, n.nspname as schema, l.lanname as language
+from pg_proc p
+join pg_namespace n on n.oid = p.pronamespace
+join pg_language l on l.oid = p.prolang
+where n.nspname in ('app', 'private', 'public')
+  and not exists (
+    select from pg_depend d where d.objid = p.oid and d.deptype = 'e'
+  );
+
+select ok((select count(*) > 50 from our_functions), 'there are functions to look at');
+select is_empty(
+  $$select signature, language from our_functions
+    where schema = 'public' and language <> 'plpgsql'$$,
+  'public functions are PL/pgSQL: an inlined SQL function escapes the EXECUTE check'
+);
+select is_empty(
+  $$select signature from our_functions where schema <> 'private' and prosecdef$$,
+  'security definer is for private functions only'
+);
+select is_empty(
+  $$select signature from our_functions
+    where not coalesce(proconfig, '{}') @> '{"search_path=\"\""}'
+      and signature <> 'private.write_logs()'$$,
+  'every function has an empty search_path, save the procedure that commits'
+);
+select is_empty(
+  $$select signature from our_functions where prosecdef and prosrc !~ '-- definer because \w'$$,
+  'a definer function says why it is one'
+);
+select is_empty(
+  $$select signature from our_functions
+    where schema = 'public' and obj_description(oid, 'pg_proc') is null$$,
+  'every public function has a comment'
+);
+select is_empty(
+  $$select signature from our_functions
+    where schema = 'public' and language = 'plpgsql'
+      and prosrc ~ 'raise|require_|resolve_tenant'
+      and obj_description(oid, 'pg_proc') !~ 'Errors: PT\d'$$,
+  'the comment of an operation that raises lists its errors'
+);
+select is_empty(
+  $$select proname from our_functions where schema = 'public'
+    group by proname having count(*) > 1$$,
+  'no public function is overloaded: PostgREST could not tell which is meant'
+);
+select is_empty(
+  $$select signature from our_functions where schema = 'public' and pronargdefaults <> pronargs$$,
+  'every parameter of an operation has a default, so that a missing one is ours to answer'
+);
+select is_empty(
+  $$select signature from our_functions
+    where schema = 'public' and prorettype in ('void'::regtype, 'record'::regtype)$$,
+  'every operation has a typed result'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,111 @@
+begin;
+select plan(10);
+
+create temp table grantees (role text, oid oid);
+insert into grantees
+select r.rolname, r.oid from pg_roles r
+where r.rolname in ('anon', 'authenticated', 'service_role', 'supabase_auth_admin', 'authenticator')
+union all
+select 'public', 0;
+
+create temp table table_grants as
+select c.oid, n.nspname || '.' || c.relname as name, c.relkind, c.relispartition, g.role,
+  a.privilege_type as privilege
+from pg_class c
+join pg_namespace n on n.oid = c.relnamespace
+cross join lateral aclexplode(c.relacl) a
+join grantees g on g.oid = a.grantee
+where n.nspname in ('app', 'private', 'public');
+
+create temp table column_grants as
+select c.oid, n.nspname || '.' || c.relname as name, c.relispartition, t.attname, g.role,
+  a.privilege_type as privilege
+from pg_class c
+join pg_namespace n on n.oid = c.relnamespace
+join pg_attribute t on t.attrelid = c.oid
+cross join lateral aclexplode(t.attacl) a
+join grantees g on g.oid = a.grantee
+where n.nspname in ('app', 'private', 'public');
+
+create temp table function_grants as
+select p.oid, n.nspname as schema, p.oid::regprocedure::text as function, p.proname as name,
+  p.prosecdef, g.role
+from pg_proc p
+join pg_namespace n on n.oid = p.pronamespace
+cross join lateral aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+join grantees g on g.oid = a.grantee
+where n.nspname in ('app', 'private', 'public');
+
+select is_empty(
+  $$select name, role, privilege from table_grants where relispartition
+    union all
+    select name, role, privilege from column_grants where relispartition$$,
+  'nothing is granted on partitions: policies hold through the parent only'
+);
+select is_empty(
+  $$select name, role, privilege from table_grants where name not like 'app.%'
+    union all
+    select name, role, privilege from column_grants where name not like 'app.%'$$,
+  'no table or sequence outside app is granted'
+);
+select is_empty(
+  $$select name, role, privilege from table_grants where role in ('anon', 'public')
+    union all
+    select name, role, privilege from column_grants where role in ('anon', 'public')$$,
+  'anon and PUBLIC reach no table'
+);
+select is_empty(
+  $$select name, role, privilege from table_grants
+    where privilege not in ('SELECT', 'DELETE') or role = 'supabase_auth_admin'$$,
+  'inserts and updates are granted column by column'
+);
+select is_empty(
+  $$select name, attname, role, privilege from column_grants
+    where attname in ('key_digest') and privilege <> 'INSERT'
+      or attname in ('tenant_id', 'created_by', 'created_at') and privilege = 'UPDATE'$$,
+  'no role reads a digest of a key or moves a row to another tenant or creator'
+);
+select set_eq(
+  $$select distinct name || ' ' || attname from column_grants where role = 'supabase_auth_admin'$$,
+  array[
+    'app.tenant_members tenant_id', 'app.tenant_members user_id', 'app.tenant_members created_at'
+  ],
+  'Auth reads who belongs to which tenant and no more'
+);
+select is_empty(
+  $$select function, role from function_grants
+    where role = 'public' or role in ('anon', 'supabase_auth_admin') and schema = 'public'$$,
+  'PUBLIC may call nothing, and anon nothing in public'
+);
+select set_eq(
+  $$select function from function_grants where role = 'anon'$$,
+  array[
+    'private.claims()', 'private.usable_tenant_id(text)', 'private.current_tenant_id()',
+    'private.current_user_id()', 'private.is_service_role()', 'private.resolve_tenant(text)',
+    'private.require_user_id()', 'private.check_request()'
+  ],
+  'anon reaches what the pre-request check needs and no more'
+);
+select is_empty(
+  $$select f.function from function_grants f where f.role = 'anon' and f.prosecdef$$,
+  'nothing that anon may call runs with other rights'
+);
+select set_eq(
+  $$select f.name from function_grants f
+    where f.schema = 'public' and f.role = 'service_role'
+      and not has_function_privilege('authenticated', f.oid, 'execute')$$,
+  (
+    select array_agg(n.name)
+    from unnest(
+      array['ingest_logs', 'health_report', 'claim_notifications', 'settle_notification']
+    ) n (name)
+    where exists (
+      select from pg_proc p
+      where p.proname = n.name and p.pronamespace = 'public'::regnamespace
+    )
+  ),
+  'what edge functions call, and only that, is service_role''s alone'
+);
+
+select * from finish();
+rollback;

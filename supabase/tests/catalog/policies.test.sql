@@ -1,0 +1,36 @@
+begin;
+select plan(5);
+
+create temp table our_policies as
+select p.*, coalesce(p.qual, '') || ' ' || coalesce(p.with_check, '') as expression
+from pg_policies p
+where p.schemaname in ('app', 'private', 'public');
+
+select ok((select count(*) > 10 from our_policies), 'there are policies to look at');
+select is_empty(
+  $$select tablename, policyname, cmd from our_policies
+    where policyname not like tablename || '\_' || lower(cmd) || '\_%'$$,
+  'each policy is for one action and is named <table>_<action>_<who>'
+);
+select is_empty(
+  $$select tablename, policyname, roles from our_policies
+    where not roles <@ '{authenticated,supabase_auth_admin}'$$,
+  'each policy names the role that it is for'
+);
+select is_empty(
+  $$select policyname, expression from our_policies
+    where regexp_replace(
+      expression, '\( SELECT private\.current_\w+\(\) AS \w+\)', '', 'g'
+    ) ~ '[a-z_]\('$$,
+  'a policy reads claims once a statement: every function stands in a sub-select'
+);
+select is_empty(
+  $$select p.tablename, p.policyname
+    from our_policies p
+    where p.roles = '{authenticated}' and p.tablename <> 'plans'
+      and p.expression not like '%tenant_id = ( SELECT private.current_tenant_id()%'$$,
+  'each policy for users is bound to their tenant'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,86 @@
+begin;
+\ir ../actors.psql
+select plan(6);
+
+create temp table our_tables as
+select c.oid, n.nspname as schema, c.relname as name, c.relkind, c.relispartition
+from pg_class c
+join pg_namespace n on n.oid = c.relnamespace
+where n.nspname in ('app', 'private') and c.relkind in ('r', 'p');
+
+select is_empty(
+  $$select t.schema, t.name
+    from our_tables t join pg_class c on c.oid = t.oid
+    where not (c.relrowsecurity and c.relforcerowsecurity)$$,
+  'row-level security is forced on every table, partitioned ones and partitions too'
+);
+select ok(
+  (select count(*) > 8 from our_tables t where t.relispartition)
+  and (select count(*) = 2 from our_tables t where t.relkind = 'p'),
+  'partitioned tables and partitions were among those looked at'
+);
+select is_empty(
+  $$select c.relname from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')$$,
+  'no table and no view is in the exposed schema'
+);
+
+-- Rows of acme in every tenant-owned table that a user may read.
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+insert into app.tenant_members (tenant_id, user_id) values ('acme', gen_random_uuid());
+insert into app.tenant_settings (tenant_id) values ('acme');
+insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
+insert into app.logs (id, tenant_id, ts, received_at, arrival)
+values (gen_random_uuid(), 'acme', now(), now(), 1);
+insert into app.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
+values ('acme', 'alice', 'n', 'ts:*', true);
+insert into app.alert_rules (
+  tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
+)
+values ('acme', 'n', 'ts:*', 1, 'gt', 5, 5, true);
+insert into app.alert_history (tenant_id, rule_id, value, threshold)
+values ('acme', gen_random_uuid(), 2, 1);
+
+create function pg_temp.rows_seen()
+returns table (name text, seen bigint)
+language plpgsql
+as $$
+declare
+  v_table text;
+begin
+  for v_table in
+    select c.relname
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where c.relnamespace = 'app'::regnamespace
+      and c.relkind in ('r', 'p') and not c.relispartition
+  loop
+    name := v_table;
+    execute format('select count(t.tenant_id) from app.%I t where t.tenant_id = ''acme''', v_table)
+    into seen;
+    return next;
+  end loop;
+end;
+$$;
+grant execute on function pg_temp.rows_seen() to public;
+
+select pg_temp.act_as_user('acme', 'bob');
+select is_empty(
+  'select * from pg_temp.rows_seen() s where s.seen <> 1',
+  'a tenant''s user sees the tenant''s row in each table'
+);
+select pg_temp.act_as_user('umbrella', 'alice');
+select is_empty(
+  'select * from pg_temp.rows_seen() s where s.seen <> 0',
+  'a user of another tenant sees none of them'
+);
+select pg_temp.act_as('authenticated', '{"sub": "alice", "user_metadata": {"tenant_id": "acme"}}');
+select is_empty(
+  'select * from pg_temp.rows_seen() s where s.seen <> 0',
+  'a user without a tenant sees none of them'
+);
+select pg_temp.act_as_postgres();
+
+select * from finish();
+rollback;
