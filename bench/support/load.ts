@@ -1,3 +1,5 @@
+import { Failure } from "../../local/failure.ts";
+
 export interface Load {
   /** Requests that were answered 200. */
   answered: number;
@@ -32,6 +34,10 @@ export async function load(
     }
   };
   await Promise.all(Array.from({ length: options.connections }, connection));
+  if (latencies.length === 0) {
+    const statuses = [...failures].map(([status, count]) => `${count} × ${status}`).join(", ");
+    throw new Failure(`No request was answered 200 (${statuses}).`);
+  }
   const seconds = (performance.now() - started) / 1000;
   return { answered: latencies.length, seconds, latencies, failures };
 }

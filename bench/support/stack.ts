@@ -1,16 +1,15 @@
 import postgres from "postgres";
-import { removeIfThere } from "../../local/files.ts";
+import { removeCluster } from "../../local/database.ts";
 import { type Stack, stackNamed } from "../../local/stack.ts";
 import { readState, type State } from "../../local/state.ts";
 import { prepareSystem } from "../../local/system.ts";
-import { up } from "../../local/up.ts";
+import { endLeftovers, up } from "../../local/up.ts";
 
 export interface BenchStack {
   stack: Stack;
   state: State;
   /** A superuser's connection: benchmarks make tables and read files. */
   sql: postgres.Sql;
-  /** The folder of PostgreSQL's data, where COPY can write. */
   stop(): Promise<void>;
 }
 
@@ -18,8 +17,8 @@ export interface BenchStack {
 export async function startBenchStack(): Promise<BenchStack> {
   const stack = stackNamed("bench");
   const system = await prepareSystem(progress);
-  await Deno.remove(system.outside(system.folder(stack)), { recursive: true }).catch(notFound);
-  await removeIfThere(stack.stateFile);
+  await endLeftovers(stack);
+  await removeCluster(system, stack);
   const running = await up(stack, system, { progress });
   const state = await readState(stack);
   if (!state) throw new Error("the stack has no state");
@@ -37,8 +36,4 @@ export async function startBenchStack(): Promise<BenchStack> {
 
 function progress(step: string): void {
   console.error(`  ${step}`);
-}
-
-function notFound(error: unknown): void {
-  if (!(error instanceof Deno.errors.NotFound)) throw error;
 }
