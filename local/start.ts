@@ -4,7 +4,7 @@ import { readOptions } from "./options.ts";
 import type { Stack } from "./stack.ts";
 import { prepareSystem, type System } from "./system.ts";
 import { fromFileUrl } from "./files.ts";
-import { up } from "./up.ts";
+import { clearTheWay, up } from "./up.ts";
 import { welcome } from "./welcome.ts";
 
 const progress = (step: string) => console.log(`  ${step} …`);
@@ -21,6 +21,8 @@ await run(async () => {
     throw new Failure(`The ${stack.name} stack is ${running.status} in another terminal.`);
   }
 
+  // Before the set-up, which can take a minute.
+  await clearTheWay(stack);
   const system = await prepareSystem(progress);
   if (options.background) await startInBackground(stack);
   else await stay(stack, system, options.supervise);

@@ -40,8 +40,7 @@ export interface UpStack {
 export async function up(stack: Stack, system: System, options: UpOptions): Promise<UpStack> {
   const logs = `${stack.folder}/logs`;
   await Deno.mkdir(logs, { recursive: true, mode: 0o700 });
-  await endLeftovers(stack);
-  refuseTakenPorts(stack);
+  await clearTheWay(stack);
 
   const self = { pid: Deno.pid, started: await startOf(Deno.pid) };
   const state = newState(stack, self, accessLog(system, stack));
@@ -149,6 +148,12 @@ export async function endLeftovers(stack: Stack): Promise<void> {
     }
   }
   await removeIfThere(stack.stateFile);
+}
+
+/** Sees to it that the stack can start: nothing of an earlier one runs, and its ports are free. */
+export async function clearTheWay(stack: Stack): Promise<void> {
+  await endLeftovers(stack);
+  refuseTakenPorts(stack);
 }
 
 function refuseTakenPorts(stack: Stack): void {
