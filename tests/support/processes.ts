@@ -58,6 +58,7 @@ export async function keepPostgresDown(): Promise<AsyncDisposable> {
     stdout: "null",
     stderr: "null",
   }).spawn();
+  // The alarm alone must not keep a test from ending.
   alarm.unref();
   Deno.kill(supervisor, "SIGSTOP");
   let killed: ProcessIdentity;
@@ -70,6 +71,7 @@ export async function keepPostgresDown(): Promise<AsyncDisposable> {
   return {
     async [Symbol.asyncDispose]() {
       Deno.kill(supervisor, "SIGCONT");
+      alarm.ref();
       alarm.kill("SIGKILL");
       await alarm.status;
       await isBack("postgres", killed);

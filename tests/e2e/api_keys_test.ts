@@ -1,0 +1,316 @@
+import assert from "node:assert/strict";
+import {
+  apiKey,
+  assertAnswer,
+  assertRpcError,
+  call,
+  createKey,
+  ingest,
+  newTenant,
+  rpc,
+  supabase,
+} from "../support/client.ts";
+import { openDatabase } from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+import { unsignedToken, userToken } from "../support/tokens.ts";
+
+interface ApiKey {
+  key_id: string;
+  name: string;
+  key_prefix: string;
+  status: string;
+  created_at: string;
+  last_used_at: string | null;
+  revoked_at: string | null;
+}
+
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const nobody = "00000000-0000-4000-8000-000000000000";
+const operations = ["list_api_keys", "create_api_key", "revoke_api_key", "get_api_key_usage"];
+
+Deno.test("a key is created with its value, this once, and listed without", async () => {
+  const tenant = await newTenant();
+  const client = supabase(tenant.token);
+  const before = Date.now();
+  const { data: created, error } = await client.rpc("create_api_key", {
+    p_tenant_id: tenant.id,
+    p_name: "  web server  ",
+  });
+  assert.equal(error, null);
+  const { key_id, key_value, key_prefix, created_at, ...rest } = created;
+  assert.deepEqual(rest, {
+    tenant_id: tenant.id,
+    name: "web server",
+    scopes: ["ingest"],
+    status: "active",
+    expires_at: null,
+  });
+  assert.match(key_id, uuid);
+  assert.match(key_value, /^ll_[0-9A-Za-z]{36}$/);
+  assert.equal(key_prefix, key_value.slice(0, 11));
+  assert.match(created_at, timestamp);
+  assert.ok(Date.parse(created_at) >= before - 1 && Date.parse(created_at) <= Date.now() + 1);
+
+  const { data: listed } = await client.rpc("list_api_keys");
+  assert.deepEqual(listed, [{
+    key_id,
+    tenant_id: tenant.id,
+    name: "web server",
+    key_prefix,
+    scopes: ["ingest"],
+    status: "active",
+    created_at,
+    last_used_at: null,
+    expires_at: null,
+    revoked_at: null,
+  }]);
+
+  await using db = openDatabase();
+  const [{ stored }] = await db`
+    select to_jsonb(k)::text as stored from app.api_keys k where k.key_id = ${key_id}`;
+  assert.ok(!stored.includes(key_value.slice(11)), "the key itself is nowhere");
+});
+
+Deno.test("a name of 1 to 100 characters after trimming is needed", async () => {
+  const tenant = await newTenant();
+  const message = "Invalid API key name: 1 to 100 characters after trimming";
+  for (const p_name of ["", "   ", "\t\n", "n".repeat(101)]) {
+    assertRpcError(await rpc(tenant.token, "create_api_key", { p_name }), 400, message);
+  }
+  assertRpcError(
+    await rpc(tenant.token, "create_api_key"),
+    400,
+    "Missing required parameter: p_name",
+  );
+  const longest = await rpc(tenant.token, "create_api_key", { p_name: `${"ü".repeat(100)} ` });
+  assert.deepEqual([longest.status, longest.body.name], [200, "ü".repeat(100)]);
+});
+
+Deno.test("an expiry in the past and an unknown scope are refused", async () => {
+  const tenant = await newTenant();
+  const create = (parameters: Record<string, unknown>) =>
+    rpc(tenant.token, "create_api_key", { p_name: "key", ...parameters });
+  assertRpcError(
+    await create({ p_expires_at: "2020-01-01T00:00:00Z" }),
+    400,
+    "Invalid p_expires_at: it is in the past",
+  );
+  for (const p_scopes of [["read"], [], ["ingest", "read"], [null]]) {
+    assertRpcError(
+      await create({ p_scopes }),
+      400,
+      "Invalid p_scopes: the only scope is ingest",
+    );
+  }
+  assert.equal((await create({ p_expires_at: "not a time" })).status, 400);
+  assert.equal((await create({ p_scopes: ["ingest"] })).status, 200);
+});
+
+Deno.test("a revoked key says so, and revoking again changes nothing", async () => {
+  const tenant = await newTenant();
+  const { key_id } = await createKey(tenant);
+  const list = async () => (await rpc<ApiKey[]>(tenant.token, "list_api_keys")).body[0];
+  const revoke = () => rpc(tenant.token, "revoke_api_key", { p_key_id: key_id });
+
+  assertAnswer(await revoke(), 200, { success: true });
+  const first = await list();
+  assert.equal(first.status, "revoked");
+  assert.match(String(first.revoked_at), timestamp);
+  assertAnswer(await revoke(), 200, { success: true });
+  assert.deepEqual(await list(), first);
+});
+
+Deno.test("an expired key says so", async () => {
+  const tenant = await newTenant();
+  const p_expires_at = new Date(Date.now() + 3_600_000).toISOString();
+  const { key_id } = await createKey(tenant, { p_expires_at });
+  await using db = openDatabase();
+  await db`update app.api_keys set expires_at = now() where key_id = ${key_id}`;
+  const { body } = await rpc<ApiKey[]>(tenant.token, "list_api_keys");
+  assert.deepEqual(body.map(({ status }) => status), ["expired"]);
+});
+
+Deno.test("the use of a key is told in whole days", async () => {
+  const tenant = await newTenant();
+  const { key_id, key_value } = await createKey(tenant, { p_name: "counted" });
+  const usage = () => rpc(tenant.token, "get_api_key_usage", { p_key_id: key_id });
+  const { status, body: { created_at, ...unused } } = await usage();
+  assert.equal(status, 200);
+  assert.match(String(created_at), timestamp);
+  assert.deepEqual(unused, {
+    key_id,
+    name: "counted",
+    last_used_at: null,
+    days_since_creation: 0,
+    days_since_last_use: null,
+  });
+
+  await ingest(apiKey(key_value), []);
+  const { last_used_at, days_since_last_use } = (await usage()).body;
+  assert.ok(Math.abs(Date.parse(String(last_used_at)) - Date.now()) < 60_000);
+  assert.equal(days_since_last_use, 0);
+
+  await using db = openDatabase();
+  await db`
+    update app.api_keys
+    set created_at = now() - interval '49 hours', last_used_at = now() - interval '25 hours'
+    where key_id = ${key_id}`;
+  const { days_since_creation, days_since_last_use: since } = (await usage()).body;
+  assert.deepEqual([days_since_creation, since], [2, 1]);
+});
+
+Deno.test("a key that is not there, or another tenant's, is 404", async () => {
+  const tenant = await newTenant();
+  const { key_id } = await createKey(await newTenant());
+  for (const operation of ["revoke_api_key", "get_api_key_usage"]) {
+    for (const p_key_id of [nobody, key_id]) {
+      assertRpcError(await rpc(tenant.token, operation, { p_key_id }), 404, "API key not found");
+    }
+    assertRpcError(
+      await rpc(tenant.token, operation),
+      400,
+      "Missing required parameter: p_key_id",
+    );
+    assert.equal((await rpc(tenant.token, operation, { p_key_id: "no-uuid" })).status, 400);
+  }
+});
+
+Deno.test("keys are listed newest first, page by page", async () => {
+  const tenant = await newTenant();
+  const names = ["one", "two", "three", "four", "five"];
+  for (const p_name of names) await createKey(tenant, { p_name });
+  const page = (parameters: Record<string, unknown>) =>
+    rpc<ApiKey[]>(tenant.token, "list_api_keys", parameters);
+  const found: string[] = [];
+  let p_after: string | undefined;
+  for (const size of [2, 2, 1]) {
+    const { status, body } = await page({ p_limit: 2, p_after });
+    assert.deepEqual([status, body.length], [200, size]);
+    found.push(...body.map(({ name }) => name));
+    p_after = body.at(-1)?.key_id;
+  }
+  assert.deepEqual(found, names.toReversed());
+  assertAnswer(await page({ p_limit: 2, p_after }), 200, []);
+  for (const p_limit of [0, -1, 1001]) {
+    assertRpcError(await page({ p_limit }), 400, "Invalid p_limit: 1 to 1000");
+  }
+  assertRpcError(await page({ p_after: nobody }), 400, "Invalid p_after: no such API key");
+  const { key_id } = await createKey(await newTenant());
+  assertRpcError(await page({ p_after: key_id }), 400, "Invalid p_after: no such API key");
+});
+
+Deno.test("a tenant without keys has an empty list, and reading does not provision it", async () => {
+  const tenant = await newTenant();
+  assertAnswer(await rpc(tenant.token, "list_api_keys"), 200, []);
+  await using db = openDatabase();
+  const tenants = () => db`select plan_id from app.tenants where tenant_id = ${tenant.id}`;
+  assert.equal((await tenants()).length, 0);
+  await createKey(tenant);
+  assert.deepEqual([...await tenants()], [{ plan_id: "free" }]);
+});
+
+Deno.test("p_tenant_id may be left out, null or the token's; another is 403", async () => {
+  const tenant = await newTenant();
+  for (const parameters of [{}, { p_tenant_id: null }, { p_tenant_id: tenant.id }]) {
+    assertAnswer(await rpc(tenant.token, "list_api_keys", parameters), 200, []);
+  }
+  for (const operation of operations) {
+    for (const p_tenant_id of [`${tenant.id}x`, "", "demo"]) {
+      assertRpcError(
+        await rpc(tenant.token, operation, {
+          p_tenant_id,
+          ...(operation === "create_api_key" && { p_name: "key" }),
+          ...(/^(revoke|get)/.test(operation) && { p_key_id: nobody }),
+        }),
+        403,
+        "p_tenant_id is not the tenant of the token",
+      );
+    }
+  }
+});
+
+Deno.test("service_role acts for the tenant that it names, and for none that it does not", async () => {
+  const p_tenant_id = (await newTenant()).id;
+  const service = stack.serviceRoleKey;
+  const created = await rpc<ApiKey>(service, "create_api_key", { p_tenant_id, p_name: "service" });
+  assert.equal(created.status, 200);
+  const listed = await rpc<ApiKey[]>(service, "list_api_keys", { p_tenant_id });
+  assert.deepEqual(listed.body.map(({ key_id }) => key_id), [created.body.key_id]);
+  for (const operation of operations) {
+    assertRpcError(
+      await rpc(service, operation, operation === "create_api_key" ? { p_name: "key" } : {}),
+      400,
+      "Missing required parameter: p_tenant_id",
+    );
+  }
+  assertRpcError(
+    await rpc(service, "list_api_keys", { p_tenant_id: " " }),
+    400,
+    "Invalid p_tenant_id: 1 to 255 characters, not all blank",
+  );
+});
+
+Deno.test("who calls is decided before what is called", async () => {
+  const refused = "Invalid token, API key, or missing tenant_id";
+  for (const operation of operations) {
+    assertRpcError(await rpc(null, operation), 400, "Missing authorization header");
+    assertRpcError(await rpc(stack.anonKey, operation), 401, refused);
+    for (const claims of [{}, { tenant_id: "  " }, { tenant_id: 1 }, { role: "anon" }]) {
+      assertRpcError(await rpc(await userToken(claims), operation), 401, refused);
+    }
+    const user_metadata = { tenant_id: "mine" };
+    assertRpcError(await rpc(await userToken({ user_metadata }), operation), 401, refused);
+  }
+});
+
+Deno.test("a token that PostgREST cannot verify is 401", async () => {
+  const tenant_id = "somebody";
+  const now = Math.floor(Date.now() / 1000);
+  const { key_value } = await createKey(await newTenant());
+  const secret = new TextEncoder().encode("another-secret-that-is-at-least-32-bytes-long");
+  const tokens = [
+    key_value,
+    "nonsense",
+    unsignedToken({ role: "authenticated", tenant_id, exp: now + 60 }),
+    await userToken({ tenant_id, exp: now - 60 }),
+    await userToken({ tenant_id }, secret),
+  ];
+  for (const token of tokens) assert.equal((await rpc(token, "list_api_keys")).status, 401, token);
+});
+
+Deno.test("operations are POST, known by name and by their parameters", async () => {
+  const tenant = await newTenant();
+  for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
+    const body = /GET|HEAD/.test(method) ? undefined : "{}";
+    const { status } = await rpc(tenant.token, "list_api_keys", {}, { method, body });
+    assert.equal(status, 405, method);
+  }
+  assert.equal((await rpc(tenant.token, "list_everything")).status, 404);
+  assert.equal((await rpc(tenant.token, "list_api_keys", { p_unknown: 1 })).status, 404);
+  assert.equal((await rpc(tenant.token, "list_api_keys", {}, { body: "{" })).status, 400);
+  assert.equal((await rpc(tenant.token, "list_api_keys", { p_limit: "many" })).status, 400);
+});
+
+Deno.test("a user reaches neither tables nor what the functions alone may call", async () => {
+  const tenant = await newTenant();
+  const headers = { apikey: stack.anonKey, ...tenant.headers };
+  for (const table of ["logs", "api_keys", "tenants", "plans", "queue", "settings", "job"]) {
+    for (const init of [{}, { headers: { "accept-profile": "app" } }]) {
+      const answer = await call(`/rest/v1/${table}`, {
+        headers: { ...headers, ...(init.headers ?? {}) },
+      });
+      assert.ok([404, 406].includes(answer.status), `${table}: ${answer.status}`);
+    }
+  }
+  for (const operation of ["ingest_logs", "health_report"]) {
+    assert.equal((await rpc(tenant.token, operation)).status, 403, operation);
+    assert.equal((await rpc(stack.anonKey, operation)).status, 401, operation);
+  }
+  for (const operation of ["health_report", "write_logs", "replay_dead_letters", "ingest"]) {
+    const answer = await rpc(tenant.token, operation, {}, {
+      headers: { ...headers, "content-type": "application/json", "content-profile": "private" },
+    });
+    assert.equal(answer.status, 406, operation);
+  }
+});

@@ -1,0 +1,297 @@
+import assert from "node:assert/strict";
+import {
+  type Answer,
+  apiKey,
+  assertAnswer,
+  bearer,
+  health,
+  ingest,
+  newTenant,
+} from "../support/client.ts";
+import {
+  changeSettings,
+  type Database,
+  openDatabase,
+  recordsOf,
+  stopWriter,
+} from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { freezePostgres, keepPostgresDown } from "../support/processes.ts";
+import { stack } from "../support/stack.ts";
+
+interface Report {
+  status: string;
+  timestamp: string;
+  checks: {
+    queue: Record<string, unknown>;
+    writer: Record<string, unknown>;
+    partitions: Record<string, unknown>;
+  };
+}
+
+const endpoints = ["/ready", "/queue", "/writer", "/partitions", "/detailed"];
+const partition = /^logs_\d{4}_\d\d_\d\d$/;
+
+async function ask(endpoint: string): Promise<Answer<Report>> {
+  return await health(endpoint) as unknown as Answer<Report>;
+}
+
+/** HTTP status and status of each endpoint, by name. */
+async function statuses(): Promise<Record<string, [number, string]>> {
+  const answers = endpoints.map(async (endpoint): Promise<[string, [number, string]]> => {
+    const { status, body } = await ask(endpoint);
+    return [endpoint.slice(1), [status, body.status]];
+  });
+  return Object.fromEntries(await Promise.all(answers));
+}
+
+const allHealthy = {
+  ready: [200, "healthy"],
+  queue: [200, "healthy"],
+  writer: [200, "healthy"],
+  partitions: [200, "healthy"],
+  detailed: [200, "healthy"],
+};
+
+async function isHealthyAgain(): Promise<void> {
+  await eventually("health is healthy again", async () => {
+    assert.deepEqual(await statuses(), allHealthy);
+    return true;
+  }, { within: 30_000 });
+}
+
+Deno.test("each endpoint shows what it is documented to show", async () => {
+  await isHealthyAgain();
+  const before = Date.now();
+  const { status, body: { timestamp, ...basic }, headers } = await health();
+  assert.deepEqual([status, basic], [200, { status: "healthy", message: "Logloom is running" }]);
+  assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.ok(Math.abs(Date.parse(String(timestamp)) - before) < 5_000);
+  assert.equal(headers.get("content-type"), "application/json");
+  assert.equal(headers.get("cache-control"), "no-store");
+
+  const ready = (await ask("/ready")).body.checks;
+  assert.deepEqual(Object.keys(ready), ["queue", "writer"]);
+  assert.deepEqual(Object.keys(ready.queue), ["depth"]);
+  assert.equal(typeof ready.queue.depth, "number");
+  assert.deepEqual(ready.writer, { status: "healthy" });
+
+  const { queue } = (await ask("/queue")).body.checks;
+  assert.equal(typeof queue.depth, "number");
+  assert.equal(typeof queue.oldest_item_age_seconds, "number");
+
+  const { writer } = (await ask("/writer")).body.checks;
+  assert.ok(Math.abs(Date.parse(String(writer.last_run)) - Date.now()) < 10_000);
+  assert.ok(Number(writer.last_duration_ms) > 0 && Number(writer.last_duration_ms) < 5_000);
+  assert.ok(Number(writer.seconds_since_run) >= 0 && Number(writer.seconds_since_run) < 10);
+
+  const { partitions } = (await ask("/partitions")).body.checks;
+  const { current_partition, next_partition, ...exist } = partitions;
+  assert.match(String(current_partition), partition);
+  assert.match(String(next_partition), partition);
+  assert.deepEqual(exist, { current_exists: true, next_exists: true });
+  const dayOf = (name: unknown) => Date.parse(String(name).slice(5).replaceAll("_", "-"));
+  assert.equal(dayOf(next_partition) - dayOf(current_partition), 86_400_000);
+  assert.ok(Date.now() - dayOf(current_partition) < 86_400_000 + 5_000);
+
+  const detailed = (await ask("/detailed")).body.checks;
+  for (const member of ["depth", "oldest_item_age_seconds"]) {
+    assert.equal(typeof detailed.queue[member], "number", member);
+  }
+  assert.equal(typeof detailed.writer.last_run, "string");
+  assert.equal(typeof detailed.writer.last_duration_ms, "number");
+  assert.equal(detailed.partitions.current_exists, true);
+  assert.equal(detailed.partitions.next_exists, true);
+});
+
+Deno.test("HEAD answers as GET, other methods are 405, unknown endpoints 404", async () => {
+  for (const endpoint of ["", ...endpoints]) {
+    const { status, body, headers } = await health(endpoint, { method: "HEAD" });
+    assert.deepEqual([status, body], [200, ""], endpoint);
+    assert.equal(headers.get("content-type"), "application/json");
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const answer = await health(endpoint, { method });
+      assertAnswer(answer, 405, { error: `Method not allowed: ${method}` });
+      assert.equal(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
+    }
+  }
+  for (const endpoint of ["/unknown", "/ready/now", "/detailed/queue"]) {
+    const { status, body } = await health(endpoint);
+    assert.deepEqual([status, body], [404, { error: "Unknown health endpoint" }], endpoint);
+  }
+});
+
+Deno.test("credentials, right or wrong, change nothing about health", async () => {
+  for (const headers of [bearer("nonsense"), apiKey("ll_x")]) {
+    assert.equal((await health("/ready", { headers })).status, 200);
+  }
+});
+
+Deno.test("a writer that stopped is told of: degraded, then unhealthy", async () => {
+  await isHealthyAgain();
+  await using db = openDatabase();
+  {
+    await using _writer = await stopWriter(db);
+    await using _degraded = await changeSettings(db, { writer_degraded_silence: "0.2 seconds" });
+    await eventually("the writer is degraded", async () => {
+      assert.deepEqual(await statuses(), {
+        ...allHealthy,
+        ready: [503, "degraded"],
+        writer: [200, "degraded"],
+        detailed: [200, "degraded"],
+      });
+      return true;
+    });
+    const { body } = await ask("/ready");
+    assert.deepEqual(body.checks.writer, { status: "degraded" });
+    await using _unhealthy = await changeSettings(db, { writer_unhealthy_silence: "0.2 seconds" });
+    assert.deepEqual(await statuses(), {
+      ...allHealthy,
+      ready: [503, "unhealthy"],
+      writer: [200, "unhealthy"],
+      detailed: [503, "unhealthy"],
+    });
+    const { seconds_since_run } = (await ask("/writer")).body.checks.writer;
+    assert.ok(Number(seconds_since_run) >= 0.2);
+    assert.equal((await health()).status, 200);
+  }
+  await isHealthyAgain();
+});
+
+Deno.test("a deep and an old queue are told of, and its events are counted", async () => {
+  await isHealthyAgain();
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  {
+    await using _writer = await stopWriter(db);
+    const depth = async () => Number((await ask("/queue")).body.checks.queue.depth);
+    const before = await depth();
+    await ingest(tenant.headers, Array(30).fill({}));
+    await ingest(tenant.headers, Array(20).fill({}));
+    assert.equal(await depth() - before, 50);
+    assert.equal((await ask("/ready")).body.checks.queue.depth, before + 50);
+    assert.equal((await ask("/detailed")).body.checks.queue.depth, before + 50);
+
+    const degraded = {
+      ...allHealthy,
+      ready: [503, "degraded"],
+      queue: [200, "degraded"],
+      detailed: [200, "degraded"],
+    };
+    {
+      await using _deep = await changeSettings(db, { queue_degraded_events: 50 + before });
+      assert.deepEqual(await statuses(), allHealthy);
+    }
+    {
+      await using _deep = await changeSettings(db, { queue_degraded_events: 49 + before });
+      assert.deepEqual(await statuses(), degraded);
+    }
+    await using _old = await changeSettings(db, { queue_degraded_age: "0.2 seconds" });
+    await eventually("the queue is old", async () => {
+      assert.deepEqual(await statuses(), degraded);
+      return true;
+    });
+    assert.ok(Number((await ask("/queue")).body.checks.queue.oldest_item_age_seconds) > 0.2);
+    await using _older = await changeSettings(db, { queue_unhealthy_age: "0.2 seconds" });
+    assert.deepEqual(await statuses(), {
+      ...allHealthy,
+      ready: [503, "unhealthy"],
+      queue: [200, "unhealthy"],
+      detailed: [503, "unhealthy"],
+    });
+  }
+  await isHealthyAgain();
+  assert.equal((await recordsOf(db, tenant.id, 50)).length, 50);
+});
+
+Deno.test("a partition that is missing is told of: tomorrow's degraded, today's unhealthy", async () => {
+  await isHealthyAgain();
+  await using db = openDatabase(stack.databaseUrl, 1);
+  const { current_partition, next_partition } = (await ask("/partitions")).body.checks.partitions;
+  {
+    await using _tomorrow = await detach(db, String(next_partition));
+    assert.deepEqual(await statuses(), {
+      ...allHealthy,
+      ready: [503, "degraded"],
+      partitions: [200, "degraded"],
+      detailed: [200, "degraded"],
+    });
+    const { partitions } = (await ask("/partitions")).body.checks;
+    assert.deepEqual([partitions.current_exists, partitions.next_exists], [true, false]);
+  }
+  {
+    await using _today = await detach(db, String(current_partition));
+    assert.deepEqual(await statuses(), {
+      ...allHealthy,
+      ready: [503, "unhealthy"],
+      partitions: [200, "unhealthy"],
+      detailed: [503, "unhealthy"],
+    });
+    const { partitions } = (await ask("/partitions")).body.checks;
+    assert.deepEqual([partitions.current_exists, partitions.next_exists], [false, true]);
+  }
+  await isHealthyAgain();
+});
+
+async function detach(db: Database, name: string): Promise<AsyncDisposable> {
+  // Its rows would be missed meanwhile, but nobody else uses this stack.
+  const day = name.slice(5).replaceAll("_", "-");
+  await db.unsafe(`alter table app.logs detach partition app.${name}`);
+  return {
+    async [Symbol.asyncDispose]() {
+      await db.unsafe(`
+        alter table app.logs attach partition app.${name}
+        for values from ('${day}Z') to ('${day}Z'::timestamptz + interval '1 day')`);
+    },
+  };
+}
+
+const away = {
+  ready: [503, "unhealthy"],
+  queue: [200, "unhealthy"],
+  writer: [200, "unhealthy"],
+  partitions: [200, "unhealthy"],
+  detailed: [503, "unhealthy"],
+};
+
+async function assertAway(): Promise<void> {
+  const began = performance.now();
+  assert.deepEqual(await statuses(), away);
+  const took = performance.now() - began;
+  assert.ok(took < 2_000, `took ${took} ms`);
+  const { checks } = (await ask("/detailed")).body;
+  assert.equal(checks.queue.depth, null);
+  assert.equal(checks.queue.oldest_item_age_seconds, null);
+  assert.equal(checks.writer.status, "unhealthy");
+  assert.equal(checks.writer.last_run, null);
+  assert.equal(checks.writer.last_duration_ms, null);
+  assert.match(String(checks.partitions.current_partition), partition);
+  assert.equal((await health()).body.status, "healthy");
+}
+
+async function assertIngestIsUnavailable(headers: Record<string, string>): Promise<void> {
+  const answer = await ingest(headers, [{ msg: "not now" }]);
+  assertAnswer(answer, 503, { error: "The database is unavailable, try again" });
+  assert.match(String(answer.headers.get("retry-after")), /^[1-5]$/);
+}
+
+Deno.test("a database that is down is told of within 2 seconds, and events are refused", async () => {
+  await isHealthyAgain();
+  const tenant = await newTenant();
+  {
+    await using _down = await keepPostgresDown();
+    await assertAway();
+    await assertIngestIsUnavailable(tenant.headers);
+  }
+  await isHealthyAgain();
+});
+
+Deno.test("a database that answers nothing any more is told of within 2 seconds", async () => {
+  await isHealthyAgain();
+  await using db = openDatabase();
+  {
+    await using _frozen = await freezePostgres(db);
+    await assertAway();
+  }
+  await isHealthyAgain();
+});

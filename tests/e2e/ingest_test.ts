@@ -1,0 +1,396 @@
+import assert from "node:assert/strict";
+import { deflateSync, gzipSync } from "node:zlib";
+import { apiKey, assertAnswer, call, createKey, ingest, newTenant } from "../support/client.ts";
+import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
+
+const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
+const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
+const limit = 512_000;
+
+Deno.test("an array, one event and {logs: […]} are accepted; an empty array is no error", async () => {
+  const tenant = await newTenant();
+  assertAnswer(await ingest(tenant.headers, [{ msg: "a" }, { msg: "b" }]), 200, accepted(2));
+  assertAnswer(await ingest(tenant.headers, { msg: "c" }), 200, accepted(1));
+  assertAnswer(await ingest(tenant.headers, { logs: [{ msg: "d" }] }), 200, accepted(1));
+  assertAnswer(await ingest(tenant.headers, []), 200, accepted(0));
+  assertAnswer(await ingest(tenant.headers, { logs: [] }), 200, accepted(0));
+
+  await using db = openDatabase();
+  const records = await recordsOf(db, tenant.id, 4);
+  assert.deepEqual(records.map(({ msg }) => msg), ["a", "b", "c", "d"]);
+});
+
+Deno.test("every field of an event arrives in the partition of its day", async () => {
+  const tenant = await newTenant();
+  const { key_value } = await createKey(tenant);
+  const event = {
+    ts: new Date().toISOString().replace("Z", "456Z"),
+    level: "warn",
+    msg: "disk is nearly full",
+    service: "api",
+    env: "production",
+    req_id: "req-1",
+    user_id: "user-1",
+    route: "/users/:id",
+    host: "web-1",
+    attrs: { free: 0.25, mounts: ["/", "/data"] },
+  };
+  const before = Date.now();
+  assertAnswer(await ingest(apiKey(key_value), [event]), 200, accepted(1));
+  const after = Date.now();
+
+  await using db = openDatabase();
+  const [{ id, arrival, received_at, ts, ...record }] = await recordsOf(db, tenant.id, 1);
+  const { ts: sentTs, ...fields } = event;
+  assert.deepEqual(record, { tenant_id: tenant.id, ...fields });
+  assert.equal(ts, sentTs.replace("Z", "+00:00"));
+  assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{8}0000$/);
+  assert.ok(Number.isInteger(arrival) && arrival > 0);
+  const received = Date.parse(received_at);
+  assert.ok(received >= before - 1 && received <= after + 1, `${before} ${received} ${after}`);
+
+  const [{ partition }] = await db`
+    select tableoid::regclass::text as partition from app.logs where tenant_id = ${tenant.id}`;
+  assert.equal(partition, `app.logs_${sentTs.slice(0, 10).replaceAll("-", "_")}`);
+});
+
+Deno.test("an event without ts gets the time at which it was received", async () => {
+  const tenant = await newTenant();
+  assertAnswer(await ingest(tenant.headers, {}), 200, accepted(1));
+  await using db = openDatabase();
+  const [{ id: _id, arrival: _arrival, ts, received_at, tenant_id, ...rest }] = await recordsOf(
+    db,
+    tenant.id,
+    1,
+  );
+  assert.equal(ts, received_at);
+  assert.equal(tenant_id, tenant.id);
+  assert.ok(Object.values(rest).every((value) => value === null), JSON.stringify(rest));
+});
+
+Deno.test("events of past days go to the partitions of those days", async () => {
+  const tenant = await newTenant();
+  const days = [0, 2, 30, 399].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString());
+  assertAnswer(await ingest(tenant.headers, days.map((ts) => ({ ts }))), 200, accepted(4));
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 4);
+  const rows = await db`
+    select tableoid::regclass::text as partition from app.logs
+    where tenant_id = ${tenant.id} order by ts desc`;
+  assert.deepEqual(
+    rows.map(({ partition }) => partition),
+    days.map((day) => `app.logs_${day.slice(0, 10).replaceAll("-", "_")}`),
+  );
+});
+
+Deno.test("an event that cannot be read is rejected alone, with its index and the reason", async () => {
+  const tenant = await newTenant();
+  const hour = 3_600_000;
+  const answer = await ingest(tenant.headers, [
+    { msg: "first" },
+    "not an event",
+    { level: "loud" },
+    { ts: "yesterday" },
+    { msg: ["a"] },
+    { attrs: "text" },
+    { ts: new Date(Date.now() + 25 * hour).toISOString() },
+    { ts: new Date(Date.now() - 401 * 24 * hour).toISOString() },
+    { msg: "last", ts: new Date(Date.now() + 23 * hour).toISOString() },
+  ]);
+  assertAnswer(answer, 200, {
+    success: true,
+    ingested: 2,
+    rejected: 7,
+    errors: [
+      { index: 1, code: "not_an_object", message: "A log event must be a JSON object" },
+      {
+        index: 2,
+        code: "level_unknown",
+        message: 'level is none of debug, info, warn, error: "loud"',
+      },
+      {
+        index: 3,
+        code: "ts_unreadable",
+        message: 'ts is neither ISO 8601 nor a Unix time: "yesterday"',
+      },
+      { index: 4, code: "field_not_text", message: "msg must be text, not an array" },
+      { index: 5, code: "attrs_not_an_object", message: "attrs must be a JSON object" },
+      { index: 6, code: "ts_out_of_range", message: "ts lies more than 24 h ahead" },
+      {
+        index: 7,
+        code: "ts_out_of_range",
+        message: "ts is older than the longest retention of any plan",
+      },
+    ],
+  });
+  await using db = openDatabase();
+  const records = await recordsOf(db, tenant.id, 2);
+  assert.deepEqual(records.map(({ msg }) => msg), ["first", "last"]);
+});
+
+Deno.test("where nothing was accepted success is false, and the errors end after a hundred", async () => {
+  const tenant = await newTenant();
+  const { status, body } = await ingest(tenant.headers, Array(250).fill(7));
+  const { errors, ...counts } = body;
+  assert.equal(status, 200);
+  assert.deepEqual(counts, { success: false, ingested: 0, rejected: 250 });
+  assert.deepEqual(
+    (errors as { index: number }[]).map(({ index }) => index),
+    Array.from({ length: 100 }, (_, index) => index),
+  );
+});
+
+Deno.test("levels, numbers, booleans and unknown members are kept as documented", async () => {
+  const tenant = await newTenant();
+  const cases: [sent: string, expected: Record<string, unknown>][] = [
+    ['{"level":"INFO"}', { level: "info", attrs: null }],
+    ['{"level":"Fatal"}', { level: "error", attrs: { original_level: "Fatal" } }],
+    ['{"level":30}', { level: "info", attrs: { original_level: 30 } }],
+    ['{"level":10}', { level: "debug", attrs: { original_level: 10 } }],
+    ['{"msg":1.50,"user_id":42,"host":true}', { msg: "1.50", user_id: "42", host: "true" }],
+    ['{"pid":7,"attrs":{"pid":8,"a":1},"x":[1]}', { attrs: { pid: 8, a: 1, x: [1] } }],
+    ['{"msg":"first","msg":"second"}', { msg: "second" }],
+    ['{"msg":"a\\u0000b\\ud800c"}', { msg: "a\ufffdb\ufffdc" }],
+    ['{"__proto__":{"a":1},"constructor":2}', {
+      attrs: JSON.parse('{"__proto__":{"a":1},"constructor":2}'),
+    }],
+    ['{"msg":"","attrs":{}}', { msg: "", attrs: null }],
+  ];
+  const body = `[${cases.map(([sent]) => sent).join(",")}]`;
+  assertAnswer(await ingest(tenant.headers, body), 200, accepted(cases.length));
+  await using db = openDatabase();
+  const records = await recordsOf(db, tenant.id, cases.length);
+  for (const [index, [sent, expected]] of cases.entries()) {
+    for (const [field, value] of Object.entries(expected)) {
+      assert.deepEqual(
+        JSON.stringify(records[index][field as "attrs"]),
+        JSON.stringify(sortedAsJsonb(value)),
+        `${field} of ${sent}`,
+      );
+    }
+  }
+});
+
+/** jsonb keeps the members of an object by the length of their names, then by the names. */
+function sortedAsJsonb(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const byName = ([a]: [string, unknown], [b]: [string, unknown]) =>
+    a.length - b.length || (a < b ? -1 : 1);
+  return Object.fromEntries(Object.entries(value).sort(byName));
+}
+
+Deno.test("ts is read as ISO 8601 and as a Unix time in any unit", async () => {
+  const tenant = await newTenant();
+  const moment = Date.now() - 1000 - Date.now() % 1000;
+  const iso = new Date(moment).toISOString().slice(0, 19);
+  const seconds = moment / 1000;
+  const cases: [sent: string, expected: string][] = [
+    [`"${iso}Z"`, `${iso}+00:00`],
+    [`"${iso}"`, `${iso}+00:00`],
+    [`"${iso}.1234567Z"`, `${iso}.123456+00:00`],
+    [`"${new Date(moment + 5.5 * 3_600_000).toISOString().slice(0, 19)}+05:30"`, `${iso}+00:00`],
+    [`${seconds}`, `${iso}+00:00`],
+    [`${seconds}.25`, `${iso}.25+00:00`],
+    [`${seconds}123`, `${iso}.123+00:00`],
+    [`${seconds}123456`, `${iso}.123456+00:00`],
+    [`${seconds}123456789`, `${iso}.123456+00:00`],
+    [`"${seconds}"`, `${iso}+00:00`],
+  ];
+  const body = `[${cases.map(([sent]) => `{"ts":${sent}}`).join(",")}]`;
+  assertAnswer(await ingest(tenant.headers, body), 200, accepted(cases.length));
+  await using db = openDatabase();
+  const records = await recordsOf(db, tenant.id, cases.length);
+  assert.deepEqual(records.map(({ ts }) => ts), cases.map(([, expected]) => expected));
+});
+
+Deno.test("methods other than POST are refused before anything else", async () => {
+  for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
+    const answer = await call("/functions/v1/ingest", { method });
+    assertAnswer(answer, 405, { error: `Method not allowed: ${method}` });
+    assert.equal(answer.headers.get("allow"), "POST, OPTIONS");
+  }
+});
+
+Deno.test("a body that is no JSON, or no list of events, is refused", async () => {
+  const tenant = await newTenant();
+  const invalid = { error: "Invalid JSON" };
+  for (const body of ["", "{", "[1,]", "{'a':1}", "\u0000", "[".repeat(1000), "nul"]) {
+    assertAnswer(await ingest(tenant.headers, body), 400, invalid);
+  }
+  assertAnswer(await ingest(tenant.headers, new Uint8Array([0x1f, 0xff, 0xfe])), 400, invalid);
+  const shape = {
+    error: 'Invalid body: expected an array of log events, a log event, or {"logs": [...]}',
+  };
+  for (const body of ["null", "1", '"text"', "true", '{"logs":1}']) {
+    assertAnswer(await ingest(tenant.headers, body), 400, shape);
+  }
+});
+
+Deno.test("10,000 events are accepted, one more is not", async () => {
+  const tenant = await newTenant();
+  const events = (count: number) => `[${Array(count).fill("{}").join(",")}]`;
+  assertAnswer(await ingest(tenant.headers, events(10_001)), 400, {
+    error: "Too many records: 10001 (max 10000)",
+  });
+  assertAnswer(await ingest(tenant.headers, events(10_000)), 200, accepted(10_000));
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 10_000);
+  const [{ ids }] = await db`
+    select count(distinct id)::integer as ids from app.logs where tenant_id = ${tenant.id}`;
+  assert.equal(ids, 10_000);
+});
+
+Deno.test("512,000 bytes are accepted and arrive whole, one byte more is refused", async () => {
+  const tenant = await newTenant();
+  const body = (size: number) => `{"msg":"${"x".repeat(size - 10)}"}`;
+  assertAnswer(await ingest(tenant.headers, body(limit)), 200, accepted(1));
+  assertAnswer(await ingest(tenant.headers, body(limit + 1)), 413, {
+    error: `Request body too large: ${limit + 1} bytes (max 512000)`,
+  });
+  await using db = openDatabase();
+  const [{ msg }] = await recordsOf(db, tenant.id, 1);
+  assert.equal(msg?.length, limit - 10);
+});
+
+Deno.test("a chunked body is held to the limit as well", async () => {
+  const tenant = await newTenant();
+  const chunked = (chunks: number) =>
+    ReadableStream.from((function* () {
+      const text = new TextEncoder();
+      yield text.encode('{"msg":"');
+      for (let i = 0; i < chunks; i++) yield new Uint8Array(1000).fill(0x61);
+      yield text.encode('"}');
+    })());
+  assertAnswer(await ingest(tenant.headers, chunked(511)), 200, accepted(1));
+  assertAnswer(await ingest(tenant.headers, chunked(512)), 413, {
+    error: "Request body too large: 512010 bytes (max 512000)",
+  });
+});
+
+Deno.test("a compressed body is held to the limit as it is sent and as it unfolds", async () => {
+  const tenant = await newTenant();
+  const gzip = { ...tenant.headers, "content-encoding": "gzip" };
+  const body = (size: number) => new TextEncoder().encode(`{"msg":"${"x".repeat(size - 10)}"}`);
+  assertAnswer(await ingest(gzip, gzipSync(body(limit))), 200, accepted(1));
+  assertAnswer(await ingest(gzip, gzipSync(body(limit + 1))), 413, {
+    error: `Request body too large: ${limit + 1} bytes (max 512000)`,
+  });
+  const bomb = await ingest(gzip, gzipSync(new Uint8Array(200_000_000), { level: 9 }));
+  assert.equal(bomb.status, 413);
+  assert.match(String(bomb.body.error), /^Request body too large: \d+ bytes \(max 512000\)$/);
+
+  assertAnswer(await ingest(gzip, body(100)), 400, { error: "Request body is not valid gzip" });
+  assertAnswer(await ingest(gzip, gzipSync(body(10_000)).subarray(0, 40)), 400, {
+    error: "Request body is not valid gzip",
+  });
+  const deflate = { ...tenant.headers, "content-encoding": "deflate" };
+  assertAnswer(await ingest(deflate, deflateSync(body(100))), 200, accepted(1));
+  assertAnswer(await ingest({ ...tenant.headers, "content-encoding": "br" }, body(100)), 400, {
+    error: "Unsupported Content-Encoding: expected gzip, deflate or none",
+  });
+});
+
+Deno.test("checks come in the documented order", async () => {
+  const tenant = await newTenant();
+  const tooLarge = "x".repeat(limit + 1);
+  const tooLargeError = { error: `Request body too large: ${limit + 1} bytes (max 512000)` };
+  const mistyped = { "x-api-key": "ll_not_a_key" };
+  const unknownKey = { "x-api-key": `ll_${"0".repeat(30)}${checksum(`ll_${"0".repeat(30)}`)}` };
+
+  // Size comes after the authentication information, and before what it says.
+  assertAnswer(await ingest({}, tooLarge), 400, { error: "Missing authorization header" });
+  for (const headers of [mistyped, unknownKey, tenant.headers]) {
+    assertAnswer(await ingest(headers, tooLarge), 413, tooLargeError);
+  }
+  // Who is not known learns nothing of the body.
+  for (const headers of [mistyped, unknownKey, { authorization: "Bearer x.y.z" }]) {
+    for (const body of ["{", "[".repeat(9), `[${Array(10_001).fill("1").join(",")}]`, "[]"]) {
+      assertAnswer(await ingest(headers, body), 401, unauthenticated);
+    }
+  }
+});
+
+/** The last six characters of an API key: the CRC32 of those before, in base 62. */
+function checksum(text: string): string {
+  let crc = 0xffffffff;
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  let rest = ~crc >>> 0;
+  let digits = "";
+  for (let i = 0; i < 6; i++) {
+    digits = base62[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+Deno.test("a repeat with the same Idempotency-Key gets the first answer and stores nothing", async () => {
+  const tenant = await newTenant();
+  const headers = { ...tenant.headers, "idempotency-key": "batch-1" };
+  const events = [{ msg: "once" }, 7];
+  const first = await ingest(headers, events);
+  assert.equal(first.status, 200);
+  assert.deepEqual([first.body.ingested, first.body.rejected], [1, 1]);
+  assertAnswer(await ingest(headers, events), 200, first.body);
+
+  assertAnswer(await ingest(headers, [{ msg: "other" }]), 409, {
+    error: "Idempotency-Key was used with another body",
+  });
+  for (const key of ["", "k".repeat(256)]) {
+    assertAnswer(await ingest({ ...headers, "idempotency-key": key }, events), 400, {
+      error: "Idempotency-Key must have 1 to 255 characters",
+    });
+  }
+  const longest = { ...headers, "idempotency-key": "k".repeat(255) };
+  assertAnswer(await ingest(longest, [{ msg: "long" }]), 200, accepted(1));
+
+  // The key is the tenant's own.
+  const other = await newTenant();
+  assertAnswer(
+    await ingest({ ...other.headers, "idempotency-key": "batch-1" }, [{ msg: "other" }]),
+    200,
+    accepted(1),
+  );
+  await using db = openDatabase();
+  await queueIsEmpty(db);
+  assert.equal(await countRecords(db, tenant.id), 2);
+});
+
+Deno.test("many repeats at once with one Idempotency-Key store the events once", async () => {
+  const tenant = await newTenant();
+  const headers = { ...tenant.headers, "idempotency-key": "at-once" };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => ingest(headers, [{ msg: "once" }])),
+  );
+  for (const answer of answers) assertAnswer(answer, 200, accepted(1));
+  await using db = openDatabase();
+  await queueIsEmpty(db);
+  assert.equal(await countRecords(db, tenant.id), 1);
+});
+
+Deno.test("after a connection that was cut, a retry with the Idempotency-Key stores the events once", async () => {
+  const tenant = await newTenant();
+  const body = JSON.stringify([{ msg: "cut" }]);
+  const url = new URL("/functions/v1/ingest", Deno.env.get("LOGLOOM_URL"));
+  const keys = Array.from({ length: 10 }, (_, index) => `cut-${index}`);
+  for (const [index, key] of keys.entries()) {
+    const connection = await Deno.connect({ hostname: url.hostname, port: Number(url.port) });
+    const request = `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n` +
+      `Authorization: ${tenant.headers.authorization}\r\nIdempotency-Key: ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    await connection.write(new TextEncoder().encode(request));
+    // Some are cut at once, the others when the answer begins.
+    if (index % 2 === 1) await connection.read(new Uint8Array(1));
+    connection.close();
+  }
+  for (const key of keys) {
+    const answer = await ingest({ ...tenant.headers, "idempotency-key": key }, body);
+    assertAnswer(answer, 200, accepted(1));
+  }
+  await using db = openDatabase();
+  await queueIsEmpty(db);
+  assert.equal(await countRecords(db, tenant.id), keys.length);
+});
