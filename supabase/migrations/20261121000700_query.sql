@@ -1829,6 +1829,24 @@ begin
 end;
 $$;
 
+-- Interpolation between the two ends of the doubles leaves their range.
+create function private.finite_double(p_value double precision)
+returns double precision
+language plpgsql
+immutable
+security invoker
+parallel safe
+set search_path = ''
+as $$
+begin
+  return case p_value
+    when 'Infinity' then 1.7976931348623157e308
+    when '-Infinity' then -1.7976931348623157e308
+    else p_value
+  end;
+end;
+$$;
+
 -- The expression that a field is grouped or counted by: a column, or the text of an attribute.
 create function private.query_group_sql(p_field jsonb, p_alias text)
 returns text
@@ -1867,7 +1885,6 @@ begin
     when 'avg' then 'private.finite_double(avg(' || v_number || '))'
     when 'min' then 'private.finite_double(min(' || v_number || '))'
     when 'max' then 'private.finite_double(max(' || v_number || '))'
-    -- Interpolation between the two ends of the doubles leaves their range.
     when 'p50' then private.query_percentile_sql('0.5', v_number)
     when 'p90' then private.query_percentile_sql('0.9', v_number)
     when 'p95' then private.query_percentile_sql('0.95', v_number)
@@ -1884,9 +1901,8 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return 'least(greatest(percentile_cont(' || p_fraction || ') within group (order by '
-    || 'private.finite_double(' || p_number || ')), -1.7976931348623157e308::double precision), '
-    || '1.7976931348623157e308::double precision)';
+  return 'private.finite_double(percentile_cont(' || p_fraction
+    || ') within group (order by private.finite_double(' || p_number || ')))';
 end;
 $$;
 

@@ -1,0 +1,62 @@
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A record as the evaluator sees it. Times are microseconds since 1970. */
+export interface Event {
+  id: string;
+  ts: number;
+  received_at: number;
+  level: string | null;
+  msg: string | null;
+  service: string | null;
+  env: string | null;
+  req_id: string | null;
+  user_id: string | null;
+  route: string | null;
+  host: string | null;
+  attrs: { [key: string]: Json } | null;
+}
+
+export type Predicate = (event: Event) => boolean;
+
+/** A query that breaks a rule, and where: 1-based, in code points. */
+export class QueryError extends Error {
+  constructor(readonly position: number, message: string) {
+    super(message);
+  }
+}
+
+/** Compares by code point, where JavaScript compares by UTF-16 unit. */
+export function compareText(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const difference = (left[i].codePointAt(0) ?? 0) - (right[i].codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+/** Lower case of each character by itself: U+0130 is the one that JavaScript makes two of. */
+export function fold(text: string): string {
+  return [...text].map((c) => (c === "\u0130" ? "i" : c.toLowerCase())).join("");
+}
+
+/** The text of a JSON number as jsonb has it: no exponent. */
+export function numberText(value: number): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(JSON.stringify(value));
+  if (!match) throw new Error(`not a number: ${value}`);
+  const [, sign, whole, fraction = "", exponent = "0"] = match;
+  const shift = Number(exponent);
+  if (shift >= 0) {
+    const digits = fraction.padEnd(shift, "0");
+    const rest = digits.slice(shift);
+    return sign + (whole + digits.slice(0, shift)).replace(/^0+(?=\d)/, "") +
+      (rest === "" ? "" : `.${rest}`);
+  }
+  const digits = whole.padStart(1 - shift, "0");
+  return sign + digits.slice(0, digits.length + shift) + "." +
+    digits.slice(digits.length + shift) + fraction;
+}
+
+export function isRecord(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

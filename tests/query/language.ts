@@ -1,0 +1,693 @@
+import { compareText, type Event, fold, isRecord, type Json, numberText } from "./event.ts";
+import { type Predicate, QueryError } from "./event.ts";
+import { compileRegex } from "./regex.ts";
+
+// The query language read a second time, as plainly as it can be: from the text straight to a
+// function over one event. It shares nothing with the compiler but the document.
+
+const space = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
+const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
+const columns = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
+type Column = (typeof columns)[number];
+
+export type Field =
+  | { kind: "time"; name: "ts" | "received_at" }
+  | { kind: "id" }
+  | { kind: "level" }
+  | { kind: "text"; name: Column }
+  | { kind: "attrs"; path: string[]; joined: boolean };
+
+export interface Aggregate {
+  kind: string;
+  field: Field | null;
+  by: Field[];
+}
+
+export interface Query {
+  matches: Predicate;
+  aggregate: Aggregate | null;
+}
+
+/** A character of a term: itself, or a wildcard. */
+type Unit = string | { any: "one" | "many" };
+
+interface Token {
+  text: string[];
+  at: number;
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** Reads a query. `now` is in microseconds since 1970. */
+export function readQuery(source: string, now: number): Query {
+  return new Reader([...source], now).query();
+}
+
+class Reader {
+  readonly #tokens: Token[];
+  #at = 0;
+  #leaves = 0;
+
+  constructor(readonly source: string[], readonly now: number) {
+    this.#tokens = tokenize(source);
+  }
+
+  query(): Query {
+    let matches: Predicate = () => true;
+    if (!this.#ends("|")) matches = this.#or(0);
+    if (this.#is(")")) this.#refuse("closes nothing");
+    let aggregate: Aggregate | null = null;
+    if (this.#is("|")) aggregate = readAggregate(this.source, this.#token.at + 1);
+    return { matches, aggregate };
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#at];
+  }
+
+  #is(...texts: string[]): boolean {
+    return texts.includes(this.#token.text.join(""));
+  }
+
+  #ends(...texts: string[]): boolean {
+    return this.#token.text.length === 0 || this.#is(...texts);
+  }
+
+  #isQuoted(token = this.#token): boolean {
+    return token.text[0] === '"';
+  }
+
+  #isTerm(token = this.#token): boolean {
+    return token.text.length > 0 && !brackets.has(token.text[0]);
+  }
+
+  #refuse(message: string, position = this.#token.at): never {
+    throw new QueryError(position, message);
+  }
+
+  #isAdjacent(): boolean {
+    const before = this.#tokens[this.#at - 1];
+    return before !== undefined && before.at + before.text.length === this.#token.at;
+  }
+
+  /** Goes on to the next token, which white space or a bracket must keep apart from a term. */
+  #nextApart(): void {
+    this.#at++;
+    if (this.#isTerm() && this.#isAdjacent()) this.#refuse("white space is missing");
+  }
+
+  #leaf(position = this.#token.at): void {
+    if (this.#leaves === 64) this.#refuse("too many terms", position);
+    this.#leaves++;
+  }
+
+  #deeper(depth: number, position: number): number {
+    if (depth === 16) this.#refuse("too deep", position);
+    return depth + 1;
+  }
+
+  #or(depth: number): Predicate {
+    const items = [this.#and(depth)];
+    while (this.#is("OR")) {
+      this.#nextApart();
+      items.push(this.#and(depth));
+    }
+    return (event) => items.some((item) => item(event));
+  }
+
+  #and(depth: number): Predicate {
+    const items = [this.#not(depth)];
+    while (!this.#ends("OR", ")", "|")) {
+      if (this.#is("AND")) this.#nextApart();
+      items.push(this.#not(depth));
+    }
+    return (event) => items.every((item) => item(event));
+  }
+
+  #not(depth: number): Predicate {
+    const token = this.#token;
+    const position = token.at;
+    if (this.#is("NOT")) {
+      this.#nextApart();
+    } else if (token.text[0] === "-") {
+      if (token.text.length === 1) {
+        this.#at++;
+        const follows = this.#isAdjacent() && (this.#is("(") || this.#isQuoted());
+        if (!follows) this.#refuse("nothing to negate", position);
+      } else {
+        this.#tokens[this.#at] = { text: token.text.slice(1), at: token.at + 1 };
+      }
+    } else {
+      return this.#primary(depth);
+    }
+    const item = this.#not(this.#deeper(depth, position));
+    return (event) => !item(event);
+  }
+
+  #primary(depth: number): Predicate {
+    if (this.#is("(")) {
+      const inner = this.#deeper(depth, this.#token.at);
+      this.#at++;
+      const item = this.#or(inner);
+      if (!this.#is(")")) this.#refuse(") is missing");
+      this.#at++;
+      return item;
+    }
+    if (!this.#isTerm() || this.#is("AND", "OR")) this.#refuse("a term is missing");
+    if (this.#isQuoted()) {
+      if (this.#token.text.length === 2) this.#refuse("an empty text");
+      return this.#free();
+    }
+    return this.#word(depth);
+  }
+
+  #free(): Predicate {
+    this.#leaf();
+    const matches = this.#term({ kind: "text", name: "msg" });
+    this.#nextApart();
+    return matches;
+  }
+
+  /** `field:value`, or a free term. */
+  #word(depth: number): Predicate {
+    const position = this.#token.at;
+    const first = this.#token.text;
+    const name: string[] = [];
+    let colon = colonOf(first);
+    if (colon < 0) {
+      const quotedFollows = this.#tokens[this.#at + 1];
+      const isPath = first.slice(0, 6).join("") === "attrs." && first.at(-1) === "." &&
+        this.#isQuoted(quotedFollows) && quotedFollows.at === position + first.length;
+      if (!isPath) {
+        if (["<", ">", "~"].includes(first[0])) this.#refuse("an operator without a field");
+        return this.#free();
+      }
+      while (colon < 0) {
+        name.push(...this.#token.text);
+        this.#at++;
+        if (!this.#isTerm() || !this.#isAdjacent()) this.#refuse("a colon is missing");
+        colon = this.#isQuoted() ? -1 : colonOf(this.#token.text);
+      }
+    }
+    name.push(...this.#token.text.slice(0, colon));
+    if (name.length === 0) this.#refuse("a field is missing", position);
+    const field = readField(name, position);
+
+    const after = this.#token.at + colon + 1;
+    const rest = this.#token.text.slice(colon + 1);
+    if (rest.length > 0) {
+      this.#tokens[this.#at] = { text: rest, at: after };
+    } else {
+      this.#at++;
+      if (this.#ends(")", "]", "}", "|") || this.#token.at !== after) {
+        this.#refuse("a value is missing", after);
+      }
+    }
+    return this.#value(field, depth);
+  }
+
+  #value(field: Field, depth: number): Predicate {
+    if (this.#is("(")) return this.#anyOf(field, depth);
+    this.#leaf();
+    if (this.#is("[", "{")) return this.#range(field);
+    const { text, at } = this.#token;
+    if (text[0] === ">" || text[0] === "<") return this.#comparison(field);
+    if (text[0] === "~") {
+      this.#at++;
+      if (text.length > 1 || !this.#isQuoted()) this.#refuse("a regex is quoted", at);
+      if (field.kind === "time" || field.kind === "id") this.#refuse("takes no regex");
+      const test = compileRegex(this.#token.text.slice(1, -1), this.#token.at + 1);
+      this.#nextApart();
+      return (event) => textsOf(field, event).some(test);
+    }
+    const matches = this.#term(field);
+    this.#nextApart();
+    return matches;
+  }
+
+  #anyOf(field: Field, depth: number): Predicate {
+    this.#deeper(depth, this.#token.at);
+    this.#at++;
+    const items: Predicate[] = [];
+    for (;;) {
+      if (!this.#isTerm() || this.#is("AND", "OR", "NOT")) this.#refuse("a value is missing");
+      this.#leaf();
+      items.push(this.#term(field));
+      this.#nextApart();
+      if (this.#is(")")) break;
+      if (this.#is("OR")) this.#nextApart();
+    }
+    this.#at++;
+    return (event) => items.some((item) => item(event));
+  }
+
+  #range(field: Field): Predicate {
+    const openLower = this.#is("{");
+    this.#at++;
+    if (!this.#isTerm()) this.#refuse("a bound is missing");
+    const lower = this.#token;
+    this.#nextApart();
+    if (!this.#is("TO")) this.#refuse("TO is missing");
+    this.#nextApart();
+    if (!this.#isTerm()) this.#refuse("a bound is missing");
+    const upper = this.#token;
+    this.#nextApart();
+    if (!this.#is("]", "}")) this.#refuse("not closed");
+    const openUpper = this.#is("}");
+    this.#at++;
+    const bound = (token: Token) => (token.text.join("") === "*" ? null : token);
+    return this.#between(field, bound(lower), openLower, bound(upper), openUpper, lower.at);
+  }
+
+  #comparison(field: Field): Predicate {
+    const { text, at } = this.#token;
+    const operator = text[0] + (text[1] === "=" ? "=" : "");
+    let literal: Token = { text: text.slice(operator.length), at: at + operator.length };
+    if (literal.text.length === 0) {
+      this.#at++;
+      literal = this.#token;
+      if (!this.#isTerm()) this.#refuse("a value is missing");
+    }
+    this.#nextApart();
+    const open = operator.length === 1;
+    return text[0] === ">"
+      ? this.#between(field, literal, open, null, false, literal.at)
+      : this.#between(field, null, false, literal, open, literal.at);
+  }
+
+  #between(
+    field: Field,
+    lower: Token | null,
+    openLower: boolean,
+    upper: Token | null,
+    openUpper: boolean,
+    position: number,
+  ): Predicate {
+    if (field.kind === "id" || (field.kind === "text" && field.name === "msg")) {
+      this.#refuse("cannot be compared", position);
+    }
+    for (const token of [lower, upper]) {
+      if (token && unitsOf(token).some((unit) => typeof unit !== "string")) {
+        this.#refuse("a wildcard in a comparison", token.at);
+      }
+    }
+    if (field.kind === "time") {
+      const from = lower && (openLower ? this.#time(lower).to : this.#time(lower).from);
+      const to = upper && (openUpper ? this.#time(upper).from : this.#time(upper).to);
+      return ({ [field.name]: time }) =>
+        (from === null || time >= from) && (to === null || time < to);
+    }
+    const within = <T>(compare: (value: T, bound: T) => number, low: T | null, high: T | null) => {
+      return (value: T) =>
+        (low === null || compare(value, low) > (openLower ? 0 : -1)) &&
+        (high === null || compare(value, high) < (openUpper ? 0 : 1));
+    };
+    if (field.kind === "level") {
+      const severity = (level: string) => ["debug", "info", "warn", "error"].indexOf(level);
+      const test = within<number>(
+        (a, b) => Math.sign(a - b),
+        lower && severity(readLevel(lower)),
+        upper && severity(readLevel(upper)),
+      );
+      return ({ level }) => level !== null && test(severity(level));
+    }
+    if (field.kind === "attrs") {
+      const test = within<number>(
+        (a, b) => (a < b ? -1 : a > b ? 1 : 0),
+        lower && readNumber(lower),
+        upper && readNumber(upper),
+      );
+      return (event) => {
+        const value = attributeOf(field, event);
+        return typeof value === "number" && test(value);
+      };
+    }
+    const test = within<string>(
+      (a, b) => Math.sign(compareText(a, b)),
+      lower && textOf(lower),
+      upper && textOf(upper),
+    );
+    return (event) => textsOf(field, event).some(test);
+  }
+
+  /** A word or a quoted text that stands for itself; does not go on to the next token. */
+  #term(field: Field): Predicate {
+    const token = this.#token;
+    if (token.text.join("") === "*") return (event) => hasValue(field, event);
+    const units = unitsOf(token);
+    const text = textOf(token);
+    switch (field.kind) {
+      case "time": {
+        const span = this.#time(token);
+        return ({ [field.name]: time }) => time >= span.from && time < span.to;
+      }
+      case "id":
+        if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) this.#refuse("no UUID");
+        return ({ id }) => id === text.toLowerCase();
+      case "level": {
+        const wanted = readLevel(token);
+        return ({ level }) => level === wanted;
+      }
+      case "text":
+        if (field.name === "msg") {
+          const folded = units.map((unit) => (typeof unit === "string" ? fold(unit) : unit));
+          const anywhere: Unit[] = [{ any: "many" }, ...folded, { any: "many" }];
+          return ({ msg }) => msg !== null && glob(anywhere, [...fold(msg)]);
+        }
+        return ({ [field.name]: value }) => value !== null && glob(units, [...value]);
+      case "attrs":
+        return (event) => textsOf(field, event).some((value) => glob(units, [...value]));
+    }
+  }
+
+  #time(token: Token): Span {
+    const text = textOf(token);
+    const shift = /^now(?:([+-]\d{1,10})([smhdw]))?$/.exec(text);
+    if (shift) {
+      const unit = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }[shift[2]] ?? 0;
+      const seconds = Number(shift[1] ?? 0) * unit;
+      if (Math.abs(seconds) > 3155760000) this.#refuse("a shift too long", token.at);
+      const from = this.now + seconds * 1e6;
+      return { from, to: from + 1 };
+    }
+    const match =
+      /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:([Zz])|([+-])(0\d|1[0-4])(?::?([0-5]\d))?)?)?$/
+        .exec(text);
+    if (!match) return this.#refuse("no time", token.at);
+    const [, year, month, day, hour, minute, second = "0", fraction = ""] = match;
+    const date = new Date(0);
+    date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+    if (
+      date.getUTCFullYear() !== Number(year) || date.getUTCMonth() !== Number(month) - 1 ||
+      Number(year) === 0
+    ) this.#refuse("no such day", token.at);
+    const midnight = date.getTime() * 1000;
+    if (hour === undefined) return { from: midnight, to: midnight + 86_400e6 };
+    const offset = (match[9] === "-" ? -1 : 1) *
+      (Number(match[10] ?? 0) * 3600 + Number(match[11] ?? 0) * 60);
+    const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second) - offset;
+    const from = midnight + seconds * 1e6 + Number(fraction.padEnd(9, "0").slice(0, 6));
+    return { from, to: from + 1 };
+  }
+}
+
+function tokenize(source: string[]): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < source.length) {
+    const start = at;
+    const c = source[at];
+    if (space.has(c)) {
+      at++;
+      continue;
+    }
+    if (c === '"') {
+      at++;
+      while (at < source.length && source[at] !== '"') at += source[at] === "\\" ? 2 : 1;
+      if (at >= source.length) throw new QueryError(start + 1, "not closed");
+      at++;
+    } else if (brackets.has(c)) {
+      at++;
+    } else {
+      while (
+        at < source.length && !space.has(source[at]) && !brackets.has(source[at]) &&
+        source[at] !== '"'
+      ) {
+        if (source[at] === "\\" && at + 1 === source.length) {
+          throw new QueryError(at + 1, "nothing to escape");
+        }
+        at += source[at] === "\\" ? 2 : 1;
+      }
+    }
+    tokens.push({ text: source.slice(start, at), at: start + 1 });
+  }
+  tokens.push({ text: [], at: source.length + 1 });
+  return tokens;
+}
+
+/** Where the first colon that is not escaped stands, or -1. */
+function colonOf(text: string[]): number {
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === ":") return at;
+    if (text[at] === "\\") at++;
+  }
+  return -1;
+}
+
+function unitsOf({ text }: Token): Unit[] {
+  const isQuoted = text[0] === '"';
+  const chars = isQuoted ? text.slice(1, -1) : text;
+  const units: Unit[] = [];
+  for (let at = 0; at < chars.length; at++) {
+    if (chars[at] === "\\") units.push(chars[++at]);
+    else if (!isQuoted && chars[at] === "*") units.push({ any: "many" });
+    else if (!isQuoted && chars[at] === "?") units.push({ any: "one" });
+    else units.push(chars[at]);
+  }
+  return units;
+}
+
+/** The text with its wildcards as they are written. */
+function textOf(token: Token): string {
+  return unitsOf(token)
+    .map((unit) => (typeof unit === "string" ? unit : unit.any === "many" ? "*" : "?"))
+    .join("");
+}
+
+function glob(units: Unit[], text: string[]): boolean {
+  // reached[i]: the units so far can take the first i characters.
+  let reached = text.map(() => false);
+  reached = [true, ...reached];
+  for (const unit of units) {
+    const next = reached.map(() => false);
+    for (let i = 0; i <= text.length; i++) {
+      if (typeof unit !== "string" && unit.any === "many") {
+        next[i] = reached[i] || (i > 0 && next[i - 1]);
+      } else if (i > 0) {
+        next[i] = reached[i - 1] && (typeof unit !== "string" || unit === text[i - 1]);
+      }
+    }
+    reached = next;
+  }
+  return reached[text.length];
+}
+
+function readLevel(token: Token): string {
+  const word = textOf(token).toLowerCase();
+  const hasWildcard = unitsOf(token).some((unit) => typeof unit !== "string");
+  const aliases: [string, RegExp][] = [
+    ["debug", /^(debug|trace|[12]\d(\.\d+)?)$/],
+    ["info", /^(info|notice|information|3\d(\.\d+)?)$/],
+    ["warn", /^(warn|warning|4\d(\.\d+)?)$/],
+    ["error", /^(error|err|critical|crit|fatal|panic|alert|emerg|emergency|[56]\d(\.\d+)?)$/],
+  ];
+  const found = aliases.find(([, pattern]) => pattern.test(word));
+  if (!found || hasWildcard) throw new QueryError(token.at, "no level");
+  return found[0];
+}
+
+function readNumber(token: Token): number {
+  const text = textOf(token);
+  if (token.text[0] === '"' || !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
+    throw new QueryError(token.at, "no number");
+  }
+  const value = Number(text);
+  const isLost = value === 0 && /[1-9]/.test(text.replace(/[eE].*/, ""));
+  if (!Number.isFinite(value) || isLost) throw new QueryError(token.at, "out of range");
+  return value;
+}
+
+function readField(name: string[], position: number): Field {
+  const text = name.join("");
+  if (text === "ts" || text === "received_at") return { kind: "time", name: text };
+  if (text === "id" || text === "level") return { kind: text };
+  const column = columns.find((known) => known === text);
+  if (column) return { kind: "text", name: column };
+  if (!text.startsWith("attrs.")) throw new QueryError(position, "unknown field");
+  const path: string[] = [];
+  let isQuoted = false;
+  let rest = text.slice(5);
+  while (rest !== "") {
+    const segment = /^\.(?:([\p{L}\p{Nd}_-]+)|"((?:[^"\\]|\\[\s\S])*)")/u.exec(rest);
+    if (!segment) throw new QueryError(position, "a malformed path");
+    if (segment[2] !== undefined) isQuoted = true;
+    path.push(segment[1] ?? segment[2].replace(/\\([\s\S])/gu, "$1"));
+    rest = rest.slice(segment[0].length);
+  }
+  return { kind: "attrs", path, joined: path.length > 1 && !isQuoted };
+}
+
+function attributeOf(field: Field & { kind: "attrs" }, { attrs }: Event): Json | undefined {
+  if (attrs === null) return undefined;
+  let value: Json | undefined = attrs;
+  for (const key of field.path) {
+    value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  if (value !== undefined && value !== null) return value;
+  const key = field.path.join(".");
+  return field.joined && Object.hasOwn(attrs, key) ? attrs[key] : undefined;
+}
+
+export function scalarText(value: Json | undefined): string | null {
+  switch (typeof value) {
+    case "string":
+      return value;
+    case "number":
+      return numberText(value);
+    case "boolean":
+      return String(value);
+    default:
+      return null;
+  }
+}
+
+/** The texts that a term may match: one at most, but for an attribute that holds an array. */
+function textsOf(field: Field, event: Event): string[] {
+  switch (field.kind) {
+    case "attrs": {
+      const value = attributeOf(field, event);
+      return (Array.isArray(value) ? value : [value])
+        .map(scalarText).filter((text) => text !== null);
+    }
+    case "text":
+      return [event[field.name]].filter((text) => text !== null);
+    case "level":
+      return [event.level].filter((text) => text !== null);
+    default:
+      throw new Error(`${field.kind} has no text`);
+  }
+}
+
+function hasValue(field: Field, event: Event): boolean {
+  switch (field.kind) {
+    case "attrs":
+      return (attributeOf(field, event) ?? null) !== null;
+    case "text":
+      return event[field.name] !== null;
+    case "level":
+      return event.level !== null;
+    default:
+      return true;
+  }
+}
+
+const numeric = ["sum", "avg", "min", "max", "p50", "p90", "p95", "p99"];
+
+function readAggregate(source: string[], from: number): Aggregate {
+  // Names, quoted segments included, and punctuation.
+  const tokens: Token[] = [];
+  let at = from - 1;
+  while (at < source.length) {
+    const start = at;
+    if (space.has(source[at])) {
+      at++;
+      continue;
+    }
+    const isName = (c: string) => !space.has(c) && !["(", ")", ",", "|", '"'].includes(c);
+    if (isName(source[at]) || source[at] === '"') {
+      while (at < source.length) {
+        if (isName(source[at])) at++;
+        else if (source[at] === '"') {
+          let end = at + 1;
+          while (end < source.length && source[end] !== '"') end += source[end] === "\\" ? 2 : 1;
+          if (end >= source.length) break;
+          at = end + 1;
+        } else break;
+      }
+    }
+    if (at === start) at++;
+    tokens.push({ text: source.slice(start, at), at: start + 1 });
+  }
+  tokens.push({ text: [], at: source.length + 1 });
+
+  let next = 0;
+  const take = () => tokens[next++];
+  const refuse = (token: Token, message: string): never => {
+    throw new QueryError(token.at, message);
+  };
+  const expect = (text: string) => {
+    const token = take();
+    if (token.text.join("") !== text) refuse(token, `${text} is missing`);
+  };
+  const field = () => {
+    const token = take();
+    if (token.text.length === 0 || ["(", ")", ",", "|"].includes(token.text[0])) {
+      refuse(token, "a field is missing");
+    }
+    const read = readField(token.text, token.at);
+    return { read, token };
+  };
+
+  const name = take();
+  const kind = name.text.join("");
+  if (!["count", "rate", "count_distinct", ...numeric].includes(kind)) refuse(name, "unknown");
+  expect("(");
+  let over: Field | null = null;
+  if (kind !== "count" && kind !== "rate") {
+    const { read, token } = field();
+    if (numeric.includes(kind) && read.kind !== "attrs") refuse(token, "no attribute");
+    over = read;
+  }
+  expect(")");
+  const by: Field[] = [];
+  if (tokens[next].text.join("") === "by") {
+    do {
+      next++;
+      by.push(field().read);
+    } while (tokens[next].text.join("") === ",");
+  }
+  if (tokens[next].text.length > 0) refuse(tokens[next], "nothing may follow");
+  return { kind, field: over, by };
+}
+
+/** The text that a field is grouped or counted by. */
+export function groupText(field: Field, event: Event): string | null {
+  switch (field.kind) {
+    case "attrs": {
+      const value = attributeOf(field, event) ?? null;
+      return scalarText(value) ?? (value === null ? null : jsonText(value));
+    }
+    case "time":
+      return String(event[field.name]);
+    case "id":
+      return event.id;
+    case "level":
+      return event.level;
+    case "text":
+      return event[field.name];
+  }
+}
+
+/** The value of an aggregate that is no rate, over some events. */
+export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number | null {
+  if (field === null) return events.length;
+  if (kind === "count_distinct") {
+    return new Set(events.map((event) => groupText(field, event)).filter((t) => t !== null)).size;
+  }
+  if (field.kind !== "attrs") throw new Error(`${kind} takes an attribute`);
+  const numbers = events.map((event) => attributeOf(field, event))
+    .filter((value) => typeof value === "number")
+    .sort((a, b) => a - b);
+  const sum = numbers.reduce((total, value) => total + value, 0);
+  if (kind === "sum") return sum;
+  if (numbers.length === 0) return null;
+  if (kind === "avg") return sum / numbers.length;
+  if (kind === "min") return numbers[0];
+  if (kind === "max") return numbers[numbers.length - 1];
+  const place = (Number(kind.slice(1)) / 100) * (numbers.length - 1);
+  const [low, high] = [numbers[Math.floor(place)], numbers[Math.ceil(place)]];
+  return low + (high - low) * (place - Math.floor(place));
+}
+
+/** The text of a JSON value as jsonb has it. */
+function jsonText(value: Json): string {
+  if (typeof value === "number") return numberText(value);
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(", ")}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const bytes = (key: string) => new TextEncoder().encode(key).length;
+  const keys = Object.keys(value).sort((a, b) => bytes(a) - bytes(b) || compareText(a, b));
+  return `{${keys.map((key) => `${JSON.stringify(key)}: ${jsonText(value[key])}`).join(", ")}}`;
+}
