@@ -8,7 +8,7 @@ function database(url: string, timeoutMs = 5000): CallDatabase {
 }
 
 async function failureOf(call: CallDatabase): Promise<Failure> {
-  const result = await call("ingest_logs", "{}");
+  const result = await call("ingest_logs", ["p_bytes"], "{}");
   assert.ok(!result.ok);
   return result.failure;
 }
@@ -21,7 +21,7 @@ function assertUnavailable({ status, error, retryAfter }: Failure): void {
 
 Deno.test("a call is a POST with the service role's key, and its answer passes as it came", async () => {
   await using peer = startPeer(() => new Response('{"success" : true}'));
-  assert.deepEqual(await database(peer.url)("ingest_logs", '{"p_bytes":1}'), {
+  assert.deepEqual(await database(peer.url)("ingest_logs", ["p_bytes"], '{"p_bytes":1}'), {
     ok: true,
     value: '{"success" : true}',
   });

@@ -82,7 +82,7 @@ export function createHealthHandler(
   }
 
   async function readReport(): Promise<Report> {
-    const answer = await callDatabase("health_report", "{}");
+    const answer = await callDatabase("health_report", [], "{}");
     return answer.ok ? JSON.parse(answer.value) as Report : databaseAwayReport(now());
   }
 

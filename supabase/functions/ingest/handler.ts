@@ -19,6 +19,27 @@ export interface IngestDependencies {
 
 const allowedMethods = "POST, OPTIONS";
 
+/** Every parameter of `ingest_logs`. */
+const ingestParameters = [
+  "p_tenant_id",
+  "p_key_digest",
+  "p_idempotency_key",
+  "p_body_digest",
+  "p_bytes",
+  "p_positions",
+  "p_rejected",
+  "p_errors",
+  "p_ts",
+  "p_level",
+  "p_msg",
+  "p_service",
+  "p_env",
+  "p_req_id",
+  "p_user_id",
+  "p_route",
+  "p_host",
+  "p_attrs",
+];
 export function createIngestHandler(
   dependencies: IngestDependencies,
 ): (request: Request) => Promise<Response> {
@@ -54,6 +75,7 @@ async function ingest(
     if (caller.value.kind === "api_key") {
       const authenticated = await callDatabase(
         "ingest_logs",
+        ingestParameters,
         JSON.stringify(callerParameters(caller.value)),
       );
       if (!authenticated.ok) return authenticated;
@@ -63,6 +85,7 @@ async function ingest(
   const { events, parameters } = content.value;
   return callDatabase(
     "ingest_logs",
+    ingestParameters,
     events.toJson({ ...callerParameters(caller.value), ...parameters }),
   );
 }
