@@ -1,0 +1,68 @@
+begin;
+\ir ../actors.psql
+select plan(25);
+
+select is(private.crc32('123456789'), 3421780262, 'CRC-32 of the check string of its standard');
+select is(private.base62(0, 6), '000000', 'base 62 of nothing, padded');
+select is(private.base62(61, 1), 'z', 'base 62 of its last digit');
+select is(private.base62(4294967295, 6), '4gfFC3', 'base 62 of the largest CRC');
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table created as select * from public.create_api_key(p_name => E'  server 1\n');
+grant select on created to public;
+
+select is(c.tenant_id, 'acme', 'tenant_id') from created c;
+select is(c.name, 'server 1', 'name, trimmed') from created c;
+select is(c.status, 'active', 'status') from created c;
+select is(c.scopes, '{ingest}'::text[], 'scopes') from created c;
+select is(c.created_at, now(), 'created_at') from created c;
+select is(c.expires_at, null::timestamptz, 'no expiry') from created c;
+select matches(c.key_value, '^ll_[0-9A-Za-z]{36}$', 'the key') from created c;
+select is(c.key_prefix, left(c.key_value, 11), 'and its prefix') from created c;
+
+select pg_temp.act_as_postgres();
+select is(
+  right(c.key_value, 6),
+  private.base62(private.crc32(convert_to(left(c.key_value, 33), 'UTF8')), 6),
+  'the key ends in the checksum of what precedes'
+) from created c;
+select is(
+  k.key_digest, sha256(convert_to(c.key_value, 'UTF8')), 'the digest of the key is stored'
+) from app.api_keys k, created c where k.key_id = c.key_id;
+select is_empty(
+  $$select from app.api_keys k, created c where to_jsonb(k)::text like '%' || c.key_value || '%'$$,
+  'and the key itself is not'
+);
+select is(
+  (select count(distinct private.new_api_key())::integer from generate_series(1, 200)), 200,
+  'no two keys are the same'
+);
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (public.create_api_key(p_name => repeat('n', 100), p_expires_at => now() + interval '1 day'))
+    .expires_at,
+  now() + interval '1 day', 'a name of 100 characters, and an expiry'
+);
+select throws_ok(c.call, 'PT400', c.message, c.message || ': ' || left(c.call, 80))
+from (
+  values
+    ('select public.create_api_key()', 'Missing required parameter: p_name'),
+    ($$select public.create_api_key(p_name => '')$$,
+      'Invalid API key name: 1 to 100 characters after trimming'),
+    ($$select public.create_api_key(p_name => E' \t\n')$$,
+      'Invalid API key name: 1 to 100 characters after trimming'),
+    ($$select public.create_api_key(p_name => repeat('n', 101))$$,
+      'Invalid API key name: 1 to 100 characters after trimming'),
+    ($$select public.create_api_key(p_name => 'n', p_expires_at => now())$$,
+      'Invalid p_expires_at: it is in the past'),
+    ($$select public.create_api_key(p_name => 'n', p_scopes => '{}')$$,
+      'Invalid p_scopes: the only scope is ingest'),
+    ($$select public.create_api_key(p_name => 'n', p_scopes => '{ingest,admin}')$$,
+      'Invalid p_scopes: the only scope is ingest'),
+    ($$select public.create_api_key(p_name => 'n', p_scopes => array[null])$$,
+      'Invalid p_scopes: the only scope is ingest')
+) c (call, message);
+
+select * from finish();
+rollback;

@@ -1,0 +1,107 @@
+begin;
+\ir ../actors.psql
+select plan(18);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
+insert into app.api_keys (
+  tenant_id, name, key_prefix, key_digest, created_at, last_used_at, expires_at
+)
+select
+  'acme', 'key ' || i, 'll_' || lpad(i::text, 8, '0'), sha256(i::text::bytea),
+  now() - make_interval(days => i), case when i = 3 then now() - interval '47 hours' end,
+  case when i = 2 then now() end
+from generate_series(1, 5) i;
+insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+values ('umbrella', 'other', 'll_bbbbbbbb', sha256('other'));
+create temp table ids as select k.name, k.key_id from app.api_keys k;
+grant select on ids to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  array(select k.name from public.list_api_keys() k),
+  '{key 1,key 2,key 3,key 4,key 5}', 'keys of the tenant, newest first'
+);
+select is(
+  array(select k.name from public.list_api_keys(p_limit => 2) k), '{key 1,key 2}', 'a page'
+);
+select is(
+  array(
+    select k.name from public.list_api_keys(
+      p_limit => 2, p_after => (select i.key_id from ids i where i.name = 'key 2')
+    ) k
+  ),
+  '{key 3,key 4}', 'the page after'
+);
+select is(
+  array(
+    select k.name from public.list_api_keys(
+      p_after => (select i.key_id from ids i where i.name = 'key 5')
+    ) k
+  ),
+  '{}', 'nothing after the last'
+);
+select throws_ok(
+  format('select * from public.list_api_keys(p_limit => %s)', l), 'PT400',
+  'Invalid p_limit: 1 to 1000', 'p_limit ' || l
+)
+from unnest('{0,-1,1001}'::integer[]) l;
+select throws_ok(
+  format('select * from public.list_api_keys(p_after => %L)', i.key_id), 'PT400',
+  'Invalid p_after: no such API key', 'another tenant''s key is no place in the list'
+)
+from ids i where i.name = 'other';
+select is(
+  array(select k.status from public.list_api_keys() k),
+  '{active,expired,active,active,active}', 'an expired key says so'
+);
+
+select is(
+  to_jsonb(u) - 'key_id' - 'created_at' - 'last_used_at',
+  '{"name": "key 3", "days_since_creation": 3, "days_since_last_use": 1}',
+  'use in whole days'
+)
+from public.get_api_key_usage(
+  p_key_id => (select i.key_id from ids i where i.name = 'key 3')
+) u;
+select is(
+  (select u.days_since_last_use from public.get_api_key_usage(
+    p_key_id => (select i.key_id from ids i where i.name = 'key 1')
+  ) u),
+  null, 'never used'
+);
+
+select is(
+  to_jsonb(r), '{"success": true}', 'revoked'
+)
+from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
+select is(
+  (select k.status || ' ' || (k.revoked_at = now()) from public.list_api_keys() k
+    where k.name = 'key 2'),
+  'revoked true', 'wins over expired'
+);
+select pg_temp.act_as_postgres();
+update app.api_keys set revoked_at = now() - interval '1 hour' where name = 'key 2';
+select pg_temp.act_as_user('acme', 'bob');
+select is(
+  to_jsonb(r), '{"success": true}', 'again'
+)
+from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
+select is(
+  (select k.revoked_at from public.list_api_keys() k where k.name = 'key 2'),
+  now() - interval '1 hour', 'changes nothing'
+);
+select throws_ok(
+  'select public.revoke_api_key()',
+  'PT400', 'Missing required parameter: p_key_id', 'a key must be named to be revoked'
+);
+select throws_ok(
+  'select public.get_api_key_usage()',
+  'PT400', 'Missing required parameter: p_key_id', 'or looked at'
+);
+select throws_ok(
+  format('select public.revoke_api_key(p_key_id => %L)', gen_random_uuid()),
+  'PT404', 'API key not found', 'an unknown key'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,148 @@
+begin;
+select plan(14);
+
+insert into app.tenants (tenant_id, plan_id, created_at)
+values ('acme', 'free', now()), ('umbrella', 'free', now()), ('wayne', 'free', now());
+insert into app.tenant_members (tenant_id, user_id, role, created_at)
+values
+  ('acme', '8ccaa7af-909f-44e7-84cb-67cdccb56be6', 'owner', now() - interval '1 day'),
+  ('umbrella', '8ccaa7af-909f-44e7-84cb-67cdccb56be6', 'member', now()),
+  ('umbrella', '5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', 'admin', now());
+
+-- What Supabase Auth sends, member for member.
+create function pg_temp.event(p_user_id text, p_app_metadata jsonb, p_claims jsonb default '{}')
+returns jsonb
+language plpgsql
+as $$
+begin
+  return jsonb_build_object(
+    'user_id', p_user_id,
+    'authentication_method', 'password',
+    'claims', jsonb_build_object(
+      'aud', 'authenticated',
+      'exp', 1715690221,
+      'iat', 1715686621,
+      'iss', 'https://project.supabase.co/auth/v1',
+      'sub', p_user_id,
+      'email', 'user@example.com',
+      'phone', '',
+      'app_metadata', p_app_metadata,
+      'user_metadata', '{"tenant_id": "wayne", "email_verified": true}'::jsonb,
+      'role', 'authenticated',
+      'aal', 'aal1',
+      'amr', '[{"method": "password", "timestamp": 1715686621}]'::jsonb,
+      'session_id', '4b938a09-5372-4177-a314-cfa292099ea2',
+      'is_anonymous', false
+    ) || p_claims
+  );
+end;
+$$;
+-- postgres administers the role and may lend it to itself, here until the end of the transaction.
+grant supabase_auth_admin to postgres with set true;
+
+create function pg_temp.as_auth(p_sql text)
+returns jsonb
+language plpgsql
+as $$
+declare
+  v_answer jsonb;
+begin
+  perform set_config('role', 'supabase_auth_admin', true);
+  execute p_sql into v_answer;
+  perform set_config('role', 'none', true);
+  return v_answer;
+end;
+$$;
+
+create function pg_temp.hook(p_event jsonb)
+returns jsonb
+language plpgsql
+as $$
+begin
+  return pg_temp.as_auth(format('select private.custom_access_token_hook(%L)', p_event));
+end;
+$$;
+
+create function pg_temp.tenant_of(p_user_id text, p_app_metadata jsonb, p_claims jsonb default '{}')
+returns jsonb
+language plpgsql
+as $$
+begin
+  return pg_temp.hook(pg_temp.event(p_user_id, p_app_metadata, p_claims)) #> '{claims,tenant_id}';
+end;
+$$;
+
+select is(
+  pg_temp.tenant_of('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', '{"provider": "email"}'),
+  '"umbrella"', 'a user of one tenant gets it'
+);
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"provider": "email"}'),
+  '"acme"', 'a user of several tenants gets the one joined first'
+);
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": "umbrella"}'),
+  '"umbrella"', 'or the one that app_metadata chooses'
+);
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": null}'),
+  '"acme"', 'a choice of null is none'
+);
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": "wayne"}'),
+  null, 'a choice of a tenant that the user does not belong to gets no claim'
+);
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": ["acme"]}'),
+  null, 'nor does a choice that is no text'
+);
+select is(
+  pg_temp.tenant_of('00000000-0000-4000-8000-000000000000', '{"provider": "email"}'),
+  null, 'a sign-up without a tenant gets no claim'
+);
+select is(
+  pg_temp.tenant_of(
+    '00000000-0000-4000-8000-000000000000', '{"tenant_id": "acme"}', '{"tenant_id": "acme"}'
+  ),
+  null, 'and what stood in the claim before is taken away'
+);
+select is(
+  pg_temp.hook(
+    pg_temp.event('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', '{"provider": "email"}')
+  ),
+  jsonb_build_object(
+    'claims',
+    pg_temp.event('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', '{"provider": "email"}') -> 'claims'
+    || '{"tenant_id": "umbrella"}'
+  ),
+  'every other claim is left as it was'
+);
+
+select throws_ok(
+  $$select pg_temp.as_auth('select to_jsonb(role) from app.tenant_members')$$,
+  '42501', null, 'Auth reads no roles'
+);
+select throws_ok(
+  $$select pg_temp.as_auth('select to_jsonb(t) from app.tenants t')$$,
+  '42501', null, 'and no other table'
+);
+
+delete from app.tenant_members where tenant_id = 'acme';
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"provider": "email"}'),
+  '"umbrella"', 'who left a tenant gets the next token without it'
+);
+
+set local role authenticated;
+select throws_ok(
+  $$select private.custom_access_token_hook('{}')$$, '42501', null, 'users cannot call the hook'
+);
+reset role;
+select throws_ok(
+  $$insert into app.tenant_members (tenant_id, user_id, role)
+    values ('acme', gen_random_uuid(), 'root')$$,
+  '23514', null, 'a role is owner, admin or member'
+);
+
+select * from finish();
+rollback;

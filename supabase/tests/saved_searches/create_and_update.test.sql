@@ -1,0 +1,143 @@
+begin;
+\ir ../actors.psql
+select plan(35);
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table created as
+select public.create_saved_search(
+  p_name => E' errors\n', p_query_dsl => 'level:error', p_description => 'All of them',
+  p_category => ' ops ', p_is_shared => true, p_tags => '{a,b}'
+) as id;
+create temp table bare as
+select public.create_saved_search(
+  p_name => 'all', p_query_dsl => 'ts:*', p_is_shared => null
+) as id;
+grant select on created, bare to public;
+
+select is(
+  to_jsonb(s) - '{id,created_at,updated_at}'::text[],
+  '{
+    "name": "errors", "description": "All of them", "query_dsl": "level:error",
+    "category": "ops", "is_shared": true, "tags": ["a", "b"], "created_by": "alice",
+    "last_run_at": null, "run_count": 0
+  }',
+  'a saved search as it was created'
+)
+from created c, public.get_saved_search(c.id) s;
+select is(
+  array[s.created_at, s.updated_at], array[now(), now()], 'and when'
+)
+from created c, public.get_saved_search(c.id) s;
+select is(
+  to_jsonb(s) - '{id,created_at,updated_at}'::text[],
+  '{
+    "name": "all", "description": null, "query_dsl": "ts:*", "category": null,
+    "is_shared": false, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0
+  }',
+  'what is left out has its default'
+)
+from bare b, public.get_saved_search(b.id) s;
+select lives_ok(
+  $$select public.create_saved_search(
+    p_name => repeat('ä', 200), p_query_dsl => '| count()',
+    p_tags => array(select repeat('t', 50) from generate_series(1, 20))
+  )$$,
+  'the limits themselves are allowed'
+);
+
+create function pg_temp.refused(p_call text)
+returns text
+language plpgsql
+as $$
+begin
+  execute p_call;
+  return 'accepted';
+exception when others then
+  return sqlstate || ' ' || sqlerrm;
+end;
+$$;
+
+create temp table wrong (arguments text, message text);
+insert into wrong
+values
+  ($$p_name => ''$$, 'Invalid p_name: 1 to 200 characters after trimming'),
+  ($$p_name => E' \n'$$, 'Invalid p_name: 1 to 200 characters after trimming'),
+  ($$p_name => repeat('n', 201)$$, 'Invalid p_name: 1 to 200 characters after trimming'),
+  ($$p_description => repeat('d', 2001)$$, 'Invalid p_description: at most 2000 characters'),
+  ($$p_category => repeat('c', 101)$$, 'Invalid p_category: at most 100 characters'),
+  ($$p_tags => array_fill('t'::text, array[21])$$,
+    'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
+  ($$p_tags => '{""}'$$, 'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
+  ($$p_tags => array[repeat('t', 51)]$$,
+    'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
+  ($$p_tags => array[null]::text[]$$, 'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
+  ($$p_tags => '{{a},{b}}'$$, 'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
+  ($$p_query_dsl => ''$$, 'Invalid p_query_dsl: it is blank'),
+  ($$p_query_dsl => E' \t\r\n\u00a0'$$, 'Invalid p_query_dsl: it is blank'),
+  ($$p_query_dsl => 'level:loud'$$, null);
+
+select is(
+  pg_temp.refused(
+    format(
+      'select public.create_saved_search(%s)',
+      concat_ws(
+        ', ',
+        case when w.arguments not like 'p_name %' then 'p_name => ''n''' end,
+        case when w.arguments not like 'p_query_dsl %' then 'p_query_dsl => ''ts:*''' end,
+        w.arguments
+      )
+    )
+  ),
+  'PT400 ' || w.message, 'create: ' || w.arguments
+)
+from wrong w where w.message is not null;
+select is(
+  pg_temp.refused(format('select public.update_saved_search(p_id => %L, %s)', c.id, w.arguments)),
+  'PT400 ' || w.message, 'update: ' || w.arguments
+)
+from wrong w, created c where w.message is not null;
+select matches(
+  pg_temp.refused(format('select public.create_saved_search(p_name => ''n'', %s)', w.arguments)),
+  '^PT400 .', 'create: what does not compile'
+)
+from wrong w where w.message is null;
+select throws_ok(
+  $$select public.create_saved_search(p_query_dsl => 'ts:*')$$,
+  'PT400', 'Missing required parameter: p_name', 'create: no name'
+);
+select throws_ok(
+  $$select public.create_saved_search(p_name => 'n')$$,
+  'PT400', 'Missing required parameter: p_query_dsl', 'create: no query'
+);
+
+select pg_temp.act_as_postgres();
+update app.saved_searches
+set created_at = now() - interval '1 day', updated_at = now() - interval '1 day';
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  to_jsonb(s) - '{id,created_at,updated_at}'::text[],
+  '{
+    "name": "errors", "description": null, "query_dsl": "level:error", "category": "night",
+    "is_shared": true, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0
+  }',
+  'update: what is given changes, the empty text takes away, the rest stays'
+)
+from created c,
+  public.update_saved_search(c.id, p_description => '', p_category => 'night', p_tags => '{}') s;
+select is(
+  array[s.created_at, s.updated_at], array[now() - interval '1 day', now()], 'update: and when'
+)
+from created c, public.get_saved_search(c.id) s;
+
+select is(
+  to_jsonb(d), '{"success": true}', 'delete'
+)
+from created c, public.delete_saved_search(c.id) d;
+select throws_ok(
+  format('select public.delete_saved_search(%L)', c.id),
+  'PT404', 'Saved search not found', 'delete: again'
+)
+from created c;
+
+select * from finish();
+rollback;

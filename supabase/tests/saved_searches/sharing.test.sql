@@ -1,0 +1,97 @@
+begin;
+\ir ../actors.psql
+select plan(21);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
+insert into app.saved_searches (
+  id, tenant_id, created_by, name, query_dsl, category, is_shared, created_at
+)
+select
+  ('00000000-0000-4000-8000-00000000000' || i)::uuid, t, u, n, 'ts:*', c, s,
+  now() - make_interval(hours => i)
+from (
+  values
+    (1, 'acme', 'alice', 'alice private', 'night', false),
+    (2, 'acme', 'alice', 'alice shared', 'ops', true),
+    (3, 'acme', 'bob', 'bob private', 'diary', false),
+    (4, 'acme', 'bob', 'bob shared', 'ops', true),
+    (5, 'acme', 'bob', 'bob shared too', null, true),
+    (6, 'umbrella', 'alice', 'umbrella shared', 'elsewhere', true)
+) v (i, t, u, n, c, s);
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  array(select s.name from public.list_saved_searches() s),
+  '{alice private,alice shared,bob shared,bob shared too}',
+  'one''s own and what colleagues share, newest first'
+);
+select is(
+  array(select s.name from public.list_saved_searches(include_shared => null) s),
+  '{alice private,alice shared,bob shared,bob shared too}', 'null is the default'
+);
+select is(
+  array(select s.name from public.list_saved_searches(include_shared => false) s),
+  '{alice private,alice shared}', 'or one''s own only'
+);
+select is(
+  array(select s.name from public.list_saved_searches(p_limit => 2) s),
+  '{alice private,alice shared}', 'a page'
+);
+select is(
+  array(
+    select s.name
+    from public.list_saved_searches(true, 2, '00000000-0000-4000-8000-000000000002') s
+  ),
+  '{bob shared,bob shared too}', 'the page after'
+);
+select throws_ok(
+  format('select * from public.list_saved_searches(p_after => %L)', id), 'PT400',
+  'Invalid p_after: no such saved search', 'not after what is not to be seen: ' || right(id, 1)
+)
+from unnest(
+  '{00000000-0000-4000-8000-000000000003,00000000-0000-4000-8000-000000000006}'::text[]
+) id;
+select is(public.get_saved_search_count(), 2::bigint, 'count: one''s own');
+select is(
+  public.get_saved_search_categories(), '{night,ops}', 'categories: of what one sees, each once'
+);
+select is(
+  to_jsonb(f), '{"enabled": true, "maxCount": 10, "currentCount": 5}',
+  'the plan counts the tenant''s, private ones too'
+)
+from public.check_plan_feature('saved_searches') f;
+
+select is(
+  (public.get_saved_search('00000000-0000-4000-8000-000000000004')).name, 'bob shared',
+  'a colleague''s shared search is there to read'
+);
+select throws_ok(
+  $$select public.update_saved_search('00000000-0000-4000-8000-000000000004', 'mine')$$,
+  'PT403', 'Only its creator may change or delete a saved search', 'not to change'
+);
+select throws_ok(
+  $$select public.delete_saved_search('00000000-0000-4000-8000-000000000004')$$,
+  'PT403', 'Only its creator may change or delete a saved search', 'or to delete'
+);
+select throws_ok(
+  format('select public.%s(%L)', o, i),
+  'PT404', 'Saved search not found', format('not there at all: %s %s', o, right(i, 1))
+)
+from unnest('{get_saved_search,update_saved_search,delete_saved_search}'::text[]) o,
+  unnest(
+    '{00000000-0000-4000-8000-000000000003,00000000-0000-4000-8000-000000000006}'::text[]
+  ) i;
+select is(
+  (public.update_saved_search(
+    '00000000-0000-4000-8000-000000000002', p_is_shared => false
+  )).is_shared,
+  false, 'what was shared can be taken back'
+);
+select pg_temp.act_as_user('acme', 'bob');
+select is(
+  array(select s.name from public.list_saved_searches() s),
+  '{bob private,bob shared,bob shared too}', 'and is then the creator''s alone'
+);
+
+select * from finish();
+rollback;

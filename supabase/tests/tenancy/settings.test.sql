@@ -1,0 +1,116 @@
+begin;
+\ir ../actors.psql
+select plan(28);
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  to_jsonb(s),
+  '{
+    "tenant_id": "acme",
+    "pipeline_config": {"retention_days": 7, "compression": true},
+    "notification_preferences": {"email_enabled": true, "webhook_enabled": true}
+  }',
+  'an update of nothing provisions the tenant and answers with the defaults of its plan'
+)
+from public.update_tenant_settings() s;
+select is(
+  to_jsonb(s),
+  '{
+    "tenant_id": "acme",
+    "pipeline_config": {"retention_days": 3, "compression": true},
+    "notification_preferences": {"email_enabled": false, "webhook_enabled": true}
+  }',
+  'members that are given are set'
+)
+from public.update_tenant_settings(
+  pipeline_config => '{"retention_days": 3}',
+  notification_preferences => '{"email_enabled": false}'
+) s;
+select is(
+  to_jsonb(s),
+  '{
+    "tenant_id": "acme",
+    "pipeline_config": {"retention_days": 3, "compression": false},
+    "notification_preferences": {"email_enabled": false, "webhook_enabled": true}
+  }',
+  'and the others stay'
+)
+from public.update_tenant_settings('acme', '{"compression": false}', 'null') s;
+select is(
+  to_jsonb(s) -> 'pipeline_config', '{"retention_days": 3, "compression": false}', 'as read'
+)
+from public.get_tenant_settings() s;
+select is(
+  (select (s.pipeline_config).retention_days
+    from public.update_tenant_settings(pipeline_config => '{"retention_days": 5.0}') s),
+  5, '5.0 is a whole number'
+);
+
+create function pg_temp.refused(p_pipeline_config jsonb, p_notification_preferences jsonb)
+returns text
+language plpgsql
+as $$
+begin
+  perform public.update_tenant_settings(
+    pipeline_config => p_pipeline_config, notification_preferences => p_notification_preferences
+  );
+  return 'accepted';
+exception when others then
+  return sqlstate || ' ' || sqlerrm;
+end;
+$$;
+
+select is(
+  pg_temp.refused(c.pipeline, c.notification), 'PT400 Invalid settings data: ' || c.message,
+  c.message
+)
+from (
+  values
+    ('[]'::jsonb, null::jsonb, 'pipeline_config must be an object'),
+    ('"x"', null, 'pipeline_config must be an object'),
+    ('5', null, 'pipeline_config must be an object'),
+    (null, 'true', 'notification_preferences must be an object'),
+    ('{"retention": 3}', null, 'pipeline_config has an unknown member "retention"'),
+    ('{"email_enabled": true}', null, 'pipeline_config has an unknown member "email_enabled"'),
+    (null, '{"compression": true}', 'notification_preferences has an unknown member "compression"'),
+    (null, '{"": true}', 'notification_preferences has an unknown member ""'),
+    ('{"retention_days": 0}', null, 'pipeline_config.retention_days must be from 1 to 7'),
+    ('{"retention_days": -1}', null, 'pipeline_config.retention_days must be from 1 to 7'),
+    ('{"retention_days": 8}', null, 'pipeline_config.retention_days must be from 1 to 7'),
+    ('{"retention_days": 1e999}', null, 'pipeline_config.retention_days must be from 1 to 7'),
+    ('{"retention_days": 1.5}', null, 'pipeline_config.retention_days must be a whole number'),
+    ('{"retention_days": "3"}', null, 'pipeline_config.retention_days must be a whole number'),
+    ('{"retention_days": null}', null, 'pipeline_config.retention_days must be a whole number'),
+    ('{"compression": 1}', null, 'pipeline_config.compression must be true or false'),
+    ('{"compression": null}', null, 'pipeline_config.compression must be true or false'),
+    (null, '{"email_enabled": "yes"}',
+      'notification_preferences.email_enabled must be true or false'),
+    (null, '{"webhook_enabled": []}',
+      'notification_preferences.webhook_enabled must be true or false')
+) c (pipeline, notification, message);
+
+select is(
+  pg_temp.refused('{"retention_days": 1, "compression": 1}', null),
+  'PT400 Invalid settings data: pipeline_config.compression must be true or false',
+  'one wrong member'
+);
+select is(
+  (select (s.pipeline_config).retention_days from public.get_tenant_settings() s), 5,
+  'leaves the others as they were'
+);
+
+select pg_temp.act_as_postgres();
+update app.plans set retention_days_max = 4, retention_days_default = 4 where plan_id = 'free';
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (select (s.pipeline_config).retention_days from public.get_tenant_settings() s), 4,
+  'a smaller plan cuts the retention'
+);
+select pg_temp.act_as_postgres();
+select is(
+  (select t.retention_days from app.tenant_settings t where t.tenant_id = 'acme'), 5,
+  'but forgets nothing'
+);
+
+select * from finish();
+rollback;
