@@ -1,11 +1,12 @@
 -- Log records in daily partitions, named logs_YYYY_MM_DD, days of UTC.
 
+-- The columns of 8 bytes stand first: nothing is padded.
 create table app.logs (
-  id uuid not null,
-  tenant_id text not null,
   ts timestamptz not null,
   received_at timestamptz not null,
   arrival bigint not null,
+  id uuid not null,
+  tenant_id text not null,
   level text,
   msg text,
   service text,
