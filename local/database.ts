@@ -8,7 +8,11 @@ import { checkout, databasePassword, type Stack } from "./stack.ts";
 import { npmProgram, postgresBin, type System } from "./system.ts";
 
 /** Makes an empty cluster where there is none, or only half of one. */
-export async function prepareCluster(system: System, stack: Stack): Promise<void> {
+export async function prepareCluster(
+  system: System,
+  stack: Stack,
+  signal: AbortSignal,
+): Promise<void> {
   const data = dataFolder(system, stack);
   if (await exists(readyMark(system, stack))) return;
   await removeIfThere(system.outside(data));
@@ -29,7 +33,12 @@ export async function prepareCluster(system: System, stack: Stack): Promise<void
         "--locale-provider=icu",
         "--icu-locale=en-US",
       ]),
-      { failure: "Creating the database failed", cwd: "/", env: { LC_ALL: "C.UTF-8", TZ: "UTC" } },
+      {
+        failure: "Creating the database failed",
+        cwd: "/",
+        env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
+        signal,
+      },
     );
   } finally {
     await removeIfThere(system.outside(passwordFile));
@@ -40,7 +49,11 @@ export async function prepareCluster(system: System, stack: Stack): Promise<void
  * Brings the database of a running PostgreSQL to what a hosted project is, and the migrations to the last one.
  * Gives back a warning where a migration that it has was edited since.
  */
-export async function prepareDatabase(system: System, stack: Stack): Promise<string | null> {
+export async function prepareDatabase(
+  system: System,
+  stack: Stack,
+  signal: AbortSignal,
+): Promise<string | null> {
   const mark = readyMark(system, stack);
   const before = await exists(mark);
   const applied = before ? JSON.parse(await Deno.readTextFile(mark)) as Digests : {};
@@ -53,7 +66,7 @@ export async function prepareDatabase(system: System, stack: Stack): Promise<str
       await sql.end();
     }
   }
-  const output = await pushMigrations(stack.databaseUrl);
+  const output = await pushMigrations(stack.databaseUrl, signal);
   if (output !== null) {
     const hint = before ? "\n\nnpm run reset starts over with the migrations as they are now." : "";
     throw new Failure(`supabase db push failed:\n\n${output}${hint}`);
@@ -81,10 +94,11 @@ async function migrationDigests(): Promise<Digests> {
 }
 
 /** The very command that brings a hosted project up to date; gives back what it said when it failed. */
-async function pushMigrations(databaseUrl: string): Promise<string | null> {
+async function pushMigrations(databaseUrl: string, signal: AbortSignal): Promise<string | null> {
   const { success, stdout, stderr } = await new Deno.Command(npmProgram("supabase"), {
     args: ["db", "push", `--remote=${databaseUrl}`, "--include-seed", "--yes"],
     cwd: checkout,
+    signal,
     env: { NO_COLOR: "1", SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
     stdin: "null",
     stdout: "piped",

@@ -88,7 +88,7 @@ function hand(program, argv) {
   process.on("SIGINT", () => {});
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`Deno could not be started: ${error.message}`));
-  child.on("exit", (code) => process.exit(code ?? 1));
+  child.on("exit", (code) => process.exit(code ?? 130));
 }
 
 function fail(sentence) {

@@ -66,12 +66,18 @@ async function startInBackground(stack: Stack): Promise<void> {
   let ended = false;
   child.status.then(() => ended = true);
   child.unref();
+  let interrupted = false;
+  const interrupt = () => {
+    interrupted = true;
+    if (!ended) child.kill("SIGTERM");
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
 
   let told = "";
   while (!ended) {
     const state = await readState(stack);
     if (state?.supervisor.pid === child.pid) {
-      if (state.status === "ready") {
+      if (state.status === "ready" && !interrupted) {
         welcome(state);
         console.log("npm stop stops it.");
         return;
@@ -80,6 +86,7 @@ async function startInBackground(stack: Stack): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  if (interrupted) throw new Failure("Starting was interrupted; nothing is left running.");
   const words = (await Deno.readTextFile(log)).trim().replace(/^logloom: /, "");
   throw new Failure(words || sentence(`the stack ended without a word (see ${log})`));
 }

@@ -8,6 +8,8 @@ export interface ProcessDefinition {
   command: string[];
   env: Record<string, string>;
   dependsOn: string[];
+  /** Ends what an earlier process that was killed left behind and is in the way of the next one. */
+  clear?(): Promise<void>;
   /** Asks once whether the process serves. */
   ready(): Promise<boolean>;
   /** The signal on which it ends its work in good order. */
@@ -19,7 +21,8 @@ export interface ProcessStatus extends ProcessIdentity {
   restarts: number;
 }
 
-const readyWithin = 30_000;
+/** PostgreSQL may have a crash to recover from first. */
+const readyWithin = 120_000;
 const stoppedWithin = 20_000;
 const probeEvery = 50;
 const shortestBackOff = 100;
@@ -82,7 +85,7 @@ class Running {
 
   async start(): Promise<void> {
     await this.#spawn();
-    if (!(await this.#becomesReady())) {
+    if (!(await this.#becomesReady(readyWithin))) {
       if (!this.#child) await this.#ended;
       const words = this.#log.lastLine;
       throw new Failure(
@@ -108,6 +111,7 @@ class Running {
   }
 
   async #spawn(): Promise<void> {
+    await this.#definition.clear?.();
     const [program, ...args] = this.#definition.command;
     const child = new Deno.Command(program, {
       args,
@@ -135,8 +139,8 @@ class Running {
     });
   }
 
-  async #becomesReady(): Promise<boolean> {
-    const deadline = performance.now() + readyWithin;
+  async #becomesReady(within: number): Promise<boolean> {
+    const deadline = performance.now() + within;
     while (performance.now() < deadline && this.#child && !this.#stopping) {
       if (await this.#definition.ready().catch(() => false)) return this.#child !== undefined;
       await this.#pause(probeEvery);
@@ -161,7 +165,7 @@ class Running {
         this.#log.write(`-- ${this.name} could not be started: ${error}\n`);
         continue;
       }
-      if (await this.#becomesReady()) this.#set("ready");
+      if (await this.#becomesReady(Infinity)) this.#set("ready");
     }
   }
 

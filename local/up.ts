@@ -14,7 +14,7 @@ import { postgresProcess } from "./processes/postgres.ts";
 import { postgrestProcess } from "./processes/postgrest.ts";
 import { shipperProcess } from "./processes/shipper.ts";
 import type { Stack } from "./stack.ts";
-import { newState, readState, type State, StateWriter } from "./state.ts";
+import { newState, readState, runningState, type State, StateWriter } from "./state.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { System } from "./system.ts";
 
@@ -71,9 +71,9 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       await removeIfThere(stack.stateFile);
     })();
 
-  let interrupted = false;
+  const interrupted = new AbortController();
   const interrupt = async () => {
-    interrupted = true;
+    interrupted.abort();
     const code = options.isService && state.status === "ready" ? 0 : 130;
     options.progress("Stopping");
     await stop();
@@ -84,10 +84,10 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
     await progress("Starting PostgreSQL");
-    await prepareCluster(system, stack);
+    await prepareCluster(system, stack, interrupted.signal);
     await supervisor.start(postgresProcess(system, stack));
     await progress("Applying migrations (supabase db push)");
-    const warning = await prepareDatabase(system, stack);
+    const warning = await prepareDatabase(system, stack, interrupted.signal);
     if (warning) warn(warning);
     await options.afterDatabase?.();
     await progress("Starting PostgREST, functions and gateway");
@@ -115,7 +115,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     }
   } catch (error) {
     // Stopping is what made the start fail: interrupt() ends the process when all is down.
-    if (interrupted) await new Promise(() => {});
+    if (interrupted.signal.aborted) await new Promise(() => {});
     await stop();
     throw error;
   }
@@ -140,10 +140,13 @@ async function becomesHealthy(stack: Stack): Promise<string | null> {
 
 /** Ends what a supervisor left that was itself killed. */
 export async function endLeftovers(stack: Stack): Promise<void> {
+  if (await runningState(stack)) {
+    throw new Failure(`The ${stack.name} stack is already running; npm stop stops it.`);
+  }
   const state = await readState(stack);
   if (!state) return;
   for (const process of Object.values(state.processes).toReversed()) {
-    if (!(await endProcess(process, "SIGINT", 10_000))) {
+    if (!(await endProcess(process, "SIGINT", 60_000))) {
       await endProcess(process, "SIGKILL", 10_000);
     }
   }

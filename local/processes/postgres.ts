@@ -53,6 +53,7 @@ export function postgresProcess(system: System, stack: Stack): ProcessDefinition
     ]),
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
     dependsOn: [],
+    clear: () => endOrphans(system.outside(dataFolder(system, stack))),
     ready: async () => {
       const sql = postgres(stack.adminDatabaseUrl, { max: 1, connect_timeout: 2 });
       try {
@@ -65,4 +66,23 @@ export function postgresProcess(system: System, stack: Stack): ProcessDefinition
     // Fast shutdown: sessions are ended, the checkpoint is written.
     stopSignal: "SIGINT",
   };
+}
+
+/**
+ * When a server is killed while a job runs, pg_cron's launcher does not notice, lives on, and keeps
+ * the cluster's shared memory, without which the next server does not start.
+ */
+async function endOrphans(data: string): Promise<void> {
+  if (Deno.build.os !== "linux") return;
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      // A server's processes work in its data folder, and nobody else's are called postgres.
+      if (await Deno.readLink(`/proc/${name}/cwd`) !== data) continue;
+      if ((await Deno.readTextFile(`/proc/${name}/comm`)).trim() !== "postgres") continue;
+      Deno.kill(Number(name), "SIGKILL");
+    } catch {
+      // It ended meanwhile, or is not ours to look at.
+    }
+  }
 }
