@@ -3,3 +3,9 @@
 insert into app.tenants (tenant_id, plan_id)
 values ('demo', 'pro')
 on conflict do nothing;
+
+insert into app.tenant_members (tenant_id, user_id, role)
+values
+  ('demo', '11111111-1111-4111-8111-111111111111', 'owner'),
+  ('demo', '22222222-2222-4222-8222-222222222222', 'member')
+on conflict do nothing;
