@@ -84,6 +84,7 @@ class Running {
   }
 
   async start(): Promise<void> {
+    await this.#definition.clear?.();
     await this.#spawn();
     if (!(await this.#becomesReady(readyWithin))) {
       if (!this.#child) await this.#ended;
@@ -111,7 +112,6 @@ class Running {
   }
 
   async #spawn(): Promise<void> {
-    await this.#definition.clear?.();
     const [program, ...args] = this.#definition.command;
     const child = new Deno.Command(program, {
       args,
@@ -157,6 +157,7 @@ class Running {
       this.status.restarts += 1;
       this.#set("restarting");
       await this.#pause(this.#backOff);
+      await this.#definition.clear?.();
       if (this.#stopping) return;
       this.#backOff = Math.min(this.#backOff * 2, longestBackOff);
       try {
