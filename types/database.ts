@@ -1,0 +1,519 @@
+// Made by types/generate.ts from the database's own description of itself.
+
+export type Json = string | number | boolean | null | { [key: string]: Json | undefined } | Json[];
+
+export type Database = {
+  "public": {
+    Tables: {
+      [_ in never]: never;
+    };
+    Views: {
+      [_ in never]: never;
+    };
+    Functions: {
+      "acknowledge_alert": {
+        Args: { "p_alert_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["success"];
+        SetofOptions: {
+          from: "*";
+          to: "success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "check_plan_feature": {
+        Args: { "p_feature"?: string };
+        Returns: Database["public"]["CompositeTypes"]["plan_feature"];
+        SetofOptions: {
+          from: "*";
+          to: "plan_feature";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_alert_rule": {
+        Args: {
+          "p_comparison"?: string;
+          "p_cooldown_minutes"?: number;
+          "p_description"?: string;
+          "p_enabled"?: boolean;
+          "p_name"?: string;
+          "p_notification_config"?: Json;
+          "p_notification_destinations"?: (string)[];
+          "p_query_dsl"?: string;
+          "p_tenant_id"?: string;
+          "p_threshold"?: number;
+          "p_window_minutes"?: number;
+        };
+        Returns: Database["public"]["CompositeTypes"]["alert_rule"];
+        SetofOptions: {
+          from: "*";
+          to: "alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_api_key": {
+        Args: {
+          "p_expires_at"?: string;
+          "p_name"?: string;
+          "p_scopes"?: (string)[];
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["created_api_key"];
+        SetofOptions: {
+          from: "*";
+          to: "created_api_key";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_saved_search": {
+        Args: {
+          "p_category"?: string;
+          "p_description"?: string;
+          "p_is_shared"?: boolean;
+          "p_name"?: string;
+          "p_query_dsl"?: string;
+          "p_tags"?: (string)[];
+        };
+        Returns: string;
+      };
+      "delete_alert_rule": {
+        Args: { "p_rule_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["success"];
+        SetofOptions: {
+          from: "*";
+          to: "success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_saved_search": {
+        Args: { "p_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["success"];
+        SetofOptions: {
+          from: "*";
+          to: "success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_alert_rule": {
+        Args: { "p_rule_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["alert_rule"];
+        SetofOptions: {
+          from: "*";
+          to: "alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_api_key_usage": {
+        Args: { "p_key_id"?: string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["api_key_usage"];
+        SetofOptions: {
+          from: "*";
+          to: "api_key_usage";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_current_tenant": {
+        Args: { "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["tenant"];
+        SetofOptions: {
+          from: "*";
+          to: "tenant";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_saved_search": {
+        Args: { "p_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["saved_search"];
+        SetofOptions: {
+          from: "*";
+          to: "saved_search";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_saved_search_categories": { Args: Record<PropertyKey, never>; Returns: (string)[] };
+      "get_saved_search_count": { Args: Record<PropertyKey, never>; Returns: number };
+      "get_tenant_settings": {
+        Args: { "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["tenant_settings"];
+        SetofOptions: {
+          from: "*";
+          to: "tenant_settings";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "health_report": { Args: Record<PropertyKey, never>; Returns: Json };
+      "ingest_logs": {
+        Args: {
+          "p_attrs"?: (Json)[];
+          "p_body_digest"?: string;
+          "p_bytes"?: number;
+          "p_env"?: (string)[];
+          "p_errors"?: Json;
+          "p_host"?: (string)[];
+          "p_idempotency_key"?: string;
+          "p_key_digest"?: string;
+          "p_level"?: (string)[];
+          "p_msg"?: (string)[];
+          "p_positions"?: (number)[];
+          "p_rejected"?: number;
+          "p_req_id"?: (string)[];
+          "p_route"?: (string)[];
+          "p_service"?: (string)[];
+          "p_tenant_id"?: string;
+          "p_ts"?: (string)[];
+          "p_user_id"?: (string)[];
+        };
+        Returns: Json;
+      };
+      "list_alert_history": {
+        Args: {
+          "p_acknowledged"?: boolean;
+          "p_after"?: string;
+          "p_limit"?: number;
+          "p_rule_id"?: string;
+          "p_tenant_id"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["alert_history_entry"][];
+        SetofOptions: {
+          from: "*";
+          to: "alert_history_entry";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_alert_rules": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["alert_rule"][];
+        SetofOptions: {
+          from: "*";
+          to: "alert_rule";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_api_keys": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["api_key"][];
+        SetofOptions: {
+          from: "*";
+          to: "api_key";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_saved_searches": {
+        Args: { "include_shared"?: boolean; "p_after"?: string; "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["saved_search"][];
+        SetofOptions: {
+          from: "*";
+          to: "saved_search";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "revoke_api_key": {
+        Args: { "p_key_id"?: string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["success"];
+        SetofOptions: {
+          from: "*";
+          to: "success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_alert_rule": {
+        Args: {
+          "p_comparison"?: string;
+          "p_cooldown_minutes"?: number;
+          "p_description"?: string;
+          "p_enabled"?: boolean;
+          "p_name"?: string;
+          "p_notification_config"?: Json;
+          "p_notification_destinations"?: (string)[];
+          "p_query_dsl"?: string;
+          "p_rule_id"?: string;
+          "p_threshold"?: number;
+          "p_window_minutes"?: number;
+        };
+        Returns: Database["public"]["CompositeTypes"]["alert_rule"];
+        SetofOptions: {
+          from: "*";
+          to: "alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_saved_search": {
+        Args: {
+          "p_category"?: string;
+          "p_description"?: string;
+          "p_id"?: string;
+          "p_is_shared"?: boolean;
+          "p_name"?: string;
+          "p_query_dsl"?: string;
+          "p_tags"?: (string)[];
+        };
+        Returns: Database["public"]["CompositeTypes"]["saved_search"];
+        SetofOptions: {
+          from: "*";
+          to: "saved_search";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_tenant_settings": {
+        Args: {
+          "notification_preferences"?: Json;
+          "p_tenant_id"?: string;
+          "pipeline_config"?: Json;
+        };
+        Returns: Database["public"]["CompositeTypes"]["tenant_settings"];
+        SetofOptions: {
+          from: "*";
+          to: "tenant_settings";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+    };
+    Enums: {
+      "alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
+    };
+    CompositeTypes: {
+      "alert_history_entry": {
+        "alert_id": string | null;
+        "rule_id": string | null;
+        "tenant_id": string | null;
+        "triggered_at": string | null;
+        "value": number | null;
+        "threshold": number | null;
+        "acknowledged": boolean | null;
+        "acknowledged_at": string | null;
+        "acknowledged_by": string | null;
+        "notification_sent": boolean | null;
+        "notification_sent_at": string | null;
+        "notification_channels": (string)[] | null;
+      };
+      "alert_rule": {
+        "rule_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "description": string | null;
+        "query_dsl": string | null;
+        "threshold": number | null;
+        "comparison": Database["public"]["Enums"]["alert_comparison"] | null;
+        "window_minutes": number | null;
+        "cooldown_minutes": number | null;
+        "enabled": boolean | null;
+        "notification_destinations": (string)[] | null;
+        "notification_config": Json | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+      };
+      "api_key": {
+        "key_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "key_prefix": string | null;
+        "scopes": (string)[] | null;
+        "status": string | null;
+        "created_at": string | null;
+        "last_used_at": string | null;
+        "expires_at": string | null;
+        "revoked_at": string | null;
+      };
+      "api_key_usage": {
+        "key_id": string | null;
+        "name": string | null;
+        "created_at": string | null;
+        "last_used_at": string | null;
+        "days_since_creation": number | null;
+        "days_since_last_use": number | null;
+      };
+      "created_api_key": {
+        "key_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "key_prefix": string | null;
+        "key_value": string | null;
+        "scopes": (string)[] | null;
+        "status": string | null;
+        "created_at": string | null;
+        "expires_at": string | null;
+      };
+      "notification_preferences": {
+        "email_enabled": boolean | null;
+        "webhook_enabled": boolean | null;
+      };
+      "pipeline_config": {
+        "retention_days": number | null;
+        "compression": boolean | null;
+      };
+      "plan_feature": {
+        "enabled": boolean | null;
+        "maxCount": number | null;
+        "currentCount": number | null;
+      };
+      "plan_features": {
+        "saved_searches": boolean | null;
+        "max_saved_searches": number | null;
+        "alerts": boolean | null;
+        "max_alerts": number | null;
+      };
+      "saved_search": {
+        "id": string | null;
+        "name": string | null;
+        "description": string | null;
+        "query_dsl": string | null;
+        "category": string | null;
+        "is_shared": boolean | null;
+        "tags": (string)[] | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+        "last_run_at": string | null;
+        "run_count": number | null;
+      };
+      "success": {
+        "success": boolean | null;
+      };
+      "tenant": {
+        "tenant_id": string | null;
+        "plan_id": string | null;
+        "plan_name": string | null;
+        "created_at": string | null;
+        "monthly_events_limit": number | null;
+        "monthly_bytes_limit": number | null;
+        "features": Database["public"]["CompositeTypes"]["plan_features"] | null;
+      };
+      "tenant_settings": {
+        "tenant_id": string | null;
+        "pipeline_config": Database["public"]["CompositeTypes"]["pipeline_config"] | null;
+        "notification_preferences":
+          | Database["public"]["CompositeTypes"]["notification_preferences"]
+          | null;
+      };
+    };
+  };
+};
+
+type DatabaseWithoutInternals = Omit<Database, "__InternalSupabase">;
+
+type DefaultSchema = DatabaseWithoutInternals[Extract<keyof Database, "public">];
+
+export type Tables<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof (DefaultSchema["Tables"] & DefaultSchema["Views"])
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals;
+  } ? keyof (
+      & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+      & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"]
+    )
+    : never = never,
+> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals } ? (
+    & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+    & DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"]
+  )[TableName] extends {
+    Row: infer R;
+  } ? R
+  : never
+  : DefaultSchemaTableNameOrOptions extends keyof (DefaultSchema["Tables"] & DefaultSchema["Views"])
+    ? (DefaultSchema["Tables"] & DefaultSchema["Views"])[DefaultSchemaTableNameOrOptions] extends {
+      Row: infer R;
+    } ? R
+    : never
+  : never;
+
+export type TablesInsert<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof DefaultSchema["Tables"]
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals;
+  } ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+    : never = never,
+> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends
+    {
+      Insert: infer I;
+    } ? I
+  : never
+  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
+    ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
+      Insert: infer I;
+    } ? I
+    : never
+  : never;
+
+export type TablesUpdate<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof DefaultSchema["Tables"]
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals;
+  } ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+    : never = never,
+> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends
+    {
+      Update: infer U;
+    } ? U
+  : never
+  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
+    ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
+      Update: infer U;
+    } ? U
+    : never
+  : never;
+
+export type Enums<
+  DefaultSchemaEnumNameOrOptions extends
+    | keyof DefaultSchema["Enums"]
+    | { schema: keyof DatabaseWithoutInternals },
+  EnumName extends DefaultSchemaEnumNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals;
+  } ? keyof DatabaseWithoutInternals[DefaultSchemaEnumNameOrOptions["schema"]]["Enums"]
+    : never = never,
+> = DefaultSchemaEnumNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[DefaultSchemaEnumNameOrOptions["schema"]]["Enums"][EnumName]
+  : DefaultSchemaEnumNameOrOptions extends keyof DefaultSchema["Enums"]
+    ? DefaultSchema["Enums"][DefaultSchemaEnumNameOrOptions]
+  : never;
+
+export type CompositeTypes<
+  PublicCompositeTypeNameOrOptions extends
+    | keyof DefaultSchema["CompositeTypes"]
+    | { schema: keyof DatabaseWithoutInternals },
+  CompositeTypeName extends PublicCompositeTypeNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals;
+  } ? keyof DatabaseWithoutInternals[PublicCompositeTypeNameOrOptions["schema"]]["CompositeTypes"]
+    : never = never,
+> = PublicCompositeTypeNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[PublicCompositeTypeNameOrOptions["schema"]]["CompositeTypes"][
+    CompositeTypeName
+  ]
+  : PublicCompositeTypeNameOrOptions extends keyof DefaultSchema["CompositeTypes"]
+    ? DefaultSchema["CompositeTypes"][PublicCompositeTypeNameOrOptions]
+  : never;
+
+export const Constants = {
+  "public": {
+    Enums: {
+      "alert_comparison": ["gt", "gte", "lt", "lte", "eq", "neq"],
+    },
+  },
+} as const;
