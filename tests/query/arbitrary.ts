@@ -64,6 +64,9 @@ const words = [
   "日",
   "👍",
   "e\u0301",
+  "a\fb",
+  "a\vb",
+  "a\u2003b",
   "a\nb",
   "a\tb",
   "\u00a0",
@@ -129,7 +132,7 @@ const keys = [
   "x-y_1",
   "\\",
 ];
-const key = fc.constantFrom(...keys);
+const key = fc.oneof(fc.constantFrom(...keys), fc.constantFrom("a", "b"));
 
 const scalar: fc.Arbitrary<Json> = fc.oneof(text, number, fc.boolean(), fc.constant(null));
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
@@ -143,6 +146,18 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
     },
   ),
 })).value;
+
+/** Few attributes with few values, and those that tell near misses apart: 5 and 5.0, a null, a path and a key. */
+const near = fc.constantFrom<Json>(
+  ...[5, "5", "5.0", 1000, "1e3", true, "true", null, "api", "API", 9007199254740992, ["api", 5], [[
+    "api",
+  ]]],
+  ...[{ b: "api" }, { b: null }, { b: 5 }, { b: { a: "API" } }, [{ b: "api" }], "", [], {}, [null]],
+);
+const attrs = fc.oneof(
+  fc.dictionary(key, json, { maxKeys: 5, noNullPrototype: true }),
+  fc.record({ a: near, "a.b": near, b: near }, { requiredKeys: [], noNullPrototype: true }),
+);
 
 /** In the tests "now" is this. */
 export const now = Date.UTC(2026, 10, 21, 12) * 1000;
@@ -171,7 +186,7 @@ export const event: fc.Arbitrary<Event> = fc.record({
   user_id: maybe(text),
   route: maybe(text),
   host: maybe(text),
-  attrs: maybe(fc.dictionary(key, json, { maxKeys: 5, noNullPrototype: true })),
+  attrs: maybe(attrs),
 });
 
 // Queries, as text
@@ -350,6 +365,73 @@ const segment = fc.constantFrom(
 const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((parts) =>
   `attrs.${parts.join(".")}`
 );
+const nearRegex = fc.tuple(
+  fc.constantFrom("msg", "service", "attrs.a"),
+  fc.constantFrom(
+    ...[
+      "a\\sb",
+      "a[\\s]b",
+      "a[^\\w]b",
+      "\\bb",
+      "a\\b",
+      "^a.b$",
+      "a$",
+      "^a",
+      "^b",
+      "(?i)^API$",
+      "(?i)[A-Z]P",
+      "(?i)ä",
+      "a{1,2}.?b",
+      "日$",
+      "^.$",
+    ],
+    ...[
+      "(?i)[Α-Ω]ς",
+      "[^\\d]b",
+      "a|/",
+      "(a|b).(a|b)",
+      "^(?:a|p|i)*$",
+      "(?i)k",
+      "(?i)İ",
+      "^[A-Z]+$",
+      "\\.|:",
+      "[.*%_]",
+    ],
+  ),
+).map(([name, source]) => `${name}:~"${source}"`);
+const nearField = fc.tuple(
+  fc.constantFrom("attrs.a", "attrs.a.b", 'attrs."a".b', 'attrs."a.b"', "attrs.b"),
+  fc.constantFrom(
+    ...[
+      "5",
+      "5.0",
+      '"5"',
+      "1000",
+      "1e3",
+      "true",
+      '"api"',
+      "api",
+      "API",
+      "a*",
+      "null",
+      '""',
+      "*",
+      "(api OR 5)",
+      '~"(?i)^API$"',
+    ],
+    ...[
+      ">=9007199254740993",
+      ">9007199254740991",
+      "[5 TO 5]",
+      "{5 TO *]",
+      "<5",
+      "<=5",
+      '~"5"',
+      "??",
+      "[* TO *]",
+    ],
+  ),
+).map(([name, value]) => `${name}:${value}`);
 const textColumn = fc.constantFrom("service", "env", "req_id", "user_id", "route", "host");
 
 const any = (values: fc.Arbitrary<string>) =>
@@ -362,6 +444,8 @@ const fieldWith = (field: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
 const plainValue = fc.oneof(term, quoted);
 
 const leaf = fc.oneof(
+  { weight: 3, arbitrary: nearRegex },
+  { weight: 6, arbitrary: nearField },
   { weight: 4, arbitrary: term },
   {
     weight: 6,
@@ -437,6 +521,23 @@ const aggregate = fc.tuple(
   ),
 ).map((parts) => parts.join(""));
 
+/** Queries at the limits of what one may hold, and one beyond. */
+const limits = fc.oneof(
+  fc.tuple(fc.integer({ min: 62, max: 66 }), leaf, fc.constantFrom(" ", " OR ")).map((
+    [count, one, glue],
+  ) => Array(count).fill(one).join(glue)),
+  fc.tuple(fc.integer({ min: 62, max: 66 }), word).map(([count, one]) =>
+    `host:(${Array(count).fill(one).join(" ")})`
+  ),
+  fc.tuple(fc.integer({ min: 14, max: 18 }), fc.constantFrom("(", "-", "NOT ", "-("), leaf).map((
+    [depth, open, one],
+  ) => open.repeat(depth) + one + (open.includes("(") ? ")".repeat(depth) : "")),
+  fc.tuple(fc.integer({ min: 2043, max: 2050 }), fc.constantFrom("a", "日")).map(([bytes, c]) =>
+    c.repeat(Math.floor(bytes / new TextEncoder().encode(c).length))
+  ),
+  fc.integer({ min: 254, max: 258 }).map((length) => `msg:~"${"a".repeat(length)}"`),
+);
+
 /** A query that is right. */
 export const query: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: filter },
@@ -498,16 +599,19 @@ const shards = [
 ];
 
 /** A query that something was done to: mostly wrong, and each in its own way. */
-export const mangled: fc.Arbitrary<string> = fc.tuple(
-  query,
-  fc.array(fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...shards)), {
-    minLength: 1,
-    maxLength: 3,
+export const mangled: fc.Arbitrary<string> = fc.oneof({
+  weight: 19,
+  arbitrary: fc.tuple(
+    query,
+    fc.array(fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...shards)), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  ).map(([source, changes]) => {
+    const chars = [...source];
+    for (const [where, removed, inserted] of changes) {
+      chars.splice(where % (chars.length + 1), removed, ...inserted);
+    }
+    return chars.join("");
   }),
-).map(([source, changes]) => {
-  const chars = [...source];
-  for (const [where, removed, inserted] of changes) {
-    chars.splice(where % (chars.length + 1), removed, ...inserted);
-  }
-  return chars.join("");
-});
+}, { weight: 1, arbitrary: limits });

@@ -43,7 +43,12 @@ interface Span {
 
 /** Reads a query. `now` is in microseconds since 1970. */
 export function readQuery(source: string, now: number): Query {
-  return new Reader([...source], now).query();
+  const chars = [...source];
+  for (let at = 0, bytes = 0; at < chars.length; at++) {
+    bytes += new TextEncoder().encode(chars[at]).length;
+    if (bytes > 2048) throw new QueryError(at + 1, "too long");
+  }
+  return new Reader(chars, now).query();
 }
 
 class Reader {
