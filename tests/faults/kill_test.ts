@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { health, newTenant, type Tenant } from "../support/client.ts";
+import { countRecords, type Database, openDatabase, stopWriter } from "../support/database.ts";
+import { eventually, pause } from "../support/eventually.ts";
+import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
+import { complete, outcomeOf, Sender } from "../support/sender.ts";
+
+const settled = 60_000;
+
+async function assertNothingLost(sql: Database, tenant: Tenant, sender: Sender): Promise<void> {
+  assert.ok(sender.acknowledged > 0);
+  assert.deepEqual(await outcomeOf(sql, tenant, settled), complete(sender));
+  await eventually("health is healthy", async () => {
+    const { status, body } = await health("/ready");
+    return status === 200 && body.status === "healthy";
+  }, { within: settled });
+}
+
+/** The process that runs the writer, as soon as it is in the middle of writing. */
+function writerAtWork(sql: Database): Promise<number> {
+  return eventually("the writer writes", async () => {
+    const [writer] = await sql`
+      select pid from pg_stat_activity
+      where query = 'call private.write_logs()' and pid <> pg_backend_pid()
+        and state = 'active' and backend_xid is not null`;
+    return writer?.pid as number | undefined;
+  }, { every: 1 });
+}
+
+/** Fills the queue, lets the writer begin, and ends what is to be ended while it is at it. */
+async function killWhileWriting(kill: (writer: number) => Promise<void>): Promise<void> {
+  const tenant = await newTenant();
+  const sender = new Sender(tenant, { eventsPerRequest: 1000 });
+  await using db = openDatabase();
+  {
+    await using _writer = await stopWriter(db);
+    await sender.send(60);
+  }
+  const writer = await writerAtWork(db);
+  assert.ok(await countRecords(db, tenant.id) < sender.acknowledged);
+  await kill(writer);
+  await sender.send(5);
+  await assertNothingLost(db, tenant, sender);
+  assert.equal(sender.acknowledged, 65_000);
+}
+
+Deno.test("PostgreSQL killed in the middle of a batch loses and doubles nothing", async () => {
+  await killWhileWriting(async () => {
+    await isBack("postgres", await killProcess("postgres"));
+  });
+});
+
+Deno.test("the writer's backend killed in the middle of a batch loses and doubles nothing", async () => {
+  await killWhileWriting((writer) => {
+    Deno.kill(writer, "SIGKILL");
+    return Promise.resolve();
+  });
+});
+
+for (const name of ["postgrest", "ingest", "gateway"] as const) {
+  Deno.test(`${name} killed while events come in loses and doubles nothing`, async () => {
+    const tenant = await newTenant();
+    const sender = new Sender(tenant);
+    await using db = openDatabase();
+    sender.start();
+    for (let kill = 0; kill < 2; kill++) {
+      const before = sender.acknowledged;
+      await eventually("events come in", () => Promise.resolve(sender.acknowledged > before + 500));
+      await isBack(name, await killProcess(name));
+    }
+    const before = sender.acknowledged;
+    await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before));
+    await sender.stop();
+    assert.ok(sender.repeats > 0, "somebody noticed");
+    await assertNothingLost(db, tenant, sender);
+  });
+}
+
+Deno.test("after twenty kills at random every acknowledged event is there exactly once", async () => {
+  const tenant = await newTenant();
+  const sender = new Sender(tenant);
+  await using db = openDatabase();
+  const victims: (ProcessName | "writer")[] = ["postgres", "postgrest", "ingest", "writer"];
+  const killed: string[] = [];
+  sender.start();
+  while (killed.length < 20) {
+    await pause(100 + Math.random() * 600);
+    const victim = victims[Math.floor(Math.random() * victims.length)];
+    if (victim === "writer") Deno.kill(await writerAtWork(db), "SIGKILL");
+    else await killProcess(victim);
+    killed.push(victim);
+  }
+  const before = sender.acknowledged;
+  await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before), {
+    within: settled,
+  });
+  await sender.stop();
+  console.log(
+    `killed: ${
+      killed.join(" ")
+    }; ${sender.acknowledged} events acknowledged, ${sender.repeats} repeats`,
+  );
+  await assertNothingLost(db, tenant, sender);
+});

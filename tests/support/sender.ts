@@ -1,0 +1,126 @@
+import { type Answer, ingest, type Tenant } from "./client.ts";
+import { countRecords, type Database, queueIsEmpty } from "./database.ts";
+import { pause } from "./eventually.ts";
+
+/**
+ * A client as it should be: it numbers its events, gives each request an Idempotency-Key, and
+ * repeats what was not acknowledged.
+ */
+export class Sender {
+  /** Events of requests that were answered with 200. */
+  acknowledged = 0;
+  /** Requests that had to be repeated. */
+  repeats = 0;
+  /** Milliseconds from the first byte to the answer, of each request that was answered with 200. */
+  readonly durations: number[] = [];
+  readonly #tenant: Tenant;
+  readonly #eventsPerRequest: number;
+  readonly #pauseBetween: number;
+  #sent = 0;
+  #stopped = false;
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(tenant: Tenant, { eventsPerRequest = 100, pauseBetween = 0 } = {}) {
+    this.#tenant = tenant;
+    this.#eventsPerRequest = eventsPerRequest;
+    this.#pauseBetween = pauseBetween;
+  }
+
+  /** Sends a number of requests, a few at a time, and returns when all are acknowledged. */
+  async send(requests: number, connections = 2): Promise<void> {
+    let left = requests;
+    await Promise.all(Array.from({ length: connections }, async () => {
+      while (left-- > 0) await this.#sendOne();
+    }));
+  }
+
+  /** Sends until it is stopped. */
+  start(connections = 2): void {
+    this.#work = Promise.all(Array.from({ length: connections }, async () => {
+      while (!this.#stopped) {
+        await this.#sendOne();
+        await pause(this.#pauseBetween);
+      }
+    }));
+    // A failure is reported by stop.
+    this.#work.catch(() => {});
+  }
+
+  /** Stops, once everything that was begun is acknowledged. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#work;
+  }
+
+  async #sendOne(): Promise<void> {
+    const first = this.#sent;
+    this.#sent += this.#eventsPerRequest;
+    const events = Array.from({ length: this.#eventsPerRequest }, (_, index) => ({
+      level: "info",
+      msg: `event ${first + index} of a client that wants to know what becomes of it`,
+      service: "sender",
+      n: first + index,
+    }));
+    const body = JSON.stringify(events);
+    const headers = { ...this.#tenant.headers, "idempotency-key": `events-${first}` };
+    for (;;) {
+      const began = performance.now();
+      const answer = await ingest(headers, body).catch((): Answer | undefined => undefined);
+      if (answer?.status === 200 && answer.body.ingested === events.length) {
+        this.durations.push(performance.now() - began);
+        this.acknowledged += events.length;
+        return;
+      }
+      if (answer !== undefined && answer.status !== 503) {
+        throw new Error(`ingest answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      }
+      this.repeats += 1;
+      await pause(50);
+    }
+  }
+}
+
+export interface Outcome {
+  records: number;
+  /** Different numbers among them. */
+  numbers: number;
+  least: number | null;
+  greatest: number | null;
+  dead: number;
+}
+
+/** What became of a sender's events, once nothing is on its way any more. */
+export async function outcomeOf(sql: Database, tenant: Tenant, within: number): Promise<Outcome> {
+  await queueIsEmpty(sql, within);
+  const [row] = await sql`
+    select
+      count(distinct (attrs ->> 'n'))::integer as numbers,
+      min((attrs ->> 'n')::integer) as least,
+      max((attrs ->> 'n')::integer) as greatest
+    from app.logs where tenant_id = ${tenant.id}`;
+  const [{ dead }] = await sql`
+    select count(*)::integer as dead from private.dead_letters where tenant_id = ${tenant.id}`;
+  return {
+    records: await countRecords(sql, tenant.id),
+    numbers: row.numbers,
+    least: row.least,
+    greatest: row.greatest,
+    dead,
+  };
+}
+
+/** Every event that the sender's requests held is a record, once. */
+export function complete({ acknowledged }: Sender): Outcome {
+  return {
+    records: acknowledged,
+    numbers: acknowledged,
+    least: 0,
+    greatest: acknowledged - 1,
+    dead: 0,
+  };
+}
+
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
