@@ -1,0 +1,44 @@
+/** How the shipper calls itself, so that a log of requests can leave its own out. */
+export const userAgent = "logloom-ship";
+
+/** Fields that an event gets where its line does not say them itself. */
+export interface Defaults {
+  readonly service?: string;
+  readonly host?: string;
+  readonly env?: string;
+}
+
+/**
+ * The event of a line, as JSON text: a line that is a JSON object is an event itself and stays as
+ * it was written; any other line is a message. Nothing for a blank line.
+ */
+export function eventOf(line: string, defaults: Defaults): string | undefined {
+  const trimmed = line.trim();
+  if (trimmed === "") return undefined;
+  const event = objectIn(trimmed);
+  if (event === undefined) return JSON.stringify({ ...defaults, msg: line });
+  const missing = Object.entries(defaults).filter(([field]) => !Object.hasOwn(event, field));
+  if (missing.length === 0) return trimmed;
+  const added = JSON.stringify(Object.fromEntries(missing)).slice(0, -1);
+  const own = trimmed.slice(1).trimStart();
+  return own === "}" ? `${added}}` : `${added},${own}`;
+}
+
+/** Whether the line tells of a request of the shipper: sending it would write the next such line. */
+export function isOfShipper(line: string): boolean {
+  if (!line.includes(userAgent)) return false;
+  const event = objectIn(line.trim());
+  if (event === undefined) return new RegExp(`"${userAgent}[^"]*"`).test(line);
+  const attrs = typeof event.attrs === "object" && event.attrs !== null ? event.attrs : {};
+  const agent = "user_agent" in attrs ? attrs.user_agent : event.user_agent;
+  return typeof agent === "string" && agent.startsWith(userAgent);
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { follow } from "./follow.ts";
+
+interface Followed extends AsyncDisposable {
+  readonly path: string;
+  /** Waits until as many lines were read as are given, and compares. */
+  expect(...lines: string[]): Promise<void>;
+  /** Waits until the end of the file was reached. */
+  caughtUp(): Promise<void>;
+}
+
+async function startFollowing(fromStart: boolean, before?: string): Promise<Followed> {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/app.log`;
+  if (before !== undefined) await Deno.writeTextFile(path, before);
+  const stop = new AbortController();
+  const lines = follow({ path, fromStart, pollMs: 5, signal: stop.signal });
+  const seen: string[] = [];
+  const next = async () => {
+    const { value } = await lines.next();
+    return value ?? [];
+  };
+  return {
+    path,
+    async expect(...expected) {
+      while (seen.length < expected.length) seen.push(...await next());
+      assert.deepEqual(seen.splice(0), expected);
+    },
+    async caughtUp() {
+      for (let read = await next(); read.length > 0; read = await next()) seen.push(...read);
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await lines.return(undefined);
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+function append(path: string, text: string): Promise<void> {
+  return Deno.writeTextFile(path, text, { append: true });
+}
+
+Deno.test("following begins at the end, or where asked at the start", async () => {
+  await using atEnd = await startFollowing(false, "old\n");
+  await atEnd.caughtUp();
+  await append(atEnd.path, "new\n");
+  await atEnd.expect("new");
+  await using atStart = await startFollowing(true, "old\n");
+  await atStart.expect("old");
+});
+
+Deno.test("a line is read when it is whole", async () => {
+  await using followed = await startFollowing(false, "");
+  await followed.caughtUp();
+  await append(followed.path, "first ha");
+  await followed.caughtUp();
+  await append(followed.path, "lf\nsecond\n");
+  await followed.expect("first half", "second");
+});
+
+Deno.test("a file that does not exist yet is read from its start", async () => {
+  await using followed = await startFollowing(false);
+  await followed.caughtUp();
+  await append(followed.path, "hello\n");
+  await followed.expect("hello");
+});
+
+Deno.test("a rotated file is read to its end, then the new one from its start", async () => {
+  await using followed = await startFollowing(false, "");
+  await followed.caughtUp();
+  await append(followed.path, "1\n");
+  await followed.expect("1");
+  await Deno.rename(followed.path, `${followed.path}.1`);
+  await append(`${followed.path}.1`, "2\nwithout end");
+  await followed.caughtUp();
+  await append(followed.path, "3\n");
+  await followed.expect("2", "without end", "3");
+  await append(followed.path, "4\n");
+  await followed.expect("4");
+});
+
+Deno.test("what is written to the old file while the new one appears is not lost", async () => {
+  await using followed = await startFollowing(false, "");
+  await followed.caughtUp();
+  await append(followed.path, "1\n");
+  await Deno.rename(followed.path, `${followed.path}.1`);
+  await append(followed.path, "3\n");
+  await append(`${followed.path}.1`, "2\n");
+  await followed.expect("1", "2", "3");
+});
+
+Deno.test("a truncated file is read from its start", async () => {
+  await using followed = await startFollowing(false, "a long first line\n");
+  await followed.caughtUp();
+  await Deno.truncate(followed.path);
+  await append(followed.path, "short\n");
+  await followed.expect("short");
+});

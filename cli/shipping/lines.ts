@@ -1,0 +1,71 @@
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+
+/** Longer than any event can be: what is beyond is left out, so that memory stays flat. */
+const maxLineLength = 1_000_000;
+
+/** Makes lines of bytes that come in pieces. */
+export class LineSplitter {
+  readonly #decoder = new TextDecoder();
+  #pending = "";
+  #skipping = false;
+
+  push(chunk: Uint8Array): string[] {
+    return this.#split(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  /** The last line, if no line break ended it. */
+  end(): string[] {
+    const lines = this.#split(`${this.#decoder.decode()}\n`);
+    return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+  }
+
+  #split(text: string): string[] {
+    const lines = text.split("\n");
+    if (this.#skipping) lines[0] = "";
+    lines[0] = this.#pending + lines[0];
+    this.#pending = lines.pop() ?? "";
+    if (lines.length > 0) this.#skipping = false;
+    if (this.#pending.length > maxLineLength) {
+      this.#pending = this.#pending.slice(0, maxLineLength);
+      this.#skipping = true;
+    }
+    return lines.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
+  }
+}
+
+/** The lines of a stream, piece by piece; one that is compressed with gzip is unpacked. */
+export async function* readLines(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string[]> {
+  const splitter = new LineSplitter();
+  for await (const chunk of unpacked(stream)) {
+    const lines = splitter.push(chunk);
+    if (lines.length > 0) yield lines;
+  }
+  const last = splitter.end();
+  if (last.length > 0) yield last;
+}
+
+async function* unpacked(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  const first = await reader.read();
+  if (first.done) return;
+  const compressed = first.value[0] === 0x1f && first.value[1] === 0x8b;
+  const whole = Readable.from(startingWith(first.value, reader), { objectMode: true });
+  // node:zlib, because rotated files may hold several gzip members and a DecompressionStream stops
+  // at the first.
+  const gunzip = createGunzip();
+  whole.on("error", (error) => gunzip.destroy(error));
+  yield* compressed ? whole.pipe(gunzip) : whole;
+}
+
+async function* startingWith<T>(
+  first: T,
+  rest: ReadableStreamDefaultReader<T>,
+): AsyncGenerator<T> {
+  yield first;
+  for (let next = await rest.read(); !next.done; next = await rest.read()) yield next.value;
+}

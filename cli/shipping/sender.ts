@@ -1,0 +1,145 @@
+import { gzipSync } from "node:zlib";
+import { Failure } from "../../local/failure.ts";
+import { type Batch, halves } from "./batches.ts";
+import { userAgent } from "./events.ts";
+
+export interface SenderOptions {
+  /** The project's address, such as http://127.0.0.1:54321. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly gzip: boolean;
+  /** For how long one batch is tried. */
+  readonly giveUpAfterMs: number;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly now: () => number;
+  readonly onRetry: (reason: string, delayMs: number) => void;
+}
+
+export interface Rejected {
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface Outcome {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly errors: readonly Rejected[];
+}
+
+export type Send = (batch: Batch) => Promise<Outcome>;
+
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+const requestTimeoutMs = 30_000;
+
+export function createSender(options: SenderOptions): Send {
+  const endpoint = `${options.url.replace(/\/+$/, "")}/functions/v1/ingest`;
+
+  async function send(batch: Batch): Promise<Outcome> {
+    const text = `[${batch.events.join(",")}]`;
+    const body = options.gzip ? new Uint8Array(gzipSync(text)) : text;
+    // One key for every try: a batch whose answer was lost is not stored a second time.
+    const idempotencyKey = crypto.randomUUID();
+    const deadline = options.now() + options.giveUpAfterMs;
+
+    for (let tries = 0;; tries++) {
+      const answer = await post(body, idempotencyKey);
+      if (answer.kind === "accepted") return answer.outcome;
+      if (answer.kind === "too large" && batch.events.length > 1) return sendHalves(batch);
+      if (answer.kind !== "try again") throw new Failure(answer.reason);
+
+      const backOff = Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
+      const delay = Math.max(answer.retryAfterMs, backOff * (0.5 + Math.random() / 2));
+      if (options.now() + delay > deadline) {
+        const times = tries === 0 ? "one try" : `${tries + 1} tries`;
+        throw new Failure(`${answer.reason}; gave up after ${times}.`);
+      }
+      options.onRetry(answer.reason, delay);
+      await options.wait(delay);
+    }
+  }
+
+  async function sendHalves(batch: Batch): Promise<Outcome> {
+    const [first, second] = halves(batch);
+    const before = await send(first);
+    const after = await send(second);
+    const errors = after.errors.map((error) => ({
+      ...error,
+      index: error.index + first.events.length,
+    }));
+    return {
+      accepted: before.accepted + after.accepted,
+      rejected: before.rejected + after.rejected,
+      errors: [...before.errors, ...errors],
+    };
+  }
+
+  async function post(
+    body: string | Uint8Array<ArrayBuffer>,
+    idempotencyKey: string,
+  ): Promise<Answer> {
+    try {
+      const response = await fetch(endpoint, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          "User-Agent": userAgent,
+          "X-API-Key": options.apiKey,
+          "Idempotency-Key": idempotencyKey,
+          ...options.gzip && { "Content-Encoding": "gzip" },
+        },
+        body,
+        signal: AbortSignal.timeout(requestTimeoutMs),
+      });
+      return answerOf(response, await response.text(), options.now());
+    } catch (error) {
+      const reason = error instanceof Error && error.name === "TimeoutError"
+        ? `no answer within ${requestTimeoutMs / 1000} s`
+        : `${endpoint} cannot be reached`;
+      return { kind: "try again", reason, retryAfterMs: 0 };
+    }
+  }
+
+  return send;
+}
+
+type Answer =
+  | { readonly kind: "accepted"; readonly outcome: Outcome }
+  | { readonly kind: "try again"; readonly reason: string; readonly retryAfterMs: number }
+  | { readonly kind: "too large" | "refused"; readonly reason: string };
+
+function answerOf(response: Response, text: string, now: number): Answer {
+  const { status } = response;
+  const body = parse(text);
+  if (status === 200 && typeof body.ingested === "number" && typeof body.rejected === "number") {
+    const errors = Array.isArray(body.errors) ? body.errors : [];
+    return {
+      kind: "accepted",
+      outcome: { accepted: body.ingested, rejected: body.rejected, errors },
+    };
+  }
+  const said = typeof body.error === "string" ? body.error : "no reason given";
+  const reason = `${status} ${said}`;
+  if (status === 413) return { kind: "too large", reason };
+  // A 200 that is not ours, like a 5xx, comes from something between here and the service.
+  const passes = status === 200 || status === 408 || status === 429 || status >= 500;
+  if (!passes) return { kind: "refused", reason };
+  return { kind: "try again", reason, retryAfterMs: retryAfter(response.headers, now) };
+}
+
+function retryAfter(headers: Headers, now: number): number {
+  const value = headers.get("Retry-After") ?? "";
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null ? { ...body } : {};
+  } catch {
+    return {};
+  }
+}
