@@ -1,0 +1,145 @@
+import { deepStrictEqual } from "node:assert/strict";
+import fc from "fast-check";
+import { type LiqeQuery, parse } from "liqe";
+import postgres from "postgres";
+
+// liqe is another parser of Lucene's syntax. Where both languages define a construct, both must
+// read the same tree. They part where AND and OR meet without brackets: liqe reads from the left,
+// we bind AND first as Lucene's users expect; so brackets stand there in what is compared.
+
+const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+
+/** A tree as both can be written: ["and", …], ["or", …], ["not", …] or a leaf. */
+type Tree = string | [string, ...Tree[]];
+
+interface Range {
+  min: number;
+  max: number;
+  minInclusive: boolean;
+  maxInclusive: boolean;
+}
+
+const word = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/)
+  .filter((value) => !["true", "false", "null"].includes(value));
+const phrase = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) =>
+  `"${words.join(" ")}"`
+);
+const field = fc.constantFrom("service", "env", "host", "route");
+const attribute = fc.constantFrom("attrs.a", "attrs.http.status");
+const number = fc.integer({ min: -1000, max: 1000 });
+
+const leaf = fc.oneof(
+  word,
+  phrase,
+  fc.tuple(field, fc.oneof(word, phrase)).map(([name, value]) => `${name}:${value}`),
+  fc.tuple(attribute, fc.constantFrom(">", ">=", "<", "<="), number)
+    .map(([name, operator, value]) => `${name}:${operator}${value}`),
+  fc.tuple(attribute, fc.constantFrom("[", "{"), number, number, fc.constantFrom("]", "}"))
+    .map(([name, open, from, to, close]) => `${name}:${open}${from} TO ${to}${close}`),
+);
+
+const query: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => {
+  // A whole expression in brackets, or a leaf: what may stand beside any operator. The space
+  // before the bracket is for liqe, which refuses one right after a range.
+  const operand = fc.oneof(leaf, tie("node").map((node) => `(${node} )`));
+  // liqe has no - before a bracket.
+  const negated = fc.oneof(
+    { weight: 2, arbitrary: operand },
+    operand.map((item) => `NOT ${item}`),
+    leaf.map((item) => `-${item}`),
+  );
+  return {
+    node: fc.oneof(
+      { depthSize: "medium" },
+      negated,
+      fc.tuple(
+        fc.constantFrom(" AND ", " ", " OR "),
+        fc.array(negated, { minLength: 2, maxLength: 3 }),
+      )
+        .map(([glue, items]) => items.join(glue)),
+    ),
+  };
+}).node;
+
+Deno.test(`the parser reads what liqe reads, seed ${seed}`, async () => {
+  const sql = postgres(Deno.env.get("LOGLOOM_DB_URL") ?? "", { max: 1 });
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.array(query, { minLength: 40, maxLength: 40 }), async (sources) => {
+        const fitting = sources.filter((source) => source.length < 1000 && leavesOf(source) <= 64);
+        const rows = await sql`
+          select (private.compile_query(q)).tree
+          from unnest(${fitting}::text[]) with ordinality as s (q, n) order by n`;
+        fitting.forEach((source, i) =>
+          deepStrictEqual(ours(rows[i].tree), theirs(parse(source)), source)
+        );
+      }),
+      { seed, numRuns: 25 },
+    );
+  } finally {
+    await sql.end();
+  }
+});
+
+/** At least as many leaves as the query has. */
+function leavesOf(source: string): number {
+  return source.split(/\s+/).length;
+}
+
+function joined(operator: string, items: Tree[]): Tree {
+  const flat = items.flatMap((item) =>
+    Array.isArray(item) && item[0] === operator ? item.slice(1) : [item]
+  );
+  return [operator, ...flat];
+}
+
+interface Node {
+  type: string;
+  items: Node[];
+  item: Node;
+  name: string;
+  test: string;
+  pattern: string;
+  values: string[];
+  lower: string | null;
+  upper: string | null;
+  lower_open: boolean;
+  upper_open: boolean;
+}
+
+function ours(node: Node): Tree {
+  if (node.type === "and" || node.type === "or") return joined(node.type, node.items.map(ours));
+  if (node.type === "not") return ["not", ours(node.item)];
+  if (node.test === "contains") return `any ${node.pattern.slice(1, -1)}`;
+  if (node.test === "equal") return `${node.name} = ${node.values[0]}`;
+  const lower = node.lower === null ? "" : `${node.lower_open ? ">" : ">="}${node.lower}`;
+  const upper = node.upper === null ? "" : `${node.upper_open ? "<" : "<="}${node.upper}`;
+  return `${node.name} ${lower}${upper}`;
+}
+
+function theirs(node: LiqeQuery): Tree {
+  switch (node.type) {
+    case "LogicalExpression":
+      return joined(node.operator.operator.toLowerCase(), [theirs(node.left), theirs(node.right)]);
+    case "UnaryOperator":
+      return ["not", theirs(node.operand)];
+    case "ParenthesizedExpression":
+      return theirs(node.expression);
+    case "Tag": {
+      const { field, expression, operator } = node;
+      if (expression.type === "RangeExpression") {
+        const { min, max, minInclusive, maxInclusive }: Range = expression.range;
+        const name = field.type === "Field" ? field.name : "any";
+        return `${name} ${minInclusive ? ">=" : ">"}${min}${maxInclusive ? "<=" : "<"}${max}`;
+      }
+      if (expression.type !== "LiteralExpression") throw new Error(expression.type);
+      if (field.type === "ImplicitField") return `any ${expression.value}`;
+      const comparison = operator?.operator.slice(1);
+      return comparison
+        ? `${field.name} ${comparison}${expression.value}`
+        : `${field.name} = ${expression.value}`;
+    }
+    default:
+      throw new Error(node.type);
+  }
+}
