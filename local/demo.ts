@@ -45,7 +45,7 @@ async function call(
   operation: string,
   parameters: Record<string, unknown>,
 ): Promise<unknown> {
-  const response = await fetch(`${stack.internalUrl}/rest/v1/rpc/${operation}`, {
+  const response = await fetch(`${stack.url}/rest/v1/rpc/${operation}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify(parameters),

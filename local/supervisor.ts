@@ -6,6 +6,8 @@ import { type ProcessIdentity, startOf } from "./identity.ts";
 export interface ProcessDefinition {
   name: string;
   command: string[];
+  /** What a restart after a crash runs, where that is something else. */
+  restartCommand?: string[];
   env: Record<string, string>;
   dependsOn: string[];
   /** Ends what an earlier process that was killed left behind and is in the way of the next one. */
@@ -112,7 +114,8 @@ class Running {
   }
 
   async #spawn(): Promise<void> {
-    const [program, ...args] = this.#definition.command;
+    const { command, restartCommand } = this.#definition;
+    const [program, ...args] = this.status.restarts > 0 ? restartCommand ?? command : command;
     const child = new Deno.Command(program, {
       args,
       env: { PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", ...this.#definition.env },

@@ -22,13 +22,19 @@ const largestAccessLog = 16 * 1024 * 1024;
 
 /** Begins a new access log when the old one is large; one old one is kept. */
 export async function turnAccessLog(system: System, stack: Stack, pid: number): Promise<void> {
-  const path = accessLog(system, stack);
-  if (!(await exists(path)) || (await Deno.stat(path)).size < largestAccessLog) return;
-  await Deno.rename(path, `${path}.1`);
+  const { size } = await Deno.stat(accessLog(system, stack));
+  if (size < largestAccessLog) return;
+  await putAccessLogAside(system, stack);
   // nginx writes on to the renamed file until it is told.
   Deno.kill(pid, "SIGUSR1");
 }
 
+async function putAccessLogAside(system: System, stack: Stack): Promise<void> {
+  const path = accessLog(system, stack);
+  if (await exists(path)) await Deno.rename(path, `${path}.1`);
+}
+
+/** Writes what nginx reads at its start, which begins an access log of its own. */
 export async function writeGatewayConfig(
   system: System,
   stack: Stack,
@@ -36,6 +42,7 @@ export async function writeGatewayConfig(
 ): Promise<void> {
   const path = folder(system, stack);
   await system.makeFolder("www-data", path);
+  await putAccessLogAside(system, stack);
   await system.writeFile("www-data", `${path}/nginx.conf`, config(path, stack, functions));
 }
 

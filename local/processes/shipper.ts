@@ -5,21 +5,23 @@ import { npmProgram } from "../system.ts";
 /** Sends the gateway's access log to the demo tenant: real events on a fresh machine, by our own tool. */
 export function shipperProcess(stack: Stack, apiKey: string, file: string): ProcessDefinition {
   const env = { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: apiKey };
+  const command = [
+    npmProgram("deno"),
+    "run",
+    `--config=${checkout}/deno.json`,
+    "--no-prompt",
+    "--cached-only",
+    `--allow-net=${new URL(stack.url).host}`,
+    `--allow-env=${[...Object.keys(env), "INIT_CWD"].join(",")}`,
+    `--allow-read=${file}`,
+    `${checkout}/cli/ship.ts`,
+    `--follow=${file}`,
+  ];
   return {
     name: "shipper",
-    command: [
-      npmProgram("deno"),
-      "run",
-      `--config=${checkout}/deno.json`,
-      "--no-prompt",
-      "--cached-only",
-      `--allow-net=${new URL(stack.url).host}`,
-      `--allow-env=${Object.keys(env).join(",")}`,
-      `--allow-read=${file}`,
-      `${checkout}/cli/ship.ts`,
-      "--follow",
-      file,
-    ],
+    // The log is as old as the gateway's start: all of it is sent once. After a crash nobody knows how much was.
+    command: [...command, "--from-start"],
+    restartCommand: command,
     env: {
       ...env,
       DENO_NO_UPDATE_CHECK: "1",
