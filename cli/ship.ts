@@ -170,13 +170,14 @@ async function readTarget(options: Options): Promise<{ url: string; apiKey: stri
     throw new Failure("an API key is needed for that address: --key or LOGLOOM_API_KEY.");
   }
   const state = await runningState(stackNamed("dev"));
-  const local = state?.demo?.apiKey ?? apiKey;
-  if (state === null || local === undefined) {
-    throw new Failure(
-      "no local stack is running: npm start, or name a project by --url and --key.",
-    );
+  if (state === null) {
+    throw new Failure("no local stack is running: npm start, or name a project by --url and --key.");
   }
-  return { url: state.url, apiKey: apiKey ?? local };
+  const localKey = apiKey ?? state.demo?.apiKey;
+  if (localKey === undefined) {
+    throw new Failure("the local stack has no demo key: name a key by --key or LOGLOOM_API_KEY.");
+  }
+  return { url: state.url, apiKey: localKey };
 }
 
 function environment(name: string): string | undefined {
