@@ -337,6 +337,7 @@ grant execute on function
 to anon, authenticated, service_role;
 
 alter role authenticator set pgrst.db_pre_request = 'private.check_request';
+notify pgrst, 'reload config';
 
 create type public.success as (success boolean);
 comment on type public.success is 'What an operation answers that has nothing else to tell.';
