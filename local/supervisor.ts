@@ -37,6 +37,7 @@ export class Supervisor {
   readonly #running: Running[] = [];
   readonly #logFolder: string;
   readonly #changed: () => void;
+  #isStopping = false;
 
   constructor(logFolder: string, changed: () => void) {
     this.#logFolder = logFolder;
@@ -55,12 +56,18 @@ export class Supervisor {
       }
     }
     const log = await BoundedLog.open(`${this.#logFolder}/${definition.name}.log`);
+    // Whoever comes while the others go would be left behind.
+    if (this.#isStopping) {
+      log.close();
+      throw new Failure(`${definition.name} was not started, because the stack stops.`);
+    }
     const process = new Running(definition, log, this.#changed);
     this.#running.push(process);
     await process.start();
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
     for (const process of this.#running.toReversed()) await process.stop();
   }
 }

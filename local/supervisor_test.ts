@@ -102,3 +102,13 @@ Deno.test("a process is not started before those that it needs", () =>
       message: "second was started before first",
     });
   }));
+
+Deno.test("no process is started any more while the others stop", () =>
+  inFolder(async (folder) => {
+    const supervisor = new Supervisor(folder, () => {});
+    await supervisor.stop();
+    await rejects(supervisor.start(shell("late", `touch ${folder}/late`)), {
+      message: "late was not started, because the stack stops.",
+    });
+    deepStrictEqual(supervisor.statuses, {});
+  }));

@@ -130,9 +130,15 @@ async function becomesHealthy(stack: Stack): Promise<string | null> {
   const deadline = performance.now() + 20_000;
   let answer = "";
   while (performance.now() < deadline) {
-    const response = await fetch(`${stack.internalUrl}/functions/v1/health/ready`);
-    answer = await response.text();
-    if (response.ok) return null;
+    try {
+      const response = await fetch(`${stack.internalUrl}/functions/v1/health/ready`, {
+        signal: AbortSignal.timeout(5_000),
+      });
+      answer = await response.text();
+      if (response.ok) return null;
+    } catch (error) {
+      answer = sentence(error);
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return `The service runs, but is not healthy: ${answer}`;
