@@ -16,14 +16,17 @@ export class Sender {
   readonly #tenant: Tenant;
   readonly #eventsPerRequest: number;
   readonly #pauseBetween: number;
+  readonly #ballast: number;
   #sent = 0;
   #stopped = false;
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(tenant: Tenant, { eventsPerRequest = 100, pauseBetween = 0 } = {}) {
+  /** Ballast is random text, in bytes an event: it takes its full size wherever it is stored. */
+  constructor(tenant: Tenant, { eventsPerRequest = 100, pauseBetween = 0, ballast = 0 } = {}) {
     this.#tenant = tenant;
     this.#eventsPerRequest = eventsPerRequest;
     this.#pauseBetween = pauseBetween;
+    this.#ballast = ballast;
   }
 
   /** Sends a number of requests, a few at a time, and returns when all are acknowledged. */
@@ -55,11 +58,14 @@ export class Sender {
   async #sendOne(): Promise<void> {
     const first = this.#sent;
     this.#sent += this.#eventsPerRequest;
+    const random = crypto.getRandomValues(new Uint8Array(this.#ballast * 3 / 4));
     const events = Array.from({ length: this.#eventsPerRequest }, (_, index) => ({
       level: "info",
       msg: `event ${first + index} of a client that wants to know what becomes of it`,
       service: "sender",
       n: first + index,
+      // The same for a whole request would be compressed away.
+      ballast: shifted(random, index),
     }));
     const body = JSON.stringify(events);
     const headers = { ...this.#tenant.headers, "idempotency-key": `events-${first}` };
@@ -78,6 +84,11 @@ export class Sender {
       await pause(50);
     }
   }
+}
+
+function shifted(random: Uint8Array<ArrayBuffer>, by: number): string | undefined {
+  if (random.length === 0) return undefined;
+  return random.map((byte) => (byte * (2 * by + 1)) ^ (by >> 7)).toBase64();
 }
 
 export interface Outcome {

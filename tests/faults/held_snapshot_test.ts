@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { newTenant } from "../support/client.ts";
+import { type Database, openDatabase } from "../support/database.ts";
+import { eventually, pause } from "../support/eventually.ts";
+import { complete, outcomeOf, percentile, Sender } from "../support/sender.ts";
+
+/** How long each load lasts: a proof takes 300, a check of every change cannot. */
+const seconds = Number(Deno.env.get("LOGLOOM_SOAK_SECONDS") ?? 10);
+
+/** Bytes of each event that no compression takes away. */
+const ballast = 400;
+
+/** What the slots may take, whatever was sent: less than a tenth of what five minutes bring. */
+const bound = 32_000_000;
+
+interface Sample {
+  depth: number;
+  bytes: number;
+}
+
+async function sample(sql: Database): Promise<Sample> {
+  const [{ depth, bytes }] = await sql`
+    select
+      (select depth::integer from private.queue_state()) as depth,
+      (
+        select sum(pg_total_relation_size(inhrelid))::integer from pg_inherits
+        where inhparent = 'private.queue'::regclass
+      ) as bytes`;
+  return { depth, bytes };
+}
+
+/** Sends for a while beside a transaction that somebody forgot, and tells what the queue looked like. */
+async function loadBeside(what: string, forgotten: (sql: Database) => Promise<unknown>) {
+  const tenant = await newTenant();
+  const sender = new Sender(tenant, { eventsPerRequest: 500, pauseBetween: 100, ballast });
+  await using db = openDatabase();
+  await using holder = openDatabase(undefined, 1);
+  const [{ began }] = await db`select clock_timestamp() as began`;
+  await holder.unsafe("begin isolation level repeatable read");
+  await forgotten(holder);
+
+  sender.start(2);
+  const samples: Sample[] = [];
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    await pause(250);
+    samples.push(await sample(db));
+  }
+  await sender.stop();
+  assert.deepEqual(await outcomeOf(db, tenant, 15_000), complete(sender));
+  assert.equal(sender.repeats, 0);
+
+  const [{ emptied }] = await db`
+    select count(*)::integer as emptied from private.queue_slots where truncated_at > ${began}`;
+  const greatestDepth = Math.max(...samples.map(({ depth }) => depth));
+  const greatestBytes = Math.max(...samples.map(({ bytes }) => bytes));
+  console.log(
+    `${what}, ${seconds} s: ${sender.acknowledged} events acknowledged and stored; enqueue p50 ` +
+      `${percentile(sender.durations, 0.5).toFixed(1)} ms, p95 ` +
+      `${percentile(sender.durations, 0.95).toFixed(1)} ms; queue at most ` +
+      `${greatestDepth} events, ${(greatestBytes / 1e6).toFixed(1)} MB`,
+  );
+  await holder.unsafe("rollback");
+  const perSecond = sender.acknowledged / seconds;
+  assert.ok(greatestDepth < 5 * perSecond, `${greatestDepth} events were queued`);
+  return { emptied: emptied as number, greatestBytes };
+}
+
+Deno.test("beside a forgotten snapshot the queue drains and its slots stay small", async () => {
+  const { greatestBytes, emptied } = await loadBeside(
+    "held snapshot",
+    (sql) => sql`select count(*) from app.tenants`,
+  );
+  assert.ok(emptied >= 2, `${emptied} slots were emptied`);
+  assert.ok(greatestBytes < bound, `the slots grew to ${greatestBytes} bytes`);
+});
+
+Deno.test("beside a held lock on its slots the queue drains, and shrinks when the lock is gone", async () => {
+  const { emptied } = await loadBeside(
+    "held lock",
+    (sql) => sql`select count(*) from private.queue`,
+  );
+  assert.equal(emptied, 0, "the lock was in the way");
+
+  await using db = openDatabase();
+  const sender = new Sender(await newTenant());
+  await eventually("every slot is small again", async () => {
+    // The open slot is closed, and then emptied, only when something comes in.
+    await sender.send(1);
+    return (await sample(db)).bytes < 2_000_000;
+  }, { every: 250 });
+});

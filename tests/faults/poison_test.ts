@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { ingest, newTenant } from "../support/client.ts";
+import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
+
+/** Puts a batch into the queue that ingest would never let in. */
+async function enqueue(
+  sql: Database,
+  tenantId: string,
+  columns: { msg: string[]; level?: string[]; attrs?: string[] },
+): Promise<void> {
+  const { msg, level = msg.map(() => "info"), attrs = msg.map(() => "{}") } = columns;
+  await sql`insert into app.tenants (tenant_id, plan_id) values (${tenantId}, 'free')
+    on conflict do nothing`;
+  await sql`
+    select private.enqueue(
+      ${tenantId}, null, 100,
+      row(
+        array_fill(null::timestamptz, array[${msg.length}::integer]), ${level}::text[],
+        ${msg}::text[], null, null, null, null, null, null, ${attrs}::text[]::jsonb[]
+      )::private.event_arrays
+    )`;
+}
+
+async function deadLetters(sql: Database, tenantId: string) {
+  const rows = await sql`
+    select msg, error_code, error_message, attempts from private.dead_letters
+    where tenant_id = ${tenantId} order by msg`;
+  return rows.map((row) => ({ ...row }));
+}
+
+Deno.test("events that cannot be written are set aside, and hold up neither their batch nor others", async () => {
+  const [poisoned, other] = await Promise.all([newTenant("poisoned"), newTenant("other")]);
+  await using db = openDatabase();
+  await db.begin(async (transaction) => {
+    // In one transaction, so that one step of the writer finds all of it.
+    const sql = transaction as unknown as Database;
+    await enqueue(sql, other.id, { msg: ["before"] });
+    await enqueue(sql, poisoned.id, {
+      msg: ["a good", "b bad level", "c good", "d bad attrs", "e good"],
+      level: ["info", "loud", "warn", "info", "error"],
+      attrs: ["{}", "{}", "{}", "[]", "{}"],
+    });
+    await enqueue(sql, poisoned.id, { msg: ["f bad alone"], level: ["quiet"] });
+    await enqueue(sql, other.id, { msg: ["between"] });
+  });
+  assert.equal((await ingest(other.headers, [{ msg: "after" }])).status, 200);
+
+  await queueIsEmpty(db);
+  const records = await recordsOf(db, poisoned.id, 3);
+  assert.deepEqual(records.map(({ msg }) => msg), ["a good", "c good", "e good"]);
+  const others = await recordsOf(db, other.id, 3);
+  assert.deepEqual(others.map(({ msg }) => msg).sort(), ["after", "before", "between"]);
+
+  const refused = await deadLetters(db, poisoned.id);
+  assert.deepEqual(
+    refused.map(({ msg, error_code, attempts }) => ({ msg, error_code, attempts })),
+    ["b bad level", "d bad attrs", "f bad alone"].map((msg) => ({
+      msg,
+      error_code: "23514",
+      attempts: 1,
+    })),
+  );
+  assert.match(refused[0].error_message, /logs_level_is_known/);
+  assert.match(refused[1].error_message, /logs_attrs_is_object/);
+
+  // Replayed as they are they stay; mended they become records.
+  await db`select private.replay_dead_letters()`;
+  assert.equal((await deadLetters(db, poisoned.id))[0].attempts, 2);
+  await db`
+    update private.dead_letters set level = 'info', attrs = null
+    where tenant_id = ${poisoned.id}`;
+  const [{ replayed }] = await db`select * from private.replay_dead_letters()`;
+  assert.equal(replayed, 3);
+  assert.equal((await recordsOf(db, poisoned.id, 6)).length, 6);
+  assert.deepEqual(await deadLetters(db, poisoned.id), []);
+});
