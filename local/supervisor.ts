@@ -59,7 +59,7 @@ export class Supervisor {
     // Whoever comes while the others go would be left behind.
     if (this.#isStopping) {
       log.close();
-      throw new Failure(`${definition.name} was not started, because the stack stops.`);
+      throw stopsAlready(definition.name);
     }
     const process = new Running(definition, log, this.#changed);
     this.#running.push(process);
@@ -70,6 +70,10 @@ export class Supervisor {
     this.#isStopping = true;
     for (const process of this.#running.toReversed()) await process.stop();
   }
+}
+
+function stopsAlready(name: string): Failure {
+  return new Failure(`${name} was not started, because the stack stops.`);
 }
 
 class Running {
@@ -94,6 +98,7 @@ class Running {
 
   async start(): Promise<void> {
     await this.#definition.clear?.();
+    if (this.#stopping) throw stopsAlready(this.name);
     await this.#spawn();
     if (!(await this.#becomesReady(readyWithin))) {
       if (!this.#child) await this.#ended;
