@@ -1,5 +1,11 @@
-import { describeError, type Failure, logFailure, type Result, unavailable } from "./errors.ts";
-import { success } from "./errors.ts";
+import {
+  describeError,
+  type Failure,
+  logFailure,
+  type Result,
+  success,
+  unavailable,
+} from "./errors.ts";
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -18,7 +24,7 @@ export type CallDatabase = (
   body: string,
 ) => Promise<Result<string>>;
 
-export const databaseAway = "The database is unavailable, try again";
+const databaseAway = "The database is unavailable, try again";
 
 /** What the database itself decided about a request; any other refusal is our own fault. */
 const decidedStatuses = new Set([400, 401, 409, 429, 503]);
