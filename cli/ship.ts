@@ -171,7 +171,9 @@ async function readTarget(options: Options): Promise<{ url: string; apiKey: stri
   }
   const state = await runningState(stackNamed("dev"));
   if (state === null) {
-    throw new Failure("no local stack is running: npm start, or name a project by --url and --key.");
+    throw new Failure(
+      "no local stack is running: npm start, or name a project by --url and --key.",
+    );
   }
   const localKey = apiKey ?? state.demo?.apiKey;
   if (localKey === undefined) {
