@@ -73,7 +73,8 @@ function expectedStatus(bytes: Uint8Array): 200 | 400 {
     return 400;
   }
   if (typeof body !== "object" || body === null) return 400;
-  if (Array.isArray(body) || !("logs" in body) || Object.keys(body).length > 1) return 200;
+  if (Array.isArray(body) || !("logs" in body)) return 200;
+  if (["ts", "level", "msg", "attrs"].some((field) => Object.hasOwn(body, field))) return 200;
   return typeof body.logs === "object" && body.logs !== null ? 200 : 400;
 }
 
