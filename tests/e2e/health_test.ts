@@ -16,7 +16,7 @@ import {
   stopWriter,
 } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { freezePostgres, keepPostgresDown } from "../support/processes.ts";
+import { freezePostgres, keepDown } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
 
 interface Report {
@@ -279,7 +279,7 @@ Deno.test("a database that is down is told of within 2 seconds, and events are r
   await isHealthyAgain();
   const tenant = await newTenant();
   {
-    await using _down = await keepPostgresDown();
+    await using _down = await keepDown("postgres");
     await assertAway();
     await assertIngestIsUnavailable(tenant.headers);
   }

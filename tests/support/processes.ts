@@ -47,10 +47,10 @@ export async function freezePostgres(sql: Database): Promise<AsyncDisposable> {
 }
 
 /**
- * Keeps PostgreSQL down: its supervisor sleeps, so that nobody starts it again. Whatever becomes of
+ * Keeps a process down: the supervisor sleeps, so that nobody starts it again. Whatever becomes of
  * the test, the supervisor wakes after a while.
  */
-export async function keepPostgresDown(): Promise<AsyncDisposable> {
+export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
   const supervisor = (await stackState()).supervisor.pid;
   const alarm = new Deno.Command("sh", {
     args: ["-c", `sleep 20; kill -CONT ${supervisor}`],
@@ -63,7 +63,7 @@ export async function keepPostgresDown(): Promise<AsyncDisposable> {
   Deno.kill(supervisor, "SIGSTOP");
   let killed: ProcessIdentity;
   try {
-    killed = await killProcess("postgres");
+    killed = await killProcess(name);
   } catch (error) {
     Deno.kill(supervisor, "SIGCONT");
     throw error;
@@ -74,7 +74,7 @@ export async function keepPostgresDown(): Promise<AsyncDisposable> {
       alarm.ref();
       alarm.kill("SIGKILL");
       await alarm.status;
-      await isBack("postgres", killed);
+      await isBack(name, killed);
     },
   };
 }
