@@ -96,14 +96,15 @@ begin
   -- White space, a quoted text, a bracket or bar, a bareword, or what none of them takes: so that
   -- the matches cover every character, and a running sum of their lengths is their position.
   select
-    array_agg(t.text order by t.n) filter (where t.text !~ '^[ \t\r\n\u00a0]'),
-    array_agg(t.position order by t.n) filter (where t.text !~ '^[ \t\r\n\u00a0]'),
+    array_agg(t.text order by t.n) filter (where not t.is_space),
+    array_agg(t.position order by t.n) filter (where not t.is_space),
     min(t.position) filter (where t.text in ('"', '\'))
   into v_tokens.texts, v_tokens.positions, v_stray
   from (
     select
       m.match[1] as text,
       m.n,
+      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
       (1 + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
         - char_length(m.match[1]))::integer as position
     from regexp_matches(
@@ -1491,14 +1492,15 @@ declare
     || 'p50, p90, p95 or p99 of an attribute, then nothing or: by field, field';
 begin
   select
-    array_agg(t.text order by t.n) filter (where t.text !~ '^[ \t\r\n\u00a0]') || ''::text,
-    array_agg(t.position order by t.n) filter (where t.text !~ '^[ \t\r\n\u00a0]')
+    array_agg(t.text order by t.n) filter (where not t.is_space) || ''::text,
+    array_agg(t.position order by t.n) filter (where not t.is_space)
       || (p_position + char_length(p_source))
   into v_texts, v_positions
   from (
     select
       m.match[1] as text,
       m.n,
+      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
       (p_position + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
         - char_length(m.match[1]))::integer as position
     from regexp_matches(
@@ -1594,7 +1596,7 @@ begin
 end;
 $$;
 
--- The bounds that a range has, each after p_value.
+-- The bounds that a range has, or null.
 create function private.query_bounds_sql(p_leaf jsonb, p_value text)
 returns text
 language plpgsql
@@ -1603,15 +1605,13 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return coalesce(
-      p_value || case when (p_leaf -> 'lower_open')::boolean then ' > ' else ' >= ' end
-        || quote_literal(p_leaf ->> 'lower'),
-      ''
-    ) || coalesce(
-      p_value || case when (p_leaf -> 'upper_open')::boolean then ' < ' else ' <= ' end
-        || quote_literal(p_leaf ->> 'upper'),
-      ''
-    );
+  return nullif(concat_ws(
+    ' and ',
+    p_value || case when (p_leaf -> 'lower_open')::boolean then ' > ' else ' >= ' end
+      || quote_literal(p_leaf ->> 'lower'),
+    p_value || case when (p_leaf -> 'upper_open')::boolean then ' < ' else ' <= ' end
+      || quote_literal(p_leaf ->> 'upper')
+  ), '');
 end;
 $$;
 
@@ -1704,8 +1704,11 @@ begin
       );
     when 'range' then
       -- jsonb orders types before values, so the type comes first.
-      return 'jsonb_typeof(' || p_value || ') = ''number'''
-        || private.query_bounds_sql(p_leaf, ' and ' || p_value);
+      return concat_ws(
+        ' and ',
+        'jsonb_typeof(' || p_value || ') = ''number''',
+        private.query_bounds_sql(p_leaf, p_value)
+      );
   end case;
 end;
 $$;
@@ -1741,16 +1744,18 @@ begin
           else p_value end
         || ' collate "C" ~ ' || quote_literal(p_leaf ->> 'pattern');
     when 'within' then
-      return concat_ws(
-        ' and ',
-        p_value || ' >= ' || quote_literal(p_leaf ->> 'from') || '::timestamptz',
-        p_value || ' < ' || quote_literal(p_leaf ->> 'to') || '::timestamptz',
-        case when p_leaf ->> 'from' is null and p_leaf ->> 'to' is null
-          then p_value || ' is not null' end
+      return coalesce(
+        nullif(concat_ws(
+          ' and ',
+          p_value || ' >= ' || quote_literal(p_leaf ->> 'from') || '::timestamptz',
+          p_value || ' < ' || quote_literal(p_leaf ->> 'to') || '::timestamptz'
+        ), ''),
+        p_value || ' is not null'
       );
     when 'range' then
-      return p_value || ' is not null'
-        || private.query_bounds_sql(p_leaf, ' and ' || p_value || ' collate "C"');
+      return coalesce(
+        private.query_bounds_sql(p_leaf, p_value || ' collate "C"'), p_value || ' is not null'
+      );
   end case;
 end;
 $$;

@@ -1,0 +1,145 @@
+begin;
+select plan(58);
+
+-- What the parts that search, count and evaluate alerts rely on beside the matches.
+create function pg_temp.filter(p_query text)
+returns text
+language plpgsql
+as $$
+begin
+  return (private.compile_query(p_query, '2026-11-21 12:00:00+00')).filter;
+end;
+$$;
+
+-- Conditions that indexes and partition pruning can serve stay bare.
+select is(pg_temp.filter(query), expected, query)
+from (values
+  ('level:error service:openssh', $$((l.level = 'error') and (l.service = 'openssh'))$$),
+  ('service:(a OR b)', $$(l.service in ('a', 'b'))$$),
+  ('level:>=warn', $$(l.level in ('warn', 'error'))$$),
+  ('level:>error', 'false'),
+  ('"Failed Ä%"', $$(lower(l.msg collate pg_c_utf8) like e'%failed ä\\%%')$$),
+  ('route:/api/*', $$(l.route like '/api/%')$$),
+  ('host:[a TO n}', $$(l.host collate "C" >= 'a' and l.host collate "C" < 'n')$$),
+  ('msg:~"a.b"', $$(l.msg collate "C" ~ 'a.b')$$),
+  ('msg:~"(?i)A\.B"', $$(lower(l.msg collate pg_c_utf8) collate "C" ~ e'a\\.b')$$),
+  ('-env:prod', $$((l.env = 'prod') is not true)$$),
+  ('ts:>now-15m', $$(l.ts >= '2026-11-21T11:45:00.000001Z'::timestamptz)$$),
+  (
+    'ts:2026-11-21',
+    $$(l.ts >= '2026-11-21T00:00:00.000000Z'::timestamptz and $$
+      || $$l.ts < '2026-11-22T00:00:00.000000Z'::timestamptz)$$
+  ),
+  ('id:00000000-ABCD-4000-8000-000000000003', $$(l.id = '00000000-abcd-4000-8000-000000000003')$$),
+  ('attrs.n:>=0.50', $$(jsonb_typeof((l.attrs -> 'n')) = 'number' and (l.attrs -> 'n') >= '0.5')$$),
+  ('attrs.a.b:x', $$(coalesce(nullif(l.attrs -> 'a' -> 'b', 'null'), l.attrs -> 'a.b') @> '"x"')$$),
+  ('attrs."it''s":*', $$((l.attrs -> 'it''s') <> 'null')$$)
+) v (query, written) cross join lateral (select replace(written, 'e''', 'E''') as expected) e;
+
+-- The same tree serves another table.
+select is(
+  private.query_sql((private.compile_query('level:error -service:a')).tree, 'c'),
+  $$((c.level = 'error') and ((c.service = 'a') is not true))$$,
+  'a tree can be asked of another alias'
+);
+
+select is((private.compile_query(query)).fields, fields, 'fields of ' || query)
+from (values
+  ('', '{}'::text[]),
+  ('level:error OR service:a', '{level,service}'),
+  ('-(x ts:>now attrs.a:1)', '{attrs,msg,ts}'),
+  ('env:*', '{env}'),
+  ('level:>error', '{}')
+) v (query, fields);
+
+select is((private.compile_query(query)).equality_only, expected, 'equality only: ' || query)
+from (values
+  ('', true),
+  ('level:>=warn OR -service:(a OR b)', true),
+  ('env:*', true),
+  ('service:a*', false),
+  ('level:error x', false),
+  ('service:~"a"', false),
+  ('service:>a', false),
+  ('ts:2026-11-21', false)
+) v (query, expected);
+
+select is(
+  (select format('%s %s', coalesce(c.ts_from::text, '-'), coalesce(c.ts_to::text, '-'))
+    from private.compile_query(query, '2026-11-21 12:00:00+00') c),
+  expected,
+  'span of ' || query
+)
+from (values
+  ('a', '- -'),
+  ('ts:2026-11-21', '2026-11-21 00:00:00+00 2026-11-22 00:00:00+00'),
+  ('a ts:>=now-1h', '2026-11-21 11:00:00+00 -'),
+  ('a (ts:<=now (b ts:>now-1d))', '2026-11-20 12:00:00.000001+00 2026-11-21 12:00:00.000001+00'),
+  ('a OR ts:now', '- -'),
+  ('-ts:>now', '- -'),
+  ('received_at:now', '- -')
+) v (query, expected);
+
+-- now is the statement's unless the caller says otherwise.
+select is(
+  (private.compile_query('ts:<now')).ts_to, now(), 'now is the transaction''s by default'
+);
+
+select is((private.compile_query(query)).blank, expected, 'blank: ' || coalesce(query, 'null'))
+from (values (null, true), ('', true), (e' \t\u00a0\r\n', true), ('*', false), ('|count()', false))
+  v (query, expected);
+
+select is(
+  (select row(c.aggregate, c.aggregate_field, c.by_fields, c.by_sql)::text
+    from private.compile_query(query) c),
+  expected::text,
+  'aggregate of ' || query
+)
+from (values
+  ('a', row(null::text, null::text, '{}'::text[], '{}'::text[])),
+  ('a|rate()', row('rate', null::text, '{}'::text[], '{}'::text[])),
+  ('| count( ) by level ,env', row(
+    'count', null::text, '{level,env}'::text[], '{(l.level),(l.env)}'::text[])),
+  ('route:* | p95 (attrs."a,b") by attrs.x.y', row(
+    'p95', 'attrs."a,b"', '{attrs.x.y}'::text[],
+    array[$$(coalesce(nullif(l.attrs -> 'x' -> 'y', 'null'), l.attrs -> 'x.y') #>> '{}')$$]))
+) v (query, expected);
+
+-- Aggregates over numbers, other things, and nothing
+create temporary table events (attrs jsonb, service text);
+insert into events values
+  ('{"n": 1}', 'a'), ('{"n": 2.5}', 'a'), ('{"n": "9"}', 'b'), ('{"n": null}', 'b'), (null, null),
+  ('{"n": 10}', 'b'), ('{"n": [1]}', null);
+create function pg_temp.value(p_query text)
+returns text
+language plpgsql
+as $$
+declare
+  v_query constant private.compiled_query := private.compile_query(p_query);
+  v_value text;
+begin
+  execute format(
+    'select pg_typeof(v) || '' '' || coalesce(v::text, ''null'') from (select %s from events l '
+      || 'where %s) r (v)', v_query.aggregate_sql, v_query.filter
+  )
+  into v_value;
+  return v_value;
+end;
+$$;
+select is(pg_temp.value(query), 'double precision ' || expected, query)
+from (values
+  ('| count()', '7'),
+  ('| rate()', '7'),
+  ('| sum(attrs.n)', '13.5'),
+  ('| avg(attrs.n)', '4.5'),
+  ('| max(attrs.n)', '10'),
+  ('| p50(attrs.n)', '2.5'),
+  ('| p90(attrs.n)', '8.5'),
+  ('service:none | sum(attrs.n)', '0'),
+  ('service:none | count_distinct(attrs.n)', '0'),
+  ('service:none | avg(attrs.n)', 'null'),
+  ('service:none | p99(attrs.n)', 'null')
+) v (query, expected);
+
+select * from finish();
+rollback;
