@@ -1,4 +1,4 @@
--- The roles, schemas, extensions and grants of a hosted Supabase project before its first migration.
+-- Roles, schemas, extensions and grants of a hosted Supabase project before its first migration.
 -- Run as the superuser supabase_admin; migrations run as postgres, who is not one.
 
 create role anon nologin noinherit;

@@ -19,6 +19,8 @@ const settings: Record<string, string> = {
   // Jobs run in the server itself; connections of their own would need a password somewhere.
   "cron.use_background_workers": "on",
   "cron.timezone": "UTC",
+  // A job a second would fill the log with nothing else.
+  "cron.log_statement": "off",
   timezone: "UTC",
   log_timezone: "UTC",
   max_connections: "100",
