@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { checkout } from "../../local/stack.ts";
+import { rpc, supabase } from "../support/client.ts";
+import { openDatabase } from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+import { newUser, served, type User } from "../support/users.ts";
+
+interface Example {
+  operation: string;
+  request: unknown;
+  response: unknown;
+}
+
+async function examples(): Promise<Example[]> {
+  const page = await Deno.readTextFile(`${checkout}/docs/api.md`);
+  return page.split(/^### /m).slice(1).map((section) => {
+    const operation = /^`(\w+)`/.exec(section)?.[1];
+    const part = (name: string) =>
+      new RegExp(`^\`\`\`json ${name}\n([\\s\\S]*?)^\`\`\``, "m").exec(section)?.[1];
+    const [request, response] = [part("request"), part("response")];
+    assert.ok(operation && request && response, `no example: ${section.slice(0, 60)}`);
+    return { operation, request: JSON.parse(request), response: JSON.parse(response) };
+  });
+}
+
+type Send = (user: User, operation: string, parameters: unknown) => Promise<unknown>;
+
+const ways: Record<string, Send> = {
+  fetch: async (user, operation, parameters) => {
+    const { status, body } = await rpc<unknown>(user.token, operation, parameters);
+    assert.equal(status, 200, `${operation}: ${JSON.stringify(body)}`);
+    return body;
+  },
+  "untyped supabase-js": async (user, operation, parameters) => {
+    const { data, error } = await supabase(user.token).rpc(operation, parameters as object);
+    assert.equal(error, null, operation);
+    return data;
+  },
+  curl: async (user, operation, parameters) => {
+    const { stdout } = await new Deno.Command("curl", {
+      args: [
+        "--silent",
+        "--fail-with-body",
+        ...["-X", "POST", `${stack.url}/rest/v1/rpc/${operation}`],
+        ...["-H", `apikey: ${stack.anonKey}`],
+        ...["-H", `Authorization: Bearer ${user.token}`],
+        ...["-H", "Content-Type: application/json"],
+        ...["-d", JSON.stringify(parameters)],
+      ],
+    }).output();
+    return JSON.parse(new TextDecoder().decode(stdout));
+  },
+};
+
+const hasCurl = await new Deno.Command("curl", { args: ["--version"] }).output()
+  .then(() => true, () => false);
+
+for (const [way, send] of Object.entries(ways)) {
+  Deno.test({
+    name: `the examples of docs/api.md answer as they say, by ${way}`,
+    ignore: way === "curl" && !hasCurl,
+    fn: async () => {
+      await using db = openDatabase();
+      const user = await newUser();
+      await served(user.client.rpc("update_tenant_settings"));
+      await db`update app.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
+      // What stands in the page for what differs from run to run, and is known before.
+      const actual = new Map([
+        ["demo", user.tenantId],
+        ["11111111-1111-4111-8111-111111111111", user.id],
+      ]);
+      for (const { operation, request, response } of await examples()) {
+        if (operation === "list_alert_history") {
+          const { p_rule_id } = inserted(request, actual) as { p_rule_id: string };
+          await db`
+            insert into app.alert_history (
+              tenant_id, rule_id, value, threshold, notification_sent_at, notification_channels
+            )
+            values (${user.tenantId}, ${p_rule_id}, 12.4, 10, now(), '{email}')`;
+        }
+        const answer = await send(user, operation, inserted(request, actual));
+        assertAsDocumented(answer, response, actual, operation);
+      }
+    },
+  });
+}
+
+Deno.test("docs/api.md documents every operation that users can call", async () => {
+  await using db = openDatabase();
+  const rows = await db`
+    select p.proname as name from pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and has_function_privilege('authenticated', p.oid, 'execute')`;
+  const documented = (await examples()).map(({ operation }) => operation);
+  assert.deepEqual(documented.sort(), rows.map(({ name }) => name as string).sort());
+});
+
+/** The value with the page's stand-ins replaced by what they stand for. */
+function inserted(value: unknown, actual: Map<string, string>): unknown {
+  return JSON.parse(
+    JSON.stringify(value),
+    (_, part) => typeof part === "string" ? actual.get(part) ?? part : part,
+  );
+}
+
+const shapes = [
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  /^ll_[0-9A-Za-z]{36}$/,
+  /^ll_[0-9A-Za-z]{8}$/,
+];
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
+
+/** Equal in everything; an id of the page stands for one id throughout, a time for any time. */
+function assertAsDocumented(
+  answer: unknown,
+  documented: unknown,
+  actual: Map<string, string>,
+  where: string,
+): void {
+  if (typeof documented === "string" && typeof answer === "string") {
+    if (timestamp.test(documented)) {
+      assert.match(answer, timestamp, where);
+      return;
+    }
+    const shape = shapes.find((one) => one.test(documented));
+    if (shape && !actual.has(documented)) {
+      assert.match(answer, shape, where);
+      actual.set(documented, answer);
+    }
+    assert.equal(answer, actual.get(documented) ?? documented, where);
+  } else if (typeof documented === "object" && documented !== null) {
+    assert.ok(typeof answer === "object" && answer !== null, where);
+    assert.equal(Array.isArray(answer), Array.isArray(documented), where);
+    assert.deepEqual(Object.keys(answer).sort(), Object.keys(documented).sort(), where);
+    for (const [key, part] of Object.entries(documented)) {
+      assertAsDocumented(Reflect.get(answer, key), part, actual, `${where}.${key}`);
+    }
+  } else {
+    assert.deepEqual(answer, documented, where);
+  }
+}
