@@ -1,0 +1,28 @@
+begin;
+select plan(3);
+
+create temporary table compiler as
+select p.oid, p.proname, p.provolatile, p.prosecdef, p.proconfig
+from pg_catalog.pg_proc p
+where p.pronamespace = 'private'::regnamespace
+  and (p.proname ~ '^query_' or p.proname in (
+    'compile_query', 'validate_query', 'json_number', 'finite_double'
+  ));
+
+select is(
+  (select array_agg(distinct proname::text) from compiler, unnest(array[
+    'anon', 'authenticated', 'service_role'
+  ]) role where has_function_privilege(role, oid, 'execute')),
+  null,
+  'no API role can call a part of the compiler'
+);
+select is(
+  (select array_agg(proname::text) from compiler
+    where prosecdef or provolatile = 'v' or proconfig is distinct from '{"search_path=\"\""}'),
+  null,
+  'each part is an invoker that only reads, with an empty search path'
+);
+select cmp_ok((select count(*) from compiler), '>', 40::bigint, 'and there are parts to look at');
+
+select * from finish();
+rollback;
