@@ -280,6 +280,10 @@ Deno.test("a database that is down is told of within 2 seconds, and events are r
   const tenant = await newTenant();
   {
     await using _down = await keepDown("postgres");
+    // Its sessions live on for a moment after a server that is killed.
+    await eventually("health tells of it", async () => (await ask("/ready")).status === 503, {
+      within: 2_000,
+    });
     await assertAway();
     await assertIngestIsUnavailable(tenant.headers);
   }
