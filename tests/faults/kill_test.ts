@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { health, newTenant, type Tenant } from "../support/client.ts";
 import { countRecords, type Database, openDatabase, stopWriter } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
-import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
+import { isBack, killProcess, type ProcessName, signalIfThere } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
 const settled = 60_000;
@@ -24,7 +24,7 @@ function writerAtWork(sql: Database): Promise<number> {
       where query = 'call private.write_logs()' and pid <> pg_backend_pid()
         and state = 'active' and backend_xid is not null`;
     return writer?.pid as number | undefined;
-  }, { every: 1 });
+  }, { every: 1, within: settled });
 }
 
 /** Fills the queue, lets the writer begin, and ends what is to be ended while it is at it. */
@@ -52,7 +52,7 @@ Deno.test("PostgreSQL killed in the middle of a batch loses and doubles nothing"
 
 Deno.test("the writer's backend killed in the middle of a batch loses and doubles nothing", async () => {
   await killWhileWriting((writer) => {
-    Deno.kill(writer, "SIGKILL");
+    signalIfThere(writer, "SIGKILL");
     return Promise.resolve();
   });
 });
@@ -80,15 +80,16 @@ Deno.test("after twenty kills at random every acknowledged event is there exactl
   const tenant = await newTenant();
   const sender = new Sender(tenant);
   await using db = openDatabase();
-  const victims: (ProcessName | "writer")[] = ["postgres", "postgrest", "ingest", "writer"];
-  const killed: string[] = [];
+  const names: (ProcessName | "writer")[] = ["postgres", "postgrest", "ingest", "writer"];
+  const victims = names.flatMap((name) => Array(5).fill(name) as typeof names)
+    .map((name) => ({ name, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ name }) => name);
   sender.start();
-  while (killed.length < 20) {
+  for (const victim of victims) {
     await pause(100 + Math.random() * 600);
-    const victim = victims[Math.floor(Math.random() * victims.length)];
-    if (victim === "writer") Deno.kill(await writerAtWork(db), "SIGKILL");
+    if (victim === "writer") signalIfThere(await writerAtWork(db), "SIGKILL");
     else await killProcess(victim);
-    killed.push(victim);
   }
   const before = sender.acknowledged;
   await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before), {
@@ -97,7 +98,7 @@ Deno.test("after twenty kills at random every acknowledged event is there exactl
   await sender.stop();
   console.log(
     `killed: ${
-      killed.join(" ")
+      victims.join(" ")
     }; ${sender.acknowledged} events acknowledged, ${sender.repeats} repeats`,
   );
   await assertNothingLost(db, tenant, sender);

@@ -79,7 +79,8 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
   };
 }
 
-function signalIfThere(pid: number, signal: Deno.Signal): boolean {
+/** Signals a process; false where it has ended. */
+export function signalIfThere(pid: number, signal: Deno.Signal): boolean {
   try {
     Deno.kill(pid, signal);
     return true;
