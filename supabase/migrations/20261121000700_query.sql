@@ -9,7 +9,7 @@
 --   equal    values                      one of these texts
 --   like     pattern                     a LIKE pattern over the whole text
 --   contains pattern                     a LIKE pattern over the lower-case text, any place
---   regex    pattern, fold               PostgreSQL's dialect, translated from ours
+--   regex    pattern, fold, size, position   PostgreSQL's dialect, translated from ours
 --   range    lower, lower_open, upper, upper_open   by code point, or of numbers; null is no bound
 --   within   from, to                    from <= time < to; null is no bound
 --
@@ -583,8 +583,8 @@ begin
 end;
 $$;
 
--- Our regular expression as PostgreSQL's: {"pattern": …, "fold": …}. Each construct is written
--- anew, so that nothing of PostgreSQL's dialect that ours lacks can be reached.
+-- Our regular expression as PostgreSQL's: {"pattern", "fold", "size", "position"}. Each construct
+-- is written anew, so that nothing of PostgreSQL's dialect that ours lacks can be reached.
 --
 -- PostgreSQL's matching time does not explode, but its compiling does: it copies what a bounded
 -- repeat repeats, and connects all that can be skipped. v_sizes adds up what that costs, by
@@ -710,13 +710,37 @@ begin
   if v_depth > 1 then
     perform private.query_regex_refuse(v_opened[v_depth], 'a group is not closed');
   end if;
-  -- What PostgreSQL refuses it refuses here, not in the middle of a search.
-  begin
-    perform '' collate "C" ~ v_sql;
-  exception when invalid_regular_expression then
-    perform private.query_regex_refuse(p_position + 1, 'it is too complex');
-  end;
-  return jsonb_build_object('pattern', v_sql, 'fold', v_fold);
+  return jsonb_build_object(
+    'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1
+  );
+end;
+$$;
+
+-- Checks the regular expressions of a tree together: what compiling them costs, and that
+-- PostgreSQL takes each, so that it refuses none in the middle of a search.
+create function private.query_check_regexes(p_tree jsonb)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_leaf jsonb;
+  v_size integer := 0;
+begin
+  for v_leaf in
+    select l from jsonb_path_query(p_tree, 'strict $.** ? (@.test == "regex")') l
+  loop
+    v_size := v_size + (v_leaf -> 'size')::integer;
+    begin
+      if v_size > 2000 or '' collate "C" ~ (v_leaf ->> 'pattern') is null then
+        raise invalid_regular_expression;
+      end if;
+    exception when invalid_regular_expression then
+      perform private.query_regex_refuse((v_leaf -> 'position')::integer, 'it is too complex');
+    end;
+  end loop;
 end;
 $$;
 
@@ -1970,6 +1994,9 @@ begin
   if v_tokens.texts[1] not in ('', '|') then
     v_step := private.query_parse_or(v_tokens.texts, v_tokens.positions, 1, 0, 0, p_now);
     v_query.tree := v_step.node;
+    if strpos(v_source, '~') > 0 then
+      perform private.query_check_regexes(v_query.tree);
+    end if;
   end if;
   if v_tokens.texts[v_step.next] = ')' then
     perform private.query_refuse(

@@ -1,5 +1,5 @@
 begin;
-select plan(583);
+select plan(586);
 
 -- Every rule, a query that breaks it, the rule as it is named, and where: 1-based, code points.
 create temporary table cases (query text, error text, at integer);
@@ -173,6 +173,7 @@ insert into cases values
   ('msg:~"(a{100}){100}"', 'Regular expression: it is too complex', 15),
   ('msg:~"((((a{0,9}){0,9}){0,9}){0,9})"', 'Regular expression: it is too complex', 24),
   ('msg:~"(\ba?){18}"', 'Regular expression: it is too complex', 7),
+  ('a ' || repeat('msg:~"(a|b?){90}" ', 4), 'Regular expression: it is too complex', 63),
   ('attrs.a:~"\D"', 'Regular expression: \D is not an escape', 11),
   -- Aggregates
   ('a |', 'An aggregate is missing after |', 4),
