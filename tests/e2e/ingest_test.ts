@@ -340,6 +340,10 @@ Deno.test("a repeat with the same Idempotency-Key gets the first answer and stor
   assert.deepEqual([first.body.ingested, first.body.rejected], [1, 1]);
   assertAnswer(await ingest(headers, events), 200, first.body);
 
+  // Compressed it is the same body.
+  const packed = gzipSync(JSON.stringify(events));
+  assertAnswer(await ingest({ ...headers, "content-encoding": "gzip" }, packed), 200, first.body);
+
   assertAnswer(await ingest(headers, [{ msg: "other" }]), 409, {
     error: "Idempotency-Key was used with another body",
   });

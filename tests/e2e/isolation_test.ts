@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
-import { apiKey, createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import {
+  apiKey,
+  bearer,
+  createKey,
+  ingest,
+  newTenant,
+  rpc,
+  type Tenant,
+} from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
+import { userToken } from "../support/tokens.ts";
 
 Deno.test("tenants that send the same at once have their own records and no others", async () => {
   const tenants = await Promise.all(["a", "b", "c"].map(newTenant));
@@ -58,4 +67,34 @@ Deno.test("another tenant's key is neither listed nor revoked nor told of", asyn
     assert.equal((await rpc(mine.token, operation, { p_key_id: key_id })).status, 404);
   }
   assert.equal((await ingest(apiKey(key_value), [])).status, 200);
+});
+
+Deno.test("tenants whose ids look alike are different tenants", async () => {
+  const id = crypto.randomUUID();
+  const ids = [
+    `a${id}`,
+    `A${id}`,
+    ` a${id}`,
+    `a${id} `,
+    `\u00e9${id}`,
+    `e\u0301${id}`,
+    `%${id}`,
+    `_${id}`,
+    `'; --${id}`,
+    `{"a":1}${id}`,
+    `\u{1f600}${id}`,
+    `${id}${"x".repeat(255 - id.length)}`,
+  ];
+  await using db = openDatabase();
+  for (const tenant_id of ids) {
+    const token = await userToken({ tenant_id });
+    assert.deepEqual((await rpc(token, "list_api_keys")).body, [], tenant_id);
+    const { status, body } = await rpc(token, "create_api_key", { p_name: "key" });
+    assert.deepEqual([status, body.tenant_id], [200, tenant_id]);
+    assert.equal((await ingest(bearer(token), [{ msg: tenant_id }])).status, 200);
+  }
+  for (const tenant_id of ids) {
+    const records = await recordsOf(db, tenant_id, 1);
+    assert.deepEqual(records.map(({ msg }) => msg), [tenant_id]);
+  }
 });

@@ -57,6 +57,8 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
     stdin: "null",
     stdout: "null",
     stderr: "null",
+    // A group of its own, so that its sleep ends with it.
+    detached: true,
   }).spawn();
   // The alarm alone must not keep a test from ending.
   alarm.unref();
@@ -72,7 +74,7 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
     async [Symbol.asyncDispose]() {
       Deno.kill(supervisor, "SIGCONT");
       alarm.ref();
-      alarm.kill("SIGKILL");
+      Deno.kill(-alarm.pid, "SIGKILL");
       await alarm.status;
       await isBack(name, killed);
     },
