@@ -551,7 +551,7 @@ begin
     v_item := v_items[v_at];
     if v_item = '[' then
       perform private.query_regex_refuse(v_position, '[ inside a class is written \[');
-    elsif v_item ~ '^\\[0-9A-Za-z]' and v_item not in ('\d', '\w', '\s') then
+    elsif left(v_item, 1) = '\' and v_item ~ '[0-9A-Za-z]$' and v_item not in ('\d', '\w', '\s') then
       perform private.query_regex_refuse(v_position, v_item || ' cannot stand in a class');
     end if;
 
@@ -583,6 +583,39 @@ begin
 end;
 $$;
 
+-- How often a quantifier repeats what stands before it as copies: {least, most}. What has no end
+-- is one copy more that may be absent.
+create function private.query_regex_bounds(p_quantifier text, p_position integer)
+returns integer[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_bounds constant text[] := regexp_match(
+    p_quantifier, '^\{([0-9]{1,3})(,([0-9]{0,3}))?\}$'
+  );
+  v_least constant integer := v_bounds[1]::integer;
+  v_most constant integer := case
+    when v_bounds[2] is null then v_least
+    when v_bounds[3] = '' then greatest(v_least, 100)
+    else v_bounds[3]::integer
+  end;
+begin
+  if p_quantifier in ('*', '?') then
+    return array[0, 1];
+  elsif p_quantifier = '+' then
+    return array[1, 1];
+  elsif v_bounds is null or v_least > 100 or v_most > 100 then
+    perform private.query_regex_refuse(p_position, 'a repeat is {m}, {m,} or {m,n} up to 100');
+  elsif v_least > v_most then
+    perform private.query_regex_refuse(p_position, 'the bounds of a repeat run backwards');
+  end if;
+  return array[v_least, case when v_bounds[3] = '' then v_least + 1 else v_most end];
+end;
+$$;
+
 -- Our regular expression as PostgreSQL's: {"pattern", "fold", "size", "position"}. Each construct
 -- is written anew, so that nothing of PostgreSQL's dialect that ours lacks can be reached.
 --
@@ -603,9 +636,7 @@ declare
   v_position integer := p_position + 1;
   v_part text;
   v_sql text := '';
-  v_bounds text[];
-  v_least integer;
-  v_most integer;
+  v_bounds integer[];
   v_depth integer := 1;
   -- By depth: the size so far, and the size of the atom that a quantifier would repeat, or null.
   v_sizes integer[] := array[0];
@@ -629,27 +660,17 @@ begin
     order by m.n
   ) loop
     case
+      when strpos('\[().*+?{|^$', left(v_part, 1)) = 0 then
+        v_atoms[v_depth] := char_length(v_part);
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
+        v_sql := v_sql || case when v_fold then lower(v_part collate pg_c_utf8) else v_part end;
       when v_part in ('*', '+', '?') or left(v_part, 1) = '{' then
         if v_atoms[v_depth] is null then
           perform private.query_regex_refuse(v_position, v_part || ' has nothing to repeat');
         end if;
-        v_least := (v_part = '+')::integer;
-        v_most := 1;
-        if left(v_part, 1) = '{' then
-          v_bounds := regexp_match(v_part, '^\{([0-9]{1,3})(,([0-9]{0,3}))?\}$');
-          v_least := v_bounds[1]::integer;
-          v_most := case when v_bounds[2] is null then v_least
-            else coalesce(nullif(v_bounds[3], '')::integer, v_least + 1) end;
-          if v_bounds is null or v_least > 100 or v_most > 101 or v_bounds[3] = '101' then
-            perform private.query_regex_refuse(
-              v_position, 'a repeat is {m}, {m,} or {m,n} up to 100'
-            );
-          elsif v_least > v_most then
-            perform private.query_regex_refuse(v_position, 'the bounds of a repeat run backwards');
-          end if;
-        end if;
-        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth] * (greatest(v_most, 1) - 1)
-          + 3 * (v_most - v_least);
+        v_bounds := private.query_regex_bounds(v_part, v_position);
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth] * (greatest(v_bounds[2], 1) - 1)
+          + 3 * (v_bounds[2] - v_bounds[1]);
         v_atoms[v_depth] := null;
         v_sql := v_sql || v_part;
       when v_part in ('(', '(?:') then
@@ -681,8 +702,8 @@ begin
       when v_part ~ '^\\[0A-Za-z]' and v_part not in ('\d', '\w', '\s') then
         perform private.query_regex_refuse(v_position, v_part || ' is not an escape');
       else
-        v_atoms[v_depth] := case when v_part ~ '^[[\\]' then 1 else char_length(v_part) end;
-        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
+        v_atoms[v_depth] := 1;
+        v_sizes[v_depth] := v_sizes[v_depth] + 1;
         v_sql := v_sql || case
           when v_part = '.' then '.'
           when v_part = '\d' then '[0-9]'
@@ -690,15 +711,11 @@ begin
           when v_part = '\s' then '[ \t\n\r\f\v]'
           when left(v_part, 1) = '[' then
             private.query_regex_class(v_part, v_position, v_fold)
-          when left(v_part, 1) = '\' then
+          else
             private.query_regex_literal(
               case when v_fold then lower(substr(v_part, 2) collate pg_c_utf8)
                 else substr(v_part, 2) end
             )
-          else regexp_replace(
-            case when v_fold then lower(v_part collate pg_c_utf8) else v_part end,
-            '([!-/:-@[-`{-~])', '\\\1', 'g'
-          )
         end;
     end case;
     if v_sizes[v_depth] > 1000 then
