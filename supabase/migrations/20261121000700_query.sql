@@ -551,7 +551,9 @@ begin
     v_item := v_items[v_at];
     if v_item = '[' then
       perform private.query_regex_refuse(v_position, '[ inside a class is written \[');
-    elsif left(v_item, 1) = '\' and v_item ~ '[0-9A-Za-z]$' and v_item not in ('\d', '\w', '\s') then
+    elsif left(v_item, 1) = '\' and v_item ~ '[0-9A-Za-z]$'
+      and v_item not in ('\d', '\w', '\s')
+    then
       perform private.query_regex_refuse(v_position, v_item || ' cannot stand in a class');
     end if;
 
