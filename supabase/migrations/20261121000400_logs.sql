@@ -189,14 +189,16 @@ comment on table app.logs is
   'refuse rows.';
 comment on column app.logs.arrival is
   'Number of the writer''s step that made the record visible. Its order is commit order.';
-comment on column app.logs.ts is 'When it happened, by the client; received_at where it does not say.';
+comment on column app.logs.ts is
+  'When it happened, as the client says; received_at where it does not.';
 comment on column app.logs.received_at is 'When it was committed to the queue.';
 comment on function private.partition_name(date) is 'logs_YYYY_MM_DD.';
 comment on function private.utc_day(timestamptz) is 'The UTC day of an instant.';
 comment on function private.partition_exists(date) is 'Whether the day''s partition is attached.';
 comment on function private.lock_partitions() is
   'Held to the end of the transaction: one at a time makes, renames or drops partitions.';
-comment on function private.create_partition(date) is 'Makes a day''s partition unless it exists.';
+comment on function private.create_partition(date) is
+  'Makes the day''s partition unless it exists.';
 comment on function private.adopt_partitions() is
   'Gives partitions made by pg_partman their names and row-level security. Bounds come from the '
   'catalog, so pg_partman goes on working after the rename.';

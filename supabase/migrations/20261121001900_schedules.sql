@@ -52,7 +52,8 @@ comment on function private.run_job(text, regprocedure) is
   'Runs a job''s function and leaves its heartbeat, with the error where it fails.';
 comment on function private.purge_job_history() is
   'Deletes pg_cron''s records of old runs: a job of every second makes 86,400 a day.';
-comment on function private.purge_idempotency_keys() is 'Deletes idempotency keys past their lifetime.';
+comment on function private.purge_idempotency_keys() is
+  'Deletes idempotency keys past their lifetime.';
 
 select cron.schedule('write_logs', '1 second', 'call private.write_logs()');
 select cron.schedule(
