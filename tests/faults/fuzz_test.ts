@@ -5,6 +5,7 @@ import { type Answer, assertAnswer, health, ingest, newTenant } from "../support
 import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
+const textFields = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
 const invalid = { error: "Invalid JSON" };
 
 async function assertNothingIsStuck(tenantId: string): Promise<void> {
@@ -27,7 +28,8 @@ Deno.test("hostile bodies get the right status, and what is accepted is stored",
     }],
     ["one msg of 512,000 bytes", `{"msg":"${"x".repeat(511_990)}"}`, 200, accepted(1)],
     ["one key of 500,000 bytes", `{"${"k".repeat(500_000)}":1}`, 200, accepted(1)],
-    ["100,000 members", `{${numbered(50_000)}}`, 200, accepted(1)],
+    ["60,000 characters in each field", JSON.stringify(eachField(60_000)), 200, accepted(1)],
+    ["50,000 members", `{${numbered(50_000)}}`, 200, accepted(1)],
     ["500,000 NULs as escapes", `{"msg":"${"\\u0000".repeat(85_000)}"}`, 200, accepted(1)],
     ["NULs in a key", '{"a\\u0000b":"\\u0000","attrs":{"\\u0000":"\\u0000"}}', 200, accepted(1)],
     ["lone surrogates", '{"msg":"\\udc00\\ud800","\\ud800":"\\udfff"}', 200, accepted(1)],
@@ -54,13 +56,26 @@ Deno.test("hostile bodies get the right status, and what is accepted is stored",
     ["single quotes", "{'msg':'a'}", 400, invalid],
     ["two values", "{} {}", 400, invalid],
   ].map(([what, body, status, answer]) => [what, body, status, answer]) as never;
+  let stored = 0;
   for (const [what, body, status, answer] of cases) {
     const got = await ingest(tenant.headers, body);
     assert.equal(got.status, status, `${what}: ${JSON.stringify(got.body).slice(0, 200)}`);
     if (answer !== undefined) assertAnswer(got, status, answer);
+    stored += Number(got.body.ingested ?? 0);
   }
   await assertNothingIsStuck(tenant.id);
+  await using db = openDatabase();
+  assert.equal(await countRecords(db, tenant.id), stored);
 });
+
+/** Random, since an index takes long text as long as it can be compressed. */
+function eachField(size: number): Record<string, string> {
+  const random = () => {
+    const parts = Array.from({ length: size / 20_000 }, () => new Uint8Array(15_000));
+    return parts.map((part) => crypto.getRandomValues(part).toBase64()).join("");
+  };
+  return Object.fromEntries(textFields.map((field) => [field, random()]));
+}
 
 function numbered(count: number): string {
   return Array.from({ length: count }, (_, index) => `"${index}":0`).join(",");
@@ -127,8 +142,6 @@ Deno.test("random bytes and random JSON get the status that they deserve", async
   );
   await assertNothingIsStuck(tenant.id);
 });
-
-const textFields = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
 
 Deno.test("what is sent is what is stored, however hostile", async () => {
   const character = fc.oneof(
