@@ -58,19 +58,6 @@ select is(
 from created c,
   public.update_alert_rule(c.rule_id, p_enabled => false, p_notification_config => '{}') r;
 
-create function pg_temp.attempt(p_call text)
-returns text
-language plpgsql
-as $$
-begin
-  execute p_call;
-  return 'accepted';
-exception when others then
-  return sqlstate || ' ' || sqlerrm;
-end;
-$$;
-grant execute on function pg_temp.attempt(text) to public;
-
 create temp table defaults (name text, value text);
 insert into defaults
 values

@@ -45,18 +45,6 @@ select lives_ok(
   'the limits themselves are allowed'
 );
 
-create function pg_temp.refused(p_call text)
-returns text
-language plpgsql
-as $$
-begin
-  execute p_call;
-  return 'accepted';
-exception when others then
-  return sqlstate || ' ' || sqlerrm;
-end;
-$$;
-
 create temp table wrong (arguments text, message text);
 insert into wrong
 values
@@ -77,7 +65,7 @@ values
   ($$p_query_dsl => 'level:loud'$$, null);
 
 select is(
-  pg_temp.refused(
+  pg_temp.attempt(
     format(
       'select public.create_saved_search(%s)',
       concat_ws(
@@ -92,12 +80,12 @@ select is(
 )
 from wrong w where w.message is not null;
 select is(
-  pg_temp.refused(format('select public.update_saved_search(p_id => %L, %s)', c.id, w.arguments)),
+  pg_temp.attempt(format('select public.update_saved_search(p_id => %L, %s)', c.id, w.arguments)),
   'PT400 ' || w.message, 'update: ' || w.arguments
 )
 from wrong w, created c where w.message is not null;
 select matches(
-  pg_temp.refused(format('select public.create_saved_search(p_name => ''n'', %s)', w.arguments)),
+  pg_temp.attempt(format('select public.create_saved_search(p_name => ''n'', %s)', w.arguments)),
   '^PT400 .', 'create: what does not compile'
 )
 from wrong w where w.message is null;
