@@ -70,6 +70,12 @@ export const steps: Step[] = [
   { name: "advisors", title: "supabase db advisors", needsStack: true, run: advisors },
   { name: "pgtap", title: "the database, by pg_prove", needsStack: true, run: pgtap },
   {
+    name: "query",
+    title: "random queries, by the compiler and by a plain evaluator",
+    needsStack: true,
+    run: (context) => denoTests(["tests/query"], context),
+  },
+  {
     name: "e2e",
     title: "through the front door",
     needsStack: true,
@@ -154,7 +160,7 @@ interface Finding {
 async function denoTests(folders: string[], { files, stack }: Context): Promise<StepResult> {
   const tests = files.length
     ? files
-    : (await walk(folders)).filter((path) => /[._]test\.ts$/.test(path));
+    : (await walk(folders)).filter((path) => /_test\.ts$/.test(path));
   if (tests.length === 0) return { passed: 0, failed: 0 };
   const { code, text } = await output(
     ["deno", "test", "--allow-all", "--no-check", "--cached-only", ...tests],
