@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { deflateSync, gzipSync } from "node:zlib";
 import { apiKey, assertAnswer, call, createKey, ingest, newTenant } from "../support/client.ts";
 import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
@@ -52,6 +53,17 @@ Deno.test("every field of an event arrives in the partition of its day", async (
   const [{ partition }] = await db`
     select tableoid::regclass::text as partition from app.logs where tenant_id = ${tenant.id}`;
   assert.equal(partition, `app.logs_${sentTs.slice(0, 10).replaceAll("-", "_")}`);
+});
+
+Deno.test("what was acknowledged is visible seconds later, with nobody's help", async () => {
+  const tenant = await newTenant();
+  assertAnswer(await ingest(tenant.headers, [{ msg: "a" }, { msg: "b" }]), 200, accepted(2));
+  await using db = openDatabase();
+  await eventually(
+    "both events are records",
+    async () => await countRecords(db, tenant.id) === 2,
+    { within: 3_000 },
+  );
 });
 
 Deno.test("an event without ts gets the time at which it was received", async () => {

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { newTenant } from "../support/client.ts";
+import { openDatabase } from "../support/database.ts";
+import { complete, outcomeOf, Sender } from "../support/sender.ts";
+
+Deno.test("writers that run at once, by hand and by schedule, lose and double nothing", async () => {
+  const tenant = await newTenant();
+  const sender = new Sender(tenant, { eventsPerRequest: 50 });
+  await using db = openDatabase(undefined, 4);
+  sender.start();
+  const end = performance.now() + 3_000;
+  await Promise.all(Array.from({ length: 4 }, async () => {
+    while (performance.now() < end) await db.unsafe("call private.write_logs()");
+  }));
+  await sender.stop();
+  assert.ok(sender.acknowledged > 0);
+  assert.deepEqual(await outcomeOf(db, tenant, 15_000), complete(sender));
+});
