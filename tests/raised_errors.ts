@@ -18,10 +18,14 @@ export async function raisedErrors(): Promise<RaisedError[]> {
   return [...found.values()];
 }
 
-/** Functions that raise for others: what they are called with, and what they put before it. */
-const carriers: Record<string, { code: string; argument: number; prefix: string }> = {
+/**
+ * Functions that raise for others: what they are called with, and what they put before it. Where
+ * code is null, the first argument is the status.
+ */
+const carriers: Record<string, { code: string | null; argument: number; prefix: string }> = {
   "private.query_refuse": { code: "PT400", argument: 1, prefix: "" },
   "private.query_regex_refuse": { code: "PT400", argument: 1, prefix: "Regular expression: " },
+  "private.refuse_ingest": { code: null, argument: 1, prefix: "" },
 };
 
 const handedThrough = ["", ...Object.values(carriers).map(({ prefix }) => prefix)]
@@ -42,7 +46,8 @@ export function errorsIn(sql: string): RaisedError[] {
   for (const [name, { code, argument, prefix }] of Object.entries(carriers)) {
     const call = new RegExp(`perform ${name.replace(".", "\\.")}\\(`, "g");
     for (const { 0: text, index } of sql.matchAll(call)) {
-      add(code, splitAtCommas(sql.slice(index + text.length))[argument], prefix);
+      const given = splitAtCommas(sql.slice(index + text.length));
+      add(code ?? `PT${given[0]}`, given[argument], prefix);
     }
   }
   for (

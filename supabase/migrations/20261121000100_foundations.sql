@@ -32,6 +32,7 @@ create table private.settings (
   queue_degraded_events bigint not null default 100000,
   queue_degraded_age interval not null default '30 seconds',
   queue_unhealthy_age interval not null default '600 seconds',
+  queue_hard_limit_bytes bigint not null default 8589934592,
   writer_degraded_silence interval not null default '60 seconds',
   writer_unhealthy_silence interval not null default '300 seconds',
   writer_run_budget interval not null default '900 milliseconds',
@@ -41,6 +42,8 @@ create table private.settings (
   writer_truncate_lock_timeout interval not null default '50 milliseconds',
   writer_truncate_events bigint not null default 20000,
   writer_truncate_age interval not null default '60 seconds',
+  writer_guard_silence interval not null default '10 seconds',
+  rate_hold_max interval not null default '3 seconds',
   ingest_future_limit interval not null default '24 hours',
   idempotency_key_lifetime interval not null default '24 hours',
   partition_days_ahead integer not null default 7,
@@ -61,6 +64,8 @@ comment on column private.settings.queue_degraded_age is
   'Health: degraded when the oldest queued event is older.';
 comment on column private.settings.queue_unhealthy_age is
   'Health: unhealthy when the oldest queued event is older.';
+comment on column private.settings.queue_hard_limit_bytes is
+  'Ingest answers 503 while the slots that are filled and moved take more bytes on disk.';
 comment on column private.settings.writer_degraded_silence is
   'Health: degraded when no run of the writer succeeded for so long.';
 comment on column private.settings.writer_unhealthy_silence is
@@ -78,6 +83,10 @@ comment on column private.settings.writer_truncate_events is
   'A moved slot is emptied once it holds this many moved events …';
 comment on column private.settings.writer_truncate_age is
   '… or once it was not emptied for so long.';
+comment on column private.settings.writer_guard_silence is
+  'When no run of the writer by pg_cron succeeded for so long, ingest starts runs itself.';
+comment on column private.settings.rate_hold_max is
+  'How long the function ingest may repeat a refusal for the rate without asking the database.';
 comment on column private.settings.ingest_future_limit is
   'Ingest rejects an event whose ts lies further ahead.';
 comment on column private.settings.idempotency_key_lifetime is

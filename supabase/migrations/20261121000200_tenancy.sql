@@ -6,6 +6,10 @@ create table app.plans (
   is_default boolean not null default false,
   monthly_events_limit bigint not null,
   monthly_bytes_limit bigint not null,
+  events_per_second integer,
+  events_burst integer,
+  requests_per_second integer,
+  requests_burst integer,
   retention_days_default integer not null,
   retention_days_max integer not null,
   saved_searches boolean not null,
@@ -14,6 +18,13 @@ create table app.plans (
   max_alerts integer not null,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
+  ),
+  constraint plans_rates_are_positive check (
+    least(events_per_second, events_burst, requests_per_second, requests_burst) >= 1
+  ),
+  constraint plans_rates_have_bursts check (
+    (events_per_second is null) = (events_burst is null)
+    and (requests_per_second is null) = (requests_burst is null)
   ),
   constraint plans_retention_is_positive check (
     retention_days_default between 1 and retention_days_max
@@ -99,6 +110,10 @@ comment on column app.plans.is_default is
   'The plan of a tenant that is provisioned by its first write.';
 comment on column app.plans.monthly_bytes_limit is
   'Bytes of accepted request bodies in a UTC month.';
+comment on column app.plans.events_per_second is
+  'Events that a tenant may send a second over time, events_burst of them at once. Null: any.';
+comment on column app.plans.requests_per_second is
+  'Requests a second over time, requests_burst of them at once. Null: any.';
 comment on column app.plans.retention_days_max is 'Greatest retention_days that a tenant may set.';
 comment on table app.tenants is 'A tenant appears with its first write: create, update or ingest.';
 comment on function private.provision_tenant(text) is

@@ -30,6 +30,8 @@ create table private.queue (
 )
 partition by list (slot);
 
+create index queue_tenant_id_batch_id_idx on private.queue (tenant_id, batch_id);
+
 do $$
 declare
   v_column text;
@@ -65,6 +67,7 @@ create table private.queue_pointer (
   singleton boolean primary key default true,
   open_slot smallint not null references private.queue_slots on delete restrict,
   closed_slot smallint references private.queue_slots on delete restrict,
+  metered_through bigint not null default 0,
   constraint queue_pointer_has_one_row check (singleton),
   constraint queue_pointer_slots_differ check (open_slot <> closed_slot)
 );
@@ -242,6 +245,34 @@ begin
 end;
 $$;
 
+create function private.repeated_answer(
+  p_tenant_id text,
+  p_idempotency_key text,
+  p_body_digest bytea,
+  p_lifetime interval
+)
+returns json
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_known private.idempotency_keys;
+begin
+  select k.* into v_known
+  from private.idempotency_keys k
+  where k.tenant_id = p_tenant_id and k.idempotency_key = p_idempotency_key
+    and k.created_at >= now() - p_lifetime;
+  if v_known.body_digest <> p_body_digest then
+    raise sqlstate 'PT409' using
+      message = 'Idempotency-Key was used with another body',
+      hint = 'Send a new key with a new body; repeat a key only with the same body.';
+  end if;
+  return v_known.response;
+end;
+$$;
+
 create function private.ingest(
   p_tenant_id text,
   p_key_digest text,
@@ -272,9 +303,11 @@ declare
   v_lifetime interval;
   v_from timestamptz;
   v_to timestamptz;
+  v_body_digest constant bytea := decode(p_body_digest, 'hex');
+  v_plan app.plans;
+  v_known json;
   v_response json;
   v_split record;
-  v_known record;
 begin
   if p_key_digest is not null then
     select o.tenant_id, o.key_id into v_tenant_id, v_key_id
@@ -289,6 +322,8 @@ begin
   select s.ingest_future_limit, s.idempotency_key_lifetime
   into v_future_limit, v_lifetime
   from private.settings s;
+  v_plan := private.plan_of(v_tenant_id);
+  perform private.check_rate(v_tenant_id, v_plan);
   v_to := now() + v_future_limit;
   select now() - make_interval(days => max(p.retention_days_max)) into v_from from app.plans p;
   if exists (select from unnest(p_events.ts) e (ts) where e.ts not between v_from and v_to) then
@@ -327,31 +362,35 @@ begin
     'errors', case when v_rejected > 0 then v_errors end
   ));
 
+  -- A repeat gets the first answer, also once a limit is reached.
+  if p_idempotency_key is not null then
+    v_known := private.repeated_answer(v_tenant_id, p_idempotency_key, v_body_digest, v_lifetime);
+    if v_known is not null then
+      perform private.check_quota(v_tenant_id, v_plan, 0);
+      return v_known;
+    end if;
+  end if;
+  perform private.check_quota(v_tenant_id, v_plan, v_ingested);
+  if v_ingested > 0 then
+    perform private.check_queue_size();
+  end if;
+
   if v_ingested > 0 or p_idempotency_key is not null then
     perform private.provision_tenant(v_tenant_id);
   end if;
-
   if p_idempotency_key is not null then
     -- A second request with this key waits here for the first one's commit.
     insert into private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
-    values (v_tenant_id, p_idempotency_key, decode(p_body_digest, 'hex'), v_response)
+    values (v_tenant_id, p_idempotency_key, v_body_digest, v_response)
     on conflict (tenant_id, idempotency_key) do update
     set body_digest = excluded.body_digest, response = excluded.response, created_at = now()
     where k.created_at < now() - v_lifetime;
     if not found then
-      select k.body_digest = decode(p_body_digest, 'hex') as same_body, k.response
-      into v_known
-      from private.idempotency_keys k
-      where k.tenant_id = v_tenant_id and k.idempotency_key = p_idempotency_key;
-      if not v_known.same_body then
-        raise sqlstate 'PT409' using
-          message = 'Idempotency-Key was used with another body',
-          hint = 'Send a new key with a new body; repeat a key only with the same body.';
-      end if;
-      return v_known.response;
+      return private.repeated_answer(v_tenant_id, p_idempotency_key, v_body_digest, v_lifetime);
     end if;
   end if;
 
+  perform private.take_rate(v_tenant_id, v_plan, v_ingested);
   if v_ingested > 0 then
     perform private.enqueue(v_tenant_id, v_key_id, coalesce(p_bytes, 0), v_events);
   end if;
@@ -438,6 +477,8 @@ comment on column private.queue_slots.moved_through is
 comment on column private.queue_slots.moved_events is 'Events moved since the slot was emptied.';
 comment on table private.queue_pointer is
   'Which slot is filled, and which one is closed and being moved.';
+comment on column private.queue_pointer.metered_through is
+  'Every batch up to this batch_id is counted in app.usage_days.';
 comment on table private.idempotency_keys is
   'First answers of requests with an Idempotency-Key, so that a repeat stores nothing.';
 comment on function private.authenticate_api_key(text) is
@@ -449,6 +490,8 @@ comment on function private.drop_events_out_of_range(
 ) is 'The events with ts null or in range, and the 1-based positions of the others.';
 comment on function private.enqueue(text, uuid, integer, private.event_arrays) is
   'Puts one batch into the open slot.';
+comment on function private.repeated_answer(text, text, bytea, interval) is
+  'The first answer to an Idempotency-Key, or null. PT409 where the body was another.';
 comment on function private.ingest(
   text, text, text, text, integer, integer[], integer, json, private.event_arrays
 ) is 'Key check, limits, provisioning, idempotency and enqueue in the transaction of the call.';
@@ -462,4 +505,4 @@ comment on function public.ingest_logs(
   'length, null where missing; without p_ts the call only authenticates. p_positions: index in the '
   'request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. '
   'Returns the answer to the client {success, ingested, rejected, errors}. '
-  'Errors: PT401, PT409; statement_timeout is the enqueue timeout of the watermark.';
+  'Errors: PT401, PT409, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';

@@ -249,7 +249,7 @@ declare
   v_has_batches boolean;
 begin
   select p.* into v_pointer from private.queue_pointer p;
-  if v_pointer.closed_slot is not null then
+  if v_pointer.closed_slot is not null or not private.lock_writer() then
     return false;
   end if;
   execute format(
@@ -288,8 +288,9 @@ begin
       where s.slot <> p.open_slot
       order by s.moved_events, s.slot
       limit 1
-    );
-  return true;
+    )
+  where p.closed_slot is null;
+  return found;
 end;
 $$;
 
@@ -340,6 +341,7 @@ begin
     return 0;
   end if;
 
+  perform private.meter_slot(v_slot);
   perform private.create_missing_partitions(v_slot, v_batch_from, v_batch_to);
   v_arrival := nextval('private.arrival');
   perform private.write_range(v_slot, v_batch_from, v_batch_to, 1, v_largest, v_arrival);
@@ -347,6 +349,25 @@ begin
   set moved_through = v_batch_to, moved_events = s.moved_events + v_events
   where s.slot = v_slot;
   return v_events;
+end;
+$$;
+
+create function private.provide_partitions()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_today constant date := private.utc_day(now());
+begin
+  -- Two look-ups in the catalog, so that the day does not hang on the hourly job.
+  for i in 0..1 loop
+    if not private.partition_exists(v_today + i) then
+      perform private.create_partition(v_today + i);
+    end if;
+  end loop;
 end;
 $$;
 
@@ -433,6 +454,7 @@ begin
 
   begin
     perform private.empty_moved_slots();
+    perform private.provide_partitions();
   exception when others then
     v_error := coalesce(v_error, format('%s: %s', sqlstate, sqlerrm));
   end;
@@ -440,6 +462,58 @@ begin
   commit;
 end;
 $$;
+
+create type public.writer_run as (moved integer, done boolean);
+
+create function private.run_writer()
+returns public.writer_run
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because service_role neither reads the queue nor writes records
+declare
+  v_started_at constant timestamptz := clock_timestamp();
+  v_deadline constant timestamptz :=
+    v_started_at + (select s.writer_run_budget from private.settings s);
+  v_moved integer := 0;
+  v_step integer;
+begin
+  perform private.provide_partitions();
+  loop
+    v_step := private.write_step();
+    v_moved := v_moved + v_step;
+    exit when v_step = 0 or clock_timestamp() > v_deadline;
+  end loop;
+  if v_moved > 0 then
+    perform private.record_job('run_writer', v_started_at);
+    return row(v_moved, false);
+  end if;
+  -- Not in one transaction with steps: enqueues wait for the end of the flip's.
+  perform private.empty_moved_slots();
+  if private.flip_queue() then
+    return row(0, false);
+  end if;
+  perform private.record_job('run_writer', v_started_at);
+  return row(0, true);
+end;
+$$;
+
+create function public.run_writer()
+returns public.writer_run
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set statement_timeout = '8s'
+as $$
+begin
+  return private.run_writer();
+end;
+$$;
+
+grant execute on function private.run_writer(), public.run_writer() to service_role;
 
 create type private.replay_result as (replayed integer, failed integer);
 
@@ -528,7 +602,7 @@ $$;
 
 comment on sequence private.arrival is 'Numbers the steps of the writer, in commit order.';
 comment on table private.dead_letters is
-  'Events that could not be written, each with its error. private.replay_dead_letters() tries again.';
+  'Events that could not be written, and why. private.replay_dead_letters() tries again.';
 comment on column private.dead_letters.id is 'The id that the record will have.';
 comment on function private.lock_writer() is
   'Takes the writer''s lock to the end of the transaction. False where another writer holds it.';
@@ -546,11 +620,20 @@ comment on function private.flip_queue() is
   'Closes the open slot and opens another, unless the open one has nothing to move, one is still '
   'being moved, or enqueues in flight hold the lock too long. True if it flipped.';
 comment on function private.write_step() is
-  'Moves the next batches of the closed slot in this transaction. Events moved; 0 when none is left.';
+  'Moves the next batches of the closed slot in this transaction. Events moved; 0: none is left.';
 comment on function private.empty_moved_slots() is
   'Truncates slots that were moved. A slot that is being read stays for a later run.';
 comment on procedure private.write_logs() is
   'One run of the writer, of about writer_run_budget: steps, each committed. Called by pg_cron.';
+comment on function private.provide_partitions() is
+  'Makes the partitions of today and tomorrow where they are missing.';
+comment on type public.writer_run is
+  'Events that a call of run_writer moved, and whether there was nothing left to do.';
+comment on function private.run_writer() is 'The work of public.run_writer().';
+comment on function public.run_writer() is
+  'What the edge function ingest calls while pg_cron does not run the writer, until done is true: '
+  'moves what the closed slot of the queue holds, or else closes the open one. Safe beside any '
+  'other run.';
 comment on function private.replay_dead_letters(integer) is
   'Tries to write up to p_limit dead letters again, oldest failure first, under their own ids.';
 comment on function private.queue_state() is

@@ -26,6 +26,7 @@ Deno.test("an error is found however its message is put together", () => {
           || case when v_token = '' then ' at the end' else ' before ' || v_token end,
         'Hint'
       );
+      perform private.refuse_ingest(429, format('Too many: %s', v_n), 'Hint', v_headers);
       perform private.query_regex_refuse(v_position, v_part || ' is none');
       raise sqlstate 'PT400' using message = p_message, hint = p_hint;
       comment on constraint a_is_b on app.a is
@@ -39,6 +40,7 @@ Deno.test("an error is found however its message is put together", () => {
       { code: "PT400", message: "A term is missing at the end" },
       { code: "PT400", message: "A term is missing before …" },
       { code: "PT400", message: "Regular expression: … is none" },
+      { code: "PT429", message: "Too many: …" },
       { code: "PT400", message: "Invalid a: no b" },
     ],
   );

@@ -2,6 +2,7 @@ import {
   describeError,
   type Failure,
   logFailure,
+  type Notes,
   type Result,
   success,
   unavailable,
@@ -53,7 +54,8 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
       logFailure("database call failed", { call: name, reason: describeError(error) });
       return unavailable(databaseAway);
     }
-    if (response.status === 200) return success(text);
+    const notes = readNotes(response.headers);
+    if (response.status === 200) return { ...success(text), ...notes };
 
     const { code, message } = readError(text);
     if (code.startsWith("PT") && decidedStatuses.has(response.status)) {
@@ -61,6 +63,7 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
         status: response.status,
         error: message,
         retryAfter: response.headers.get("Retry-After") ?? undefined,
+        ...notes,
       };
       if (response.status === 503 && decided.retryAfter === undefined) return unavailable(message);
       return { ok: false, failure: decided };
@@ -68,6 +71,11 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
     logFailure("database refused the call", { call: name, status: response.status, code });
     return unavailable(databaseAway);
   };
+}
+
+function readNotes(headers: Headers): { notes?: Notes } {
+  const notes = [...headers].filter(([name]) => /^x-(ratelimit|logloom)-/.test(name));
+  return notes.length > 0 ? { notes: Object.fromEntries(notes) } : {};
 }
 
 function readError(text: string): { code: string; message: string } {

@@ -3,10 +3,14 @@ export interface Failure {
   readonly status: number;
   readonly error: string;
   readonly retryAfter?: string;
+  readonly notes?: Notes;
 }
 
+/** What the database says beside an answer, by header: x-ratelimit-… for the client, x-logloom-… for us. */
+export type Notes = Readonly<Record<string, string>>;
+
 export type Result<T> =
-  | { readonly ok: true; readonly value: T }
+  | { readonly ok: true; readonly value: T; readonly notes?: Notes }
   | { readonly ok: false; readonly failure: Failure };
 
 export function success<T>(value: T): Result<T> {

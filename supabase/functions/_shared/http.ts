@@ -1,10 +1,11 @@
-import type { Failure } from "./errors.ts";
+import type { Failure, Notes } from "./errors.ts";
 
 const corsHeaders = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Allow-Headers":
     "authorization, x-client-info, apikey, content-type, content-encoding, x-api-key, idempotency-key",
-  "Access-Control-Expose-Headers": "allow, retry-after",
+  "Access-Control-Expose-Headers":
+    "allow, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset",
 };
 
 /** `body` is JSON text, so that the database's answer passes through as it came. */
@@ -19,8 +20,18 @@ export function jsonText(
   });
 }
 
-export function failureResponse({ status, error, retryAfter }: Failure): Response {
-  const headers: Record<string, string> = {};
+const limitHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+
+/** Those of the notes that are meant for the client. */
+export function clientHeaders(notes: Notes = {}): Record<string, string> {
+  return Object.fromEntries(
+    limitHeaders.map((name) => [name, notes[name.toLowerCase()]])
+      .filter(([, value]) => value !== undefined),
+  );
+}
+
+export function failureResponse({ status, error, retryAfter, notes }: Failure): Response {
+  const headers = clientHeaders(notes);
   if (retryAfter !== undefined) headers["Retry-After"] = retryAfter;
   return jsonText(status, JSON.stringify({ error }), headers);
 }

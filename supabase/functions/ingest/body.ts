@@ -40,6 +40,15 @@ export async function readBody(request: Request): Promise<Result<Body>> {
   }
 }
 
+/** Takes the body off the connection, so that whoever sends it hears the answer. */
+export async function discardBody(request: Request): Promise<void> {
+  try {
+    await collect(request.body);
+  } catch {
+    // The client is gone, and with it whoever would want to know.
+  }
+}
+
 function tooLarge(bytes: number): Result<never> {
   return failure(413, `Request body too large: ${bytes} bytes (max ${maxBodyBytes})`);
 }

@@ -1,4 +1,10 @@
-import { type Authenticate, type Caller, readCredentials, sha256Hex } from "../_shared/auth.ts";
+import {
+  type Authenticate,
+  type Caller,
+  type Credentials,
+  readCredentials,
+  sha256Hex,
+} from "../_shared/auth.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import {
   describeError,
@@ -8,13 +14,22 @@ import {
   success,
   unavailable,
 } from "../_shared/errors.ts";
-import { failureResponse, jsonText, methodNotAllowed, preflight } from "../_shared/http.ts";
-import { type Body, readBody } from "./body.ts";
+import {
+  clientHeaders,
+  failureResponse,
+  jsonText,
+  methodNotAllowed,
+  preflight,
+} from "../_shared/http.ts";
+import { type Body, discardBody, readBody } from "./body.ts";
 import { type Events, readEvents } from "./events.ts";
+import { createHolds, type Holds } from "./holds.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
   readonly callDatabase: CallDatabase;
+  /** Called when pg_cron seems not to run the writer. Must return at once. */
+  readonly wakeWriter: () => void;
 }
 
 const allowedMethods = "POST, OPTIONS";
@@ -43,17 +58,22 @@ const ingestParameters = [
 export function createIngestHandler(
   dependencies: IngestDependencies,
 ): (request: Request) => Promise<Response> {
+  const holds = createHolds();
   return async (request) => {
     if (request.method === "OPTIONS") return preflight(allowedMethods);
     if (request.method !== "POST") return methodNotAllowed(request.method, allowedMethods);
     let answer: Result<string>;
     try {
-      answer = await ingest(request, dependencies);
+      answer = await ingest(request, dependencies, holds);
     } catch (error) {
       logFailure("ingest failed", { reason: describeError(error) });
       answer = unavailable("The service is unavailable, try again");
     }
-    return answer.ok ? jsonText(200, answer.value) : failureResponse(answer.failure);
+    const notes = answer.ok ? answer.notes : answer.failure.notes;
+    if (notes?.["x-logloom-writer"] === "silent") dependencies.wakeWriter();
+    return answer.ok
+      ? jsonText(200, answer.value, clientHeaders(notes))
+      : failureResponse(answer.failure);
   };
 }
 
@@ -61,9 +81,12 @@ export function createIngestHandler(
 async function ingest(
   request: Request,
   { authenticate, callDatabase }: IngestDependencies,
+  holds: Holds,
 ): Promise<Result<string>> {
   const credentials = readCredentials(request.headers);
   if (!credentials.ok) return credentials;
+  const held = await heldAnswer(request, credentials.value, authenticate, holds);
+  if (held !== undefined) return held;
   const body = await readBody(request);
   if (!body.ok) return body;
   const caller = await authenticate(credentials.value);
@@ -83,11 +106,28 @@ async function ingest(
     return content;
   }
   const { events, parameters } = content.value;
-  return callDatabase(
+  const answer = await callDatabase(
     "ingest_logs",
     ingestParameters,
     events.toJson({ ...callerParameters(caller.value), ...parameters }),
   );
+  if (!answer.ok) holds.remember(caller.value, answer.failure);
+  return answer;
+}
+
+/** Who sends faster than its plan allows is refused here, at the price of reading, not of parsing. */
+async function heldAnswer(
+  request: Request,
+  credentials: Credentials,
+  authenticate: Authenticate,
+  holds: Holds,
+): Promise<Result<string> | undefined> {
+  if (holds.isEmpty()) return undefined;
+  const caller = await authenticate(credentials);
+  const held = caller.ok ? holds.find(caller.value) : undefined;
+  if (held === undefined) return undefined;
+  await discardBody(request);
+  return { ok: false, failure: held };
 }
 
 interface Content {

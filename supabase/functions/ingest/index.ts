@@ -1,18 +1,21 @@
 import { createAuthenticator } from "../_shared/auth.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";
+import { createGuardian } from "./guardian.ts";
 import { createIngestHandler } from "./handler.ts";
 
 const env = readEnv((name) => Deno.env.get(name));
+const callDatabase = createDatabase({
+  url: env.supabaseUrl,
+  serviceRoleKey: env.serviceRoleKey,
+  timeoutMs: 10_000,
+});
 
 Deno.serve(createIngestHandler({
   authenticate: createAuthenticator({
     jwksUrl: `${env.supabaseUrl}/auth/v1/.well-known/jwks.json`,
     jwtSecret: env.jwtSecret,
   }),
-  callDatabase: createDatabase({
-    url: env.supabaseUrl,
-    serviceRoleKey: env.serviceRoleKey,
-    timeoutMs: 10_000,
-  }),
+  callDatabase,
+  wakeWriter: createGuardian(callDatabase),
 }));

@@ -24,10 +24,11 @@ export interface Ingest extends AsyncDisposable {
 }
 
 /** The function as it runs, on a port of its own, with its database at `databaseUrl`. */
-export function startIngest(databaseUrl: string): Ingest {
+export function startIngest(databaseUrl: string, wakeWriter = () => {}): Ingest {
   const handler = createIngestHandler({
     authenticate: createAuthenticator({ jwksUrl: `${closedUrl()}/jwks`, jwtSecret: secret }),
     callDatabase: createDatabase({ url: databaseUrl, serviceRoleKey: "key", timeoutMs: 5000 }),
+    wakeWriter,
   });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handler);
   const { port } = server.addr;

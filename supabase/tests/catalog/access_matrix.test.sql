@@ -73,6 +73,10 @@ values
     'p_tenant_id => ''acme'', pipeline_config => ''{"compression": false}''',
     'ok', 'ok', 'PT403', 'ok'),
 
+  ('get_usage', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('get_usage', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
+
+  ('run_writer', '', '42501', '42501', '42501', 'ok'),
   ('ingest_logs', 'p_tenant_id => ''acme'', p_ts => array[now()]', '42501', '42501', '42501', 'ok'),
   ('health_report', '', '42501', '42501', '42501', 'ok');
 

@@ -97,7 +97,9 @@ select set_eq(
   (
     select array_agg(n.name)
     from unnest(
-      array['ingest_logs', 'health_report', 'claim_notifications', 'settle_notification']
+      array[
+        'ingest_logs', 'run_writer', 'health_report', 'claim_notifications', 'settle_notification'
+      ]
     ) n (name)
     where exists (
       select from pg_proc p

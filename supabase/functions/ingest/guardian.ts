@@ -1,0 +1,53 @@
+import type { CallDatabase } from "../_shared/database.ts";
+import { describeError, logFailure } from "../_shared/errors.ts";
+
+/** What Supabase's runtime offers so that work goes on after the answer; absent elsewhere. */
+interface Runtime {
+  readonly EdgeRuntime?: { waitUntil(work: Promise<unknown>): void };
+}
+
+/** A run that was cut short goes on with the next request. */
+const maxCalls = 200;
+
+/**
+ * Runs the writer from here when pg_cron does not: one run at a time, and one more after it when it
+ * was asked for meanwhile, since that run may have looked before the new events were there.
+ */
+export function createGuardian(
+  callDatabase: CallDatabase,
+  pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1000)),
+): () => void {
+  let isRunning = false;
+  let isWanted = false;
+
+  async function guard(): Promise<void> {
+    try {
+      while (isWanted) {
+        isWanted = false;
+        await runWriter(callDatabase);
+        await pause();
+      }
+    } catch (error) {
+      logFailure("the writer could not be run", { reason: describeError(error) });
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  return () => {
+    isWanted = true;
+    if (isRunning) return;
+    isRunning = true;
+    const work = guard();
+    (globalThis as Runtime).EdgeRuntime?.waitUntil(work);
+  };
+}
+
+async function runWriter(callDatabase: CallDatabase): Promise<void> {
+  for (let call = 0; call < maxCalls; call++) {
+    const answer = await callDatabase("run_writer", [], "{}");
+    if (!answer.ok) return;
+    const run: { done?: unknown } = JSON.parse(answer.value);
+    if (run.done !== false) return;
+  }
+}

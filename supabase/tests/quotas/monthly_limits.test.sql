@@ -1,0 +1,89 @@
+begin;
+\ir ../ingest_answer.psql
+select plan(13);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
+insert into private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
+on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
+update app.plans set monthly_events_limit = 100, monthly_bytes_limit = 1000 where plan_id = 'free';
+
+create temp table month_end as
+select extract(epoch from date_trunc('month', now()) + interval '1 month')::bigint as seconds;
+
+select is(
+  pg_temp.ingest('acme', 60, 10),
+  jsonb_build_object(
+    'status', 200, 'ingested', 60,
+    'headers', jsonb_build_object(
+      'X-RateLimit-Limit', '100', 'X-RateLimit-Remaining', '40',
+      'X-RateLimit-Reset', m.seconds::text
+    )
+  ),
+  'below the limit the answer says what is left'
+) from month_end m;
+select is(
+  pg_temp.ingest('acme', 60, 10, 'key') #>> '{headers,X-RateLimit-Remaining}', '0',
+  'the request that passes the limit is taken, and nothing is left'
+);
+select is(
+  pg_temp.ingest('acme', 1) - 'headers',
+  '{"status": 429, "message": "Monthly event limit reached: 100 events"}',
+  'the next is refused'
+);
+select is(
+  (pg_temp.ingest('acme', 1) -> 'headers') - 'Retry-After',
+  jsonb_build_object(
+    'X-RateLimit-Limit', '100', 'X-RateLimit-Remaining', '0', 'X-RateLimit-Reset', m.seconds::text
+  ),
+  'with the limit'
+) from month_end m;
+select ok(
+  abs(
+    (pg_temp.ingest('acme', 1) #>> '{headers,Retry-After}')::bigint
+    - (m.seconds - extract(epoch from clock_timestamp()))
+  ) <= 2,
+  'and the seconds to the month''s end'
+) from month_end m;
+select is(
+  pg_temp.ingest('acme', 60, 10, 'key') - 'headers', '{"status": 200, "ingested": 60}',
+  'a repeat gets its first answer all the same'
+);
+select is((select sum(events) from private.queue), 120::bigint, 'and stores nothing');
+select is(
+  pg_temp.ingest('acme', 0) ->> 'status', '200', 'no events need no quota'
+);
+
+select private.flip_queue();
+select private.write_step();
+select is(
+  pg_temp.ingest('acme', 1) ->> 'status', '429', 'once it is written the limit is reached still'
+);
+update app.plans set monthly_events_limit = 121 where plan_id = 'free';
+select is(
+  pg_temp.ingest('acme', 1) ->> 'status', '200',
+  'a limit that is raised holds from the next request'
+);
+update app.usage_days set day = private.month_start(now()) - 1 where true;
+select is(
+  pg_temp.ingest('acme', 1) #>> '{headers,X-RateLimit-Remaining}', '119',
+  'the month before does not count'
+);
+
+select pg_temp.ingest('globex', 1, 1000);
+select is(
+  pg_temp.ingest('globex', 1) - 'headers',
+  '{"status": 429, "message": "Monthly byte limit reached: 1000 bytes"}',
+  'bytes are limited too'
+);
+
+update private.job_heartbeats set last_succeeded_at = now() - interval '11 seconds';
+select is(
+  array[
+    pg_temp.ingest('acme', 1) #>> '{headers,X-Logloom-Writer}',
+    pg_temp.ingest('globex', 1) #>> '{headers,X-Logloom-Writer}'
+  ],
+  '{silent,silent}', 'every answer tells the function of a writer that does not run'
+);
+
+select * from finish();
+rollback;

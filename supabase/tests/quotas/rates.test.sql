@@ -1,0 +1,73 @@
+begin;
+\ir ../ingest_answer.psql
+select plan(14);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
+select pg_temp.ingest('acme', 5);
+select is_empty('select from private.rate_buckets', 'without a rate nothing is kept');
+
+update app.plans set requests_per_second = 2, requests_burst = 3 where plan_id = 'free';
+select is(
+  array(select pg_temp.ingest('acme', 1) ->> 'status' from generate_series(1, 4)),
+  '{200,200,200,429}', 'a burst of requests, then no more'
+);
+select is(
+  pg_temp.ingest('acme', 1) - 'headers',
+  '{"status": 429, "message": "Rate limit reached: 2 requests per second"}', 'says which rate'
+);
+select is(
+  (pg_temp.ingest('acme', 1) -> 'headers') - 'X-RateLimit-Reset' - 'X-Logloom-Writer',
+  '{
+    "X-RateLimit-Limit": "2", "X-RateLimit-Remaining": "0", "Retry-After": "1",
+    "X-Logloom-Hold": "1"
+  }',
+  'and when to come again'
+);
+select is(pg_temp.ingest('globex', 1) ->> 'status', '200', 'another tenant has its own bucket');
+
+update private.rate_buckets
+set filled_at = filled_at - interval '1 second'
+where tenant_id = 'acme';
+select is(
+  array(select pg_temp.ingest('acme', 1) ->> 'status' from generate_series(1, 3)),
+  '{200,200,429}', 'a second brings as many as the rate says'
+);
+update private.rate_buckets set filled_at = filled_at - interval '1 hour' where tenant_id = 'acme';
+select is(
+  array(select pg_temp.ingest('acme', 1) ->> 'status' from generate_series(1, 4)),
+  '{200,200,200,429}', 'a long pause brings no more than the burst'
+);
+
+update app.plans
+set requests_per_second = null, requests_burst = null, events_per_second = 10, events_burst = 20
+where plan_id = 'free';
+delete from private.rate_buckets;
+select is(
+  pg_temp.ingest('acme', 100) ->> 'status', '200', 'a request larger than the burst is taken'
+);
+select is(
+  pg_temp.ingest('acme', 1) #>> '{headers,Retry-After}', '9',
+  'and its debt of 80 waited for'
+);
+select is(
+  pg_temp.ingest('acme', 1) #>> '{headers,X-Logloom-Hold}', '3',
+  'the function repeats the refusal for a few seconds at most'
+);
+select is(
+  pg_temp.ingest('acme', 1) ->> 'message', 'Rate limit reached: 10 events per second', 'of events'
+);
+select is(
+  (select events from private.rate_buckets where tenant_id = 'acme'), -80::double precision,
+  'a refusal takes nothing'
+);
+select throws_ok(
+  $$update app.plans set events_per_second = 0, events_burst = 1 where plan_id = 'free'$$,
+  '23514', null, 'a rate is positive'
+);
+select throws_ok(
+  $$update app.plans set events_burst = null where plan_id = 'free'$$,
+  '23514', null, 'and has a burst'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,89 @@
+begin;
+\ir ../actors.psql
+\ir ../ingest_answer.psql
+select plan(9);
+
+select pg_temp.act_as_user('acme', 'alice');
+select throws_ok(
+  'select public.get_usage()', 'PT404', 'Tenant not found', 'before its first write'
+);
+select pg_temp.act_as_postgres();
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
+update app.plans set monthly_events_limit = 1000, monthly_bytes_limit = 3000 where plan_id = 'free';
+insert into app.usage_days (tenant_id, day, events, bytes)
+values
+  ('acme', private.month_start(now()), 100, 200),
+  ('acme', private.month_start(now()) - 1, 7, 8),
+  ('acme', private.month_start(now()) - interval '1 month', 1, 1),
+  ('acme', private.month_start(now()) - interval '1 month' - interval '1 day', 50, 60);
+select pg_temp.ingest('acme', 23, 100);
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table answer as select to_jsonb(u) as usage from public.get_usage() u;
+select is(
+  (
+    select a.usage - 'month' - 'resets_at' - 'projected_events' - 'projected_bytes' - 'days'
+      - 'months'
+    from answer a
+  ),
+  '{
+    "tenant_id": "acme", "events": 123, "bytes": 300, "monthly_events_limit": 1000,
+    "monthly_bytes_limit": 3000, "events_percent": 12.30, "bytes_percent": 10.00
+  }',
+  'this month against the limits, what is still queued included'
+);
+select is(
+  (select a.usage -> 'months' from answer a),
+  jsonb_build_array(
+    jsonb_build_object(
+      'month', to_char(now() at time zone 'UTC', 'YYYY-MM'), 'events', 123, 'bytes', 300
+    )
+  ),
+  'one month unless more are asked for'
+);
+select is(
+  (
+    select sum((d ->> 'events')::integer)
+    from answer a, jsonb_array_elements(a.usage -> 'days') d
+  ),
+  123::bigint, 'per day'
+);
+select is(
+  (select (a.usage ->> 'resets_at')::timestamptz from answer a),
+  date_trunc('month', now()) + interval '1 month', 'the limits start anew with the next month'
+);
+select ok(
+  (
+    select (a.usage ->> 'projected_events')::bigint >= 123
+      and abs(
+        (a.usage ->> 'projected_events')::numeric
+        - 123 * extract(
+          epoch from date_trunc('month', now()) + interval '1 month' - date_trunc('month', now())
+        )
+          / greatest(86400, extract(epoch from now() - date_trunc('month', now())))
+      ) <= 1
+    from answer a
+  ),
+  'the month goes on as it began'
+);
+select is(
+  (
+    select jsonb_agg(m - 'month')
+    from public.get_usage(p_months => 3) u, unnest(u.months) x
+    cross join lateral to_jsonb(x) m
+  ),
+  '[
+    {"events": 123, "bytes": 300}, {"events": 8, "bytes": 9}, {"events": 50, "bytes": 60}
+  ]',
+  'months newest first'
+);
+select throws_ok(
+  'select public.get_usage(p_months => 25)', 'PT400', 'Invalid p_months: 1 to 24', 'too many months'
+);
+select throws_ok(
+  'select public.get_usage(p_months => 0)', 'PT400', 'Invalid p_months: 1 to 24', 'too few'
+);
+
+select * from finish();
+rollback;
