@@ -49,6 +49,7 @@ create table private.settings (
   partition_days_ahead integer not null default 7,
   job_history_lifetime interval not null default '1 hour',
   job_failure_lifetime interval not null default '7 days',
+  audit_lifetime interval not null default '400 days',
   list_limit_default integer not null default 100,
   list_limit_max integer not null default 1000,
   constraint settings_has_one_row check (singleton)
@@ -97,6 +98,8 @@ comment on column private.settings.job_history_lifetime is
   'How long pg_cron''s record of a run that succeeded is kept.';
 comment on column private.settings.job_failure_lifetime is
   'How long pg_cron''s record of any other run is kept.';
+comment on column private.settings.audit_lifetime is
+  'How long audit events and the records of deletions are kept.';
 comment on column private.settings.list_limit_default is 'p_limit of a list where none is given.';
 comment on column private.settings.list_limit_max is 'Greatest p_limit of a list.';
 

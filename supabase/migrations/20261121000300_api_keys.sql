@@ -78,7 +78,7 @@ grant select (
 ) on app.api_keys to authenticated, service_role;
 grant insert (tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at)
 on app.api_keys to authenticated, service_role;
-grant update (revoked_at) on app.api_keys to authenticated, service_role;
+grant update (expires_at, revoked_at) on app.api_keys to authenticated, service_role;
 
 create function private.api_key_status(p_revoked_at timestamptz, p_expires_at timestamptz)
 returns text
@@ -278,6 +278,55 @@ begin
 end;
 $$;
 
+create function public.rotate_api_key(
+  p_tenant_id text default null,
+  p_key_id uuid default null,
+  p_overlap_minutes integer default null
+)
+returns public.created_api_key
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := private.resolve_tenant(p_tenant_id);
+  v_overlap constant integer := coalesce(p_overlap_minutes, 60);
+  v_old record;
+  v_result public.created_api_key;
+begin
+  perform private.require_parameter('p_key_id', p_key_id is null);
+  if v_overlap not between 0 and 10080 then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_overlap_minutes: 0 to 10080',
+      hint = 'Both keys work for so long; 10080 minutes are a week.';
+  end if;
+  select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at into v_old
+  from app.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id
+  for no key update;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = 'API key not found',
+      hint = 'list_api_keys shows the keys of this tenant.';
+  end if;
+  if private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_key_id: the API key is revoked or expired',
+      hint = 'Create a new key.';
+  end if;
+
+  -- A key that was to live for a time is followed by one that lives as long.
+  v_result := public.create_api_key(
+    p_tenant_id, v_old.name, now() + (v_old.expires_at - v_old.created_at), v_old.scopes
+  );
+  update app.api_keys k
+  set expires_at = least(k.expires_at, now() + make_interval(mins => v_overlap))
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
+  return v_result;
+end;
+$$;
+
 create function public.get_api_key_usage(p_tenant_id text default null, p_key_id uuid default null)
 returns public.api_key_usage
 language plpgsql
@@ -312,6 +361,7 @@ grant execute on function
   public.list_api_keys(text, integer, uuid),
   public.create_api_key(text, text, timestamptz, text[]),
   public.revoke_api_key(text, uuid),
+  public.rotate_api_key(text, uuid, integer),
   public.get_api_key_usage(text, uuid)
 to authenticated, service_role;
 
@@ -341,6 +391,10 @@ comment on function public.create_api_key(text, text, timestamptz, text[]) is
 comment on function public.revoke_api_key(text, uuid) is
   'Revokes an API key; the next request with it is refused. Again: no change. '
   'Errors: PT400, PT401, PT403, PT404.';
+comment on function public.rotate_api_key(text, uuid, integer) is
+  'Creates an API key in place of another, with its name, scopes and length of life, and returns '
+  'it with key_value, this once. The other works for p_overlap_minutes more (0 to 10080, default '
+  '60). Errors: PT400, PT401, PT403, PT404.';
 comment on function public.get_api_key_usage(text, uuid) is
   'When an API key was made and last used, in whole days since. '
   'Errors: PT400, PT401, PT403, PT404.';

@@ -73,6 +73,12 @@ values
     'p_tenant_id => ''acme'', pipeline_config => ''{"compression": false}''',
     'ok', 'ok', 'PT403', 'ok'),
 
+  ('rotate_api_key', 'p_key_id => {key}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('rotate_api_key', 'p_tenant_id => ''acme'', p_key_id => {key}', 'ok', 'ok', 'PT403', 'ok'),
+  ('rotate_api_key', 'p_tenant_id => ''umbrella'', p_key_id => {key}',
+    'PT403', 'PT403', 'PT404', 'PT404'),
+  ('list_audit_events', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_audit_events', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
   ('get_usage', '', 'ok', 'ok', 'ok', 'PT400'),
   ('get_usage', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
 

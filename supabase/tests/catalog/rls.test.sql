@@ -43,6 +43,8 @@ values ('acme', 'n', 'ts:*', 1, 'gt', 5, 5, true);
 insert into app.alert_history (tenant_id, rule_id, value, threshold)
 values ('acme', gen_random_uuid(), 2, 1);
 
+delete from app.audit_events where action <> 'member.added';
+
 create function pg_temp.rows_seen()
 returns table (name text, seen bigint)
 language plpgsql

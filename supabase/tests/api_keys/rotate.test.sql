@@ -1,0 +1,100 @@
+begin;
+\ir ../actors.psql
+select plan(17);
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table old as select * from public.create_api_key(p_name => 'web');
+create temp table new as
+select r.* from old o, public.rotate_api_key(p_key_id => o.key_id, p_overlap_minutes => 30) r;
+grant select on old, new to public;
+
+select is(
+  (select jsonb_build_object('name', n.name, 'scopes', n.scopes, 'status', n.status) from new n),
+  '{"name": "web", "scopes": ["ingest"], "status": "active"}', 'the new key is like the old one'
+);
+select isnt(n.key_value, o.key_value, 'but another') from old o, new n;
+select is(n.expires_at, null, 'that does not expire either') from new n;
+select is(
+  (select l.expires_at from public.list_api_keys() l where l.key_id = o.key_id),
+  now() + interval '30 minutes', 'the old one ends after the overlap'
+) from old o;
+
+select pg_temp.act_as_postgres();
+create function pg_temp.works(p_key_value text)
+returns boolean
+language plpgsql
+as $$
+begin
+  perform private.authenticate_api_key(encode(sha256(convert_to(p_key_value, 'UTF8')), 'hex'));
+  return true;
+exception when sqlstate 'PT401' then
+  return false;
+end;
+$$;
+select is(array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{t,t}', 'both work')
+from old o, new n;
+update app.api_keys set expires_at = now() where expires_at is not null;
+select is(
+  array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{f,t}', 'then the new one alone'
+)
+from old o, new n;
+
+select pg_temp.act_as_user('acme', 'alice');
+select throws_ok(
+  format('select public.rotate_api_key(p_key_id => %L)', o.key_id),
+  'PT400', 'Invalid p_key_id: the API key is revoked or expired', 'an expired key'
+) from old o;
+select public.revoke_api_key(p_key_id => n.key_id) from new n;
+select throws_ok(
+  format('select public.rotate_api_key(p_key_id => %L)', n.key_id),
+  'PT400', 'Invalid p_key_id: the API key is revoked or expired', 'or a revoked one'
+) from new n;
+
+create temp table short as
+select * from public.create_api_key(p_name => 's', p_expires_at => now() + interval '10 minutes');
+select is(
+  (select r.expires_at from short s, public.rotate_api_key(p_key_id => s.key_id) r),
+  now() + interval '10 minutes', 'the new key lives as long as the old one was to live'
+);
+select is(
+  (select l.expires_at from public.list_api_keys() l where l.key_id = s.key_id),
+  now() + interval '10 minutes', 'an overlap prolongs no life'
+) from short s;
+create temp table none as select * from public.create_api_key(p_name => 'n');
+select public.rotate_api_key(p_key_id => n.key_id, p_overlap_minutes => 0) from none n;
+select is(
+  (select l.status from public.list_api_keys() l where l.key_id = n.key_id), 'expired',
+  'without overlap the old key ends at once'
+) from none n;
+
+select throws_ok(
+  format(
+    $$select public.rotate_api_key(p_key_id => %L, p_overlap_minutes => %s)$$, gen_random_uuid(), m
+  ),
+  'PT400', 'Invalid p_overlap_minutes: 0 to 10080', 'an overlap of ' || m
+) from unnest(array[-1, 10081]) m;
+select throws_ok(
+  'select public.rotate_api_key()', 'PT400', 'Missing required parameter: p_key_id', 'no key'
+);
+select throws_ok(
+  format('select public.rotate_api_key(p_key_id => %L)', gen_random_uuid()),
+  'PT404', 'API key not found', 'an unknown key'
+);
+select pg_temp.act_as_user('umbrella', 'alice');
+select throws_ok(
+  format('select public.rotate_api_key(p_key_id => %L)', n.key_id),
+  'PT404', 'API key not found', 'another tenant''s key'
+) from new n;
+select pg_temp.act_as_postgres();
+select is(
+  (
+    select array_agg(e.action order by e.occurred_at)
+    from app.audit_events e, old o, new n
+    where e.subject in (o.key_id::text, n.key_id::text)
+  ),
+  '{api_key.created,api_key.created,api_key.changed,api_key.changed,api_key.revoked}',
+  'all of it is in the audit log'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,92 @@
+begin;
+\ir ../actors.psql
+select plan(13);
+
+create function pg_temp.last_event(p_tenant_id text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select format('%s %s %s', e.actor, e.action, e.details)
+    from app.audit_events e
+    where e.tenant_id = p_tenant_id
+    order by e.occurred_at desc
+    limit 1
+  );
+end;
+$$;
+grant execute on function pg_temp.last_event(text) to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table created as select * from public.create_api_key(p_name => 'web');
+select is(
+  pg_temp.last_event('acme'),
+  format('alice api_key.created {"name": "web", "key_prefix": "%s"}', c.key_prefix), 'a key is made'
+) from created c;
+select is(
+  (select subject from public.list_audit_events()), c.key_id::text, 'by its id'
+) from created c;
+select public.revoke_api_key(p_key_id => c.key_id) from created c;
+select matches(
+  pg_temp.last_event('acme'), '^alice api_key.revoked .*"revoked_at": {"to": "', 'and revoked'
+);
+
+select public.update_tenant_settings(pipeline_config => '{"retention_days": 3}');
+select is(
+  pg_temp.last_event('acme'),
+  'alice settings.changed {"retention_days": {"to": 3, "from": null}}', 'settings change'
+);
+select public.update_tenant_settings(pipeline_config => '{"retention_days": 3}');
+select is(
+  (select count(*) from public.list_audit_events(p_action => 'settings.changed')), 1::bigint,
+  'a change of nothing is none'
+);
+
+select pg_temp.act_as_service_role();
+select public.update_tenant_settings('acme', pipeline_config => '{"retention_days": 2}');
+select is(
+  pg_temp.last_event('acme'),
+  'service_role settings.changed {"retention_days": {"to": 2, "from": 3}}', 'by a service'
+);
+
+select pg_temp.act_as_postgres();
+insert into app.tenant_members (tenant_id, user_id, role)
+values ('acme', '11111111-1111-4111-8111-111111111111', 'member');
+select is(
+  pg_temp.last_event('acme'), 'postgres member.added {"role": "member"}', 'a member joins'
+);
+update app.tenant_members set role = 'admin' where tenant_id = 'acme';
+select is(
+  pg_temp.last_event('acme'),
+  'postgres member.changed {"role": {"to": "admin", "from": "member"}}', 'gets another role'
+);
+delete from app.tenant_members where tenant_id = 'acme';
+select is(
+  pg_temp.last_event('acme'), 'postgres member.removed {"role": "admin"}', 'and leaves'
+);
+update app.tenants set plan_id = 'pro' where tenant_id = 'acme';
+select is(
+  pg_temp.last_event('acme'),
+  'postgres plan.changed {"plan_id": {"to": "pro", "from": "free"}}', 'a plan is bought'
+);
+
+update app.api_keys set last_used_at = now() where tenant_id = 'acme';
+select is(
+  (select count(*) from app.audit_events where tenant_id = 'acme'), 8::bigint,
+  'the use of a key is no change'
+);
+select is_empty(
+  $$select from app.audit_events e, app.api_keys k
+    where e.details::text like '%' || encode(k.key_digest, 'hex') || '%'
+      or e.details::text like '%digest%'$$,
+  'no digest is in the log'
+);
+delete from app.tenants where tenant_id = 'acme';
+select is(
+  (select count(*) from app.audit_events where tenant_id = 'acme'), 9::bigint,
+  'the log outlives the tenant'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,63 @@
+begin;
+\ir ../actors.psql
+select plan(9);
+
+insert into app.audit_events (tenant_id, occurred_at, actor, action, subject)
+select 'acme', now() - i * interval '1 hour', 'alice',
+  case when i % 2 = 0 then 'member.added' else 'member.removed' end, 'subject ' || i
+from generate_series(1, 6) i;
+insert into app.audit_events (tenant_id, actor, action, subject)
+values ('umbrella', 'bob', 'member.added', 'theirs');
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  array(select e.subject from public.list_audit_events() e),
+  '{subject 1,subject 2,subject 3,subject 4,subject 5,subject 6}', 'newest first, one''s own'
+);
+select is(
+  array(
+    select e.subject
+    from public.list_audit_events(
+      p_limit => 2,
+      p_after => (select l.event_id from public.list_audit_events(p_limit => 2) l offset 1)
+    ) e
+  ),
+  '{subject 3,subject 4}', 'page by page'
+);
+select is(
+  array(select e.subject from public.list_audit_events(p_action => 'member.added') e),
+  '{subject 2,subject 4,subject 6}', 'by action'
+);
+select is(
+  array(
+    select e.subject
+    from public.list_audit_events(
+      p_ts_from => now() - interval '4 hours', p_ts_to => now() - interval '2 hours'
+    ) e
+  ),
+  '{subject 3,subject 4}', 'by time'
+);
+select throws_ok(
+  format('select public.list_audit_events(p_after => %L)', gen_random_uuid()),
+  'PT400', 'Invalid p_after: no such audit event', 'after an unknown event'
+);
+select throws_ok(
+  $$insert into app.audit_events (tenant_id, actor, action, subject)
+    values ('acme', 'x', 'member.added', 'x')$$,
+  '42501', null, 'a user adds no event'
+);
+select throws_ok('delete from app.audit_events', '42501', null, 'and removes none');
+
+select pg_temp.act_as_service_role();
+select throws_ok('delete from app.audit_events', '42501', null, 'nor does a service');
+
+select pg_temp.act_as_postgres();
+update private.settings set audit_lifetime = '5 hours 30 minutes';
+select private.purge_audit_events();
+select is(
+  (select count(*) from app.audit_events where tenant_id = 'acme'), 5::bigint,
+  'events past their lifetime go'
+);
+
+select * from finish();
+rollback;
