@@ -115,6 +115,8 @@ async function check(argv: string[]): Promise<StepResult> {
 const accepted: Record<string, string> = {
   function_search_path_mutable_private_write_logs_:
     "a procedure that commits cannot carry a set clause; it qualifies every name instead",
+  function_search_path_mutable_private_evaluate_alerts_:
+    "a procedure that commits cannot carry a set clause; it qualifies every name instead",
 };
 
 async function advisors({ stack }: Context): Promise<StepResult> {

@@ -16,7 +16,10 @@ create type public.alert_rule as (
   notification_destinations text[],
   notification_config jsonb,
   created_at timestamptz,
-  updated_at timestamptz
+  updated_at timestamptz,
+  last_evaluated_at timestamptz,
+  last_value double precision,
+  last_error text
 );
 
 create type public.alert_history_entry as (
@@ -31,7 +34,10 @@ create type public.alert_history_entry as (
   acknowledged_by text,
   notification_sent boolean,
   notification_sent_at timestamptz,
-  notification_channels text[]
+  notification_channels text[],
+  notification_error text,
+  window_start timestamptz,
+  window_end timestamptz
 );
 
 create function private.is_email_address(p_text text)
@@ -80,6 +86,9 @@ create table app.alert_rules (
   created_by text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  last_evaluated_at timestamptz,
+  last_value double precision,
+  last_error text,
   constraint alert_rules_name_is_valid check (
     name = private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -117,7 +126,9 @@ create table app.alert_rules (
       )
     )
   )
-);
+)
+-- Every rule is updated every minute.
+with (fillfactor = 70);
 
 -- No foreign key on rule_id: what was found stays on record when the rule is deleted.
 create table app.alert_history (
@@ -131,6 +142,9 @@ create table app.alert_history (
   acknowledged_by text,
   notification_sent_at timestamptz,
   notification_channels text[] not null default '{}',
+  notification_error text,
+  window_start timestamptz,
+  window_end timestamptz,
   constraint alert_history_value_is_finite check (value > '-Infinity' and value < 'Infinity'),
   constraint alert_history_acknowledgement_is_whole check (
     (acknowledged_at is null) = (acknowledged_by is null)
@@ -143,6 +157,9 @@ create index alert_history_tenant_id_triggered_at_idx
 on app.alert_history (tenant_id, triggered_at desc, alert_id desc);
 create index alert_history_tenant_id_rule_id_triggered_at_idx
 on app.alert_history (tenant_id, rule_id, triggered_at desc, alert_id desc);
+-- A window fires once, whoever evaluates it how often.
+create unique index alert_history_rule_id_window_end_idx
+on app.alert_history (rule_id, window_end);
 
 alter table app.alert_rules enable row level security;
 alter table app.alert_rules force row level security;
@@ -251,7 +268,8 @@ begin
   select
     r.rule_id, r.tenant_id, r.name, r.description, r.query_dsl, r.threshold,
     r.comparison::public.alert_comparison, r.window_minutes, r.cooldown_minutes, r.enabled,
-    r.notification_destinations, r.notification_config, r.created_at, r.updated_at
+    r.notification_destinations, r.notification_config, r.created_at, r.updated_at,
+    r.last_evaluated_at, r.last_value, r.last_error
   from app.alert_rules r
   where r.tenant_id = v_tenant_id
     and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
@@ -275,7 +293,8 @@ begin
   select
     r.rule_id, r.tenant_id, r.name, r.description, r.query_dsl, r.threshold,
     r.comparison::public.alert_comparison, r.window_minutes, r.cooldown_minutes, r.enabled,
-    r.notification_destinations, r.notification_config, r.created_at, r.updated_at
+    r.notification_destinations, r.notification_config, r.created_at, r.updated_at,
+    r.last_evaluated_at, r.last_value, r.last_error
   into v_result
   from app.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
@@ -332,7 +351,8 @@ begin
   returning
     r.rule_id, r.tenant_id, r.name, r.description, r.query_dsl, r.threshold,
     r.comparison::public.alert_comparison, r.window_minutes, r.cooldown_minutes, r.enabled,
-    r.notification_destinations, r.notification_config, r.created_at, r.updated_at
+    r.notification_destinations, r.notification_config, r.created_at, r.updated_at,
+    r.last_evaluated_at, r.last_value, r.last_error
   into v_result;
   return v_result;
 exception when check_violation then
@@ -391,7 +411,8 @@ begin
   returning
     r.rule_id, r.tenant_id, r.name, r.description, r.query_dsl, r.threshold,
     r.comparison::public.alert_comparison, r.window_minutes, r.cooldown_minutes, r.enabled,
-    r.notification_destinations, r.notification_config, r.created_at, r.updated_at
+    r.notification_destinations, r.notification_config, r.created_at, r.updated_at,
+    r.last_evaluated_at, r.last_value, r.last_error
   into v_result;
   if not found then
     perform private.refuse_alert_rule();
@@ -463,7 +484,8 @@ begin
   select
     h.alert_id, h.rule_id, h.tenant_id, h.triggered_at, h.value, h.threshold,
     h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
-    h.notification_sent_at is not null, h.notification_sent_at, h.notification_channels
+    h.notification_sent_at is not null, h.notification_sent_at, h.notification_channels,
+    h.notification_error, h.window_start, h.window_end
   from app.alert_history h
   where h.tenant_id = v_tenant_id
     and (p_rule_id is null or h.rule_id = p_rule_id)
@@ -529,6 +551,9 @@ comment on column app.alert_rules.created_by is
   'The claim sub of who made it. Every user of the tenant may change it.';
 comment on column app.alert_rules.notification_config is
   'Free-form. email and webhook_url are the addresses of the destinations of these names.';
+comment on column app.alert_rules.last_evaluated_at is 'End of the last window evaluated.';
+comment on column app.alert_rules.last_value is 'Value over that window; null: no data.';
+comment on column app.alert_rules.last_error is 'Why that window could not be evaluated.';
 comment on constraint alert_rules_name_is_valid on app.alert_rules is
   'Invalid p_name: 1 to 200 characters after trimming
 Name the rule after what it watches.';
@@ -568,6 +593,10 @@ comment on column app.alert_history.threshold is 'The rule''s threshold at the t
 comment on column app.alert_history.acknowledged_by is
   'The claim sub of who acknowledged it first.';
 comment on column app.alert_history.notification_channels is 'Channels on which it arrived.';
+comment on column app.alert_history.notification_error is
+  'Why the last delivery that was given up could not be made.';
+comment on column app.alert_history.window_end is
+  'The value is of records from window_start to before window_end.';
 comment on type public.alert_comparison is 'How a rule compares its value with the threshold.';
 comment on type public.alert_rule is 'An alert rule. Windows and cooldowns are in minutes.';
 comment on type public.alert_history_entry is

@@ -34,6 +34,7 @@ declare
   v_queue_status text;
   v_writer_status text;
   v_partitions_status text;
+  v_alerts jsonb;
 begin
   select s.* into v_settings from private.settings s;
   v_queue := private.queue_state();
@@ -55,11 +56,14 @@ begin
     v_silence >= v_settings.writer_degraded_silence
   );
   v_partitions_status := private.health_word(not v_current_exists, not v_next_exists);
+  v_alerts := private.alert_health(v_now, private.watermark(v_queue.oldest_received_at));
 
   return jsonb_build_object(
     'status', private.health_word(
       'unhealthy' in (v_queue_status, v_writer_status, v_partitions_status),
-      'degraded' in (v_queue_status, v_writer_status, v_partitions_status)
+      'degraded' in (
+        v_queue_status, v_writer_status, v_partitions_status, v_alerts ->> 'status'
+      )
     ),
     'timestamp', v_now,
     'checks', jsonb_build_object(
@@ -84,6 +88,7 @@ begin
         'next_partition', private.partition_name(v_today + 1),
         'next_exists', v_next_exists
       ),
+      'alerts', v_alerts,
       'jobs', coalesce(
         (
           select jsonb_object_agg(
@@ -121,4 +126,4 @@ comment on function private.health_word(boolean, boolean) is 'healthy, degraded 
 comment on function private.health_report() is 'The work of public.health_report().';
 comment on function public.health_report() is
   'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions and jobs. Thresholds: private.settings.';
+  'writer (milliseconds, seconds), partitions, alerts and jobs. Thresholds: private.settings.';

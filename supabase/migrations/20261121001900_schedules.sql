@@ -68,3 +68,13 @@ select cron.schedule(
   'purge_idempotency_keys', '13 * * * *',
   $$select private.run_job('purge_idempotency_keys', 'private.purge_idempotency_keys()')$$
 );
+-- More often than once a minute, because a round begins when the watermark has passed a minute.
+select cron.schedule('evaluate_alerts', '3 seconds', 'call private.evaluate_alerts()');
+select cron.schedule(
+  'send_notifications', '5 seconds',
+  $$select private.run_job('send_notifications', 'private.send_notifications()')$$
+);
+select cron.schedule(
+  'purge_notifications', '23 4 * * *',
+  $$select private.run_job('purge_notifications', 'private.purge_notifications()')$$
+);

@@ -41,7 +41,8 @@ select is(
     "triggered_at": "2026-11-21T11:00:00+00:00", "value": 1.5, "threshold": 1,
     "acknowledged": false, "acknowledged_at": null, "acknowledged_by": null,
     "notification_sent": true, "notification_sent_at": "2026-11-21T11:00:02+00:00",
-    "notification_channels": ["email"]
+    "notification_channels": ["email"], "notification_error": null, "window_start": null,
+    "window_end": null
   }',
   'an entry'
 )

@@ -26,7 +26,8 @@ select is(
     "notification_destinations": ["webhook", "email"],
     "notification_config": {
       "email": "ops@example.com", "webhook_url": "https://example.com/hook?a=b", "note": ["x"]
-    }
+    },
+    "last_evaluated_at": null, "last_value": null, "last_error": null
   }',
   'a rule as it was created'
 )
@@ -40,7 +41,8 @@ select is(
   '{
     "tenant_id": "acme", "name": "n", "description": null, "query_dsl": "ts:*", "threshold": -1e300,
     "comparison": "neq", "window_minutes": 1, "cooldown_minutes": 10080, "enabled": false,
-    "notification_destinations": [], "notification_config": {}
+    "notification_destinations": [], "notification_config": {},
+    "last_evaluated_at": null, "last_value": null, "last_error": null
   }',
   'what is left out has its default'
 )
@@ -178,7 +180,8 @@ select is(
     "tenant_id": "acme", "name": "new", "description": null, "query_dsl": "level:warn",
     "threshold": 7, "comparison": "lt", "window_minutes": 2, "cooldown_minutes": 3,
     "enabled": true, "notification_destinations": ["email"],
-    "notification_config": {"email": "a@example.com"}
+    "notification_config": {"email": "a@example.com"},
+    "last_evaluated_at": null, "last_value": null, "last_error": null
   }',
   'update: everything at once'
 )

@@ -63,6 +63,19 @@ values
   ('list_alert_history', 'p_after => {alert}', 'ok', 'ok', 'PT400', 'PT400'),
   ('acknowledge_alert', 'p_alert_id => {alert}', 'ok', 'ok', 'PT404', 'PT400'),
 
+  ('list_alert_deliveries', 'p_alert_id => {alert}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('list_alert_deliveries', 'p_rule_id => {rule}', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_alert_deliveries', 'p_alert_id => {alert}, p_after => {delivery}',
+    'ok', 'ok', 'PT404', 'PT400'),
+  ('list_alert_deliveries', 'p_rule_id => {rule}, p_after => {delivery}',
+    'ok', 'ok', 'PT400', 'PT400'),
+  ('retry_alert_delivery', 'p_delivery_id => {delivery}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('test_alert_rule', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('rotate_webhook_secret', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('preview_alert_rule', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('preview_alert_rule', 'p_tenant_id => ''acme'', p_rule_id => {rule}',
+    'ok', 'ok', 'PT403', 'ok'),
+
   ('get_current_tenant', '', 'ok', 'ok', 'ok', 'PT400'),
   ('get_current_tenant', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
   ('get_tenant_settings', '', 'ok', 'ok', 'ok', 'PT400'),
@@ -84,6 +97,10 @@ values
 
   ('run_writer', '', '42501', '42501', '42501', 'ok'),
   ('ingest_logs', 'p_tenant_id => ''acme'', p_ts => array[now()]', '42501', '42501', '42501', 'ok'),
+  ('claim_notifications', '', '42501', '42501', '42501', 'ok'),
+  ('settle_notification',
+    'p_notification_id => {delivery}, p_claim_id => {delivery}, p_outcome => ''delivered''',
+    '42501', '42501', '42501', 'ok'),
   ('health_report', '', '42501', '42501', '42501', 'ok');
 
 create temp table actors (
@@ -114,14 +131,24 @@ with k as (
   returning id, is_shared
 ), r as (
   insert into app.alert_rules (
-    tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
+    tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
+    notification_destinations, notification_config
   )
-  values ('acme', 'acme-only', 'ts:*', 1, 'gt', 5, 5, true)
+  values (
+    'acme', 'acme-only', 'ts:*', 1, 'gt', 5, 5, true, '{email}', '{"email": "a@acme.example"}'
+  )
   returning rule_id
 ), h as (
   insert into app.alert_history (tenant_id, rule_id, value, threshold)
   select 'acme', r.rule_id, 2, 1 from r
-  returning alert_id
+  returning alert_id, rule_id
+), d as (
+  insert into private.notifications (
+    tenant_id, rule_id, alert_id, channel, address, body, expires_at, status, settled_at
+  )
+  select 'acme', h.rule_id, h.alert_id, 'email', 'a@acme.example', '{}', now(), 'failed', now()
+  from h
+  returning notification_id
 )
 insert into objects
 select 'key', quote_literal(k.key_id) from k
@@ -132,6 +159,8 @@ union all
 select 'rule', quote_literal(r.rule_id) from r
 union all
 select 'alert', quote_literal(h.alert_id) from h
+union all
+select 'delivery', quote_literal(d.notification_id) from d
 union all
 select 'rule_arguments',
   'p_name => ''new'', p_query_dsl => ''ts:*'', p_threshold => 1, p_comparison => ''gt'', '

@@ -5,9 +5,12 @@ select plan(6);
 select results_eq(
   $$select jobname, schedule from cron.job order by jobname collate "C"$$,
   $$values
+    ('evaluate_alerts', '3 seconds'),
     ('maintain_partitions', '7 * * * *'),
     ('purge_idempotency_keys', '13 * * * *'),
     ('purge_job_history', '*/10 * * * *'),
+    ('purge_notifications', '23 4 * * *'),
+    ('send_notifications', '5 seconds'),
     ('write_logs', '1 second')$$,
   'the jobs and their schedules'
 );

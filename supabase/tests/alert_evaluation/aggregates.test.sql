@@ -1,0 +1,78 @@
+begin;
+\ir rounds.psql
+select plan(16);
+
+select pg_temp.rule(q.query_dsl, 'gte', -1000, 10) from unnest(array[
+  'level:error', 'level:error | rate()', 'level:error | count()', 'level:error | sum(attrs.ms)',
+  'level:error | avg(attrs.ms)', 'level:error | min(attrs.ms)', 'level:error | max(attrs.ms)',
+  'level:error | p50(attrs.ms)', 'level:error | p95(attrs.ms)',
+  'level:error | count_distinct(attrs.ms)', 'level:error ts:>now-5m'
+]) q (query_dsl) \g /dev/null
+
+select is(pg_temp.round('12:00'), 6, 'without any record, what has a value fires');
+select results_eq(
+  'select * from pg_temp.fired()',
+  array[
+    '12:00 level:error 0', '12:00 level:error ts:>now-5m 0', '12:00 level:error | count() 0',
+    '12:00 level:error | count_distinct(attrs.ms) 0', '12:00 level:error | rate() 0',
+    '12:00 level:error | sum(attrs.ms) 0'
+  ],
+  'no data fires nothing'
+);
+select is(
+  (select last_value from app.alert_rules where query_dsl like '%avg%'), null,
+  'and is shown as null'
+);
+
+select pg_temp.arrive('12:00:30', p_attrs => '{"ms": 10}', p_level => 'error');
+select pg_temp.arrive('12:00:40', p_attrs => '{"ms": -2.5}', p_level => 'error');
+select pg_temp.arrive('12:00:45', p_attrs => '{"ms": 1000}', p_level => 'info');
+select pg_temp.arrive(
+  '12:00:50', p_attrs => '{"ms": 7}', p_tenant_id => 'umbrella', p_level => 'error'
+);
+select pg_temp.round('12:01') \g /dev/null
+select pg_temp.arrive('12:07:10', p_attrs => '{"ms": 10}', p_level => 'error');
+select pg_temp.arrive('12:07:20', p_attrs => '{"ms": "40"}', p_level => 'error');
+select pg_temp.round('12:08') \g /dev/null
+-- Late, into a minute that has values.
+select pg_temp.arrive('12:07:30', p_attrs => '{"ms": 0.5}', p_level => 'error');
+select pg_temp.arrive('12:08:30', p_level => 'error');
+select is(pg_temp.round('12:09') > 0, true, 'a round after several');
+
+select is(r.last_value, v.value, v.name)
+from (
+  values
+    ('level:error', 6::double precision, 'records without an aggregate'),
+    ('level:error | count()', 6, 'count'),
+    ('level:error | rate()', 0.6, 'rate is per minute of the window'),
+    ('level:error | sum(attrs.ms)', 18, 'sum'),
+    ('level:error | avg(attrs.ms)', 4.5, 'avg, of numbers only'),
+    ('level:error | min(attrs.ms)', -2.5, 'min'),
+    ('level:error | max(attrs.ms)', 10, 'max'),
+    ('level:error | p50(attrs.ms)', 5.25, 'p50'),
+    ('level:error | count_distinct(attrs.ms)', 4, 'count_distinct'),
+    ('level:error ts:>now-5m', 4, 'now is the end of the window')
+) v (query_dsl, value, name)
+join app.alert_rules r on r.query_dsl = v.query_dsl;
+
+select is(
+  (select array_agg(p.group_id is not null order by r.query_dsl collate "C") from app.alert_rules r
+    join private.alert_plans p using (rule_id)),
+  '{t,f,t,t,f,t,t,f,f,t,t}',
+  'percentiles, distinct counts and now have no partial values'
+);
+
+-- What the partial values say is what the records say.
+select is_empty(
+  $$select r.query_dsl, r.last_value, private.window_value(
+      r.tenant_id, p.filter, p.aggregate, p.aggregate_sql, pg_temp.at('11:59'), pg_temp.at('12:09')
+    )
+    from app.alert_rules r join private.alert_plans p using (rule_id)
+    where r.last_value is distinct from private.window_value(
+      r.tenant_id, p.filter, p.aggregate, p.aggregate_sql, pg_temp.at('11:59'), pg_temp.at('12:09')
+    ) and not p.names_now$$,
+  'every value is the one that the records give'
+);
+
+select * from finish();
+rollback;

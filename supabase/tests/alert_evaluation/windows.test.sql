@@ -1,0 +1,133 @@
+begin;
+\ir rounds.psql
+select plan(25);
+
+select pg_temp.rule('error', 'gte', 2, 5, p_name => 'five') \g /dev/null
+select pg_temp.rule('error', 'lt', 1, 1, p_name => 'none') \g /dev/null
+
+select pg_temp.arrive('11:55', 'an error');
+select pg_temp.arrive('11:59:59.999999', 'an error');
+select pg_temp.arrive('12:00', 'an error');
+select is(pg_temp.round('12:00:59'), 1, 'the first round');
+select results_eq(
+  'select * from pg_temp.fired()', array['12:00 five 2'],
+  'a window begins with its first instant and ends before its last'
+);
+select is(pg_temp.round('12:00:59'), null, 'a minute is evaluated once');
+select is(pg_temp.round('12:01:00'), 1, 'the window follows the watermark');
+select results_eq(
+  $$select * from pg_temp.fired('five')$$, array['12:00 2', '12:01 2'],
+  'what left the window does not count, what came into it does'
+);
+select is(
+  (select count(*)::integer from private.alert_groups), 1, 'rules with one filter share a group'
+);
+
+-- A backlog.
+select is(
+  pg_temp.round('12:02', '2 minutes 1 second'), null,
+  'rules wait while the watermark is over two minutes behind'
+);
+select is(pg_temp.round('12:02', '2 minutes'), 2, 'not when it is two minutes');
+select results_eq(
+  $$select * from pg_temp.fired('none')$$, array['12:02 0'],
+  'a minute of which all is known had nothing'
+);
+select pg_temp.arrive('12:02:30', 'an error');
+select pg_temp.arrive('12:03:30', 'an error');
+select pg_temp.arrive('12:04:30', 'an error', p_count => 4);
+select pg_temp.arrive('12:06:30', 'an error');
+select is(pg_temp.round('12:07:00'), 6, 'after a wait each window that was passed is evaluated');
+select results_eq(
+  $$select * from pg_temp.fired('five')$$,
+  array[
+    '12:00 2', '12:01 2', '12:02 2', '12:03 3', '12:04 4', '12:05 7', '12:06 6', '12:07 7'
+  ],
+  'so that a backlog hides nothing'
+);
+select results_eq(
+  $$select * from pg_temp.fired('none')$$, array['12:02 0', '12:06 0'],
+  'and only what had nothing falls below one'
+);
+
+-- Late records.
+select pg_temp.rule('late', 'gte', 1, 1, p_name => 'late') \g /dev/null
+select is(pg_temp.round('12:08'), 2, 'nothing late yet');
+select pg_temp.arrive('12:07:59', 'late');
+select pg_temp.round('12:09') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('late')$$, array['12:08 1'],
+  'a late record counts in the window that it belongs to'
+);
+select pg_temp.arrive('12:07:58', 'late');
+select pg_temp.round('12:10') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('late')$$, array['12:08 1'],
+  'a window that fired does not fire again'
+);
+select pg_temp.arrive('12:08:30', 'late');
+select pg_temp.round('12:12') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('late')$$, array['12:08 1'],
+  'after the grace of two minutes a window is closed'
+);
+select results_eq(
+  $$select p.minute, p.events from private.alert_partials p
+    join private.alert_groups g using (group_id) where strpos(g.filter, '%late%') > 0 order by 1$$,
+  $$values (pg_temp.at('12:07'), 2::bigint), (pg_temp.at('12:08'), 1)$$,
+  'each record is in one minute, once'
+);
+
+-- The future.
+select pg_temp.rule('ahead', 'gte', 1, 1, p_name => 'ahead') \g /dev/null
+select pg_temp.round('12:13') \g /dev/null
+select pg_temp.arrive('12:15:30', 'ahead');
+select pg_temp.round('12:15') \g /dev/null
+select is_empty(
+  $$select from private.alert_partials p join private.alert_groups g using (group_id)
+    where strpos(g.filter, '%late%') > 0$$,
+  'minutes that no window needs any more are forgotten'
+);
+select is_empty(
+  $$select * from pg_temp.fired('ahead')$$, 'an event ahead of time does not count yet'
+);
+select pg_temp.round('12:16') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('ahead')$$, array['12:16 1'], 'it counts when its minute is over'
+);
+
+-- Changes of a rule.
+update app.alert_rules set enabled = false where name in ('late', 'ahead');
+update app.alert_rules set window_minutes = 30, updated_at = pg_temp.at('12:16:30')
+where name = 'none';
+update app.alert_rules set comparison = 'gt', threshold = 5, updated_at = pg_temp.at('12:16:30')
+where name = 'none';
+delete from app.alert_history;
+select pg_temp.round('12:17') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('none')$$, array['12:17 10'],
+  'a longer window is filled from the records that are there'
+);
+update app.alert_rules
+set query_dsl = 'late', window_minutes = 60, updated_at = pg_temp.at('12:17:30')
+where name = 'none';
+update app.alert_rules set threshold = 0 where name = 'none';
+select pg_temp.round('12:18') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('none')$$, array['12:17 10', '12:18 3'], 'so is another query'
+);
+update app.alert_rules set enabled = true, updated_at = pg_temp.at('12:18:30') where name = 'late';
+delete from app.alert_rules where name <> 'late';
+select is(pg_temp.round('12:19'), 0, 'a rule that is enabled again sees the last window only');
+select is(
+  (select count(*)::integer from private.alert_groups), 1, 'a group without rules is deleted'
+);
+select pg_temp.arrive('15:30:10', 'late', p_count => 2);
+select pg_temp.round('15:31') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('late')$$, array['15:31 2'],
+  'after hours without a round all is read anew'
+);
+
+select * from finish();
+rollback;

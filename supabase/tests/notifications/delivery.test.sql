@@ -1,0 +1,205 @@
+begin;
+\ir ../actors.psql
+\ir outbox.psql
+select plan(34);
+select pg_temp.fire(4);
+create temp table deliveries as
+select n.notification_id as id, n.channel, n.alert_id from private.notifications n;
+grant select on deliveries to public;
+
+-- Claims.
+create temp table claims as select c.* from public.claim_notifications() c;
+select results_eq(
+  $$select c.channel, c.address, c.body = n.body, c.secrets
+    from claims c join private.notifications n using (notification_id) order by 1$$,
+  $$select 'email', 'ops@example.com', true, '{}'::text[]
+    union all
+    select 'webhook', 'https://example.com/hook', true, array[w.secret]
+    from private.webhook_secrets w where w.rule_id = '00000000-0000-4000-9000-000000000001'$$,
+  'a claim has all that a delivery needs, and a webhook its secret'
+);
+select is_empty('select public.claim_notifications()', 'what is claimed is not claimed again');
+select is(
+  (select n.next_attempt_at - now() from pg_temp.outbox() n), '60 seconds', 'until the claim lapses'
+);
+update private.notifications set next_attempt_at = now();
+create temp table later_claims as select c.* from public.claim_notifications() c;
+select is(
+  (select array_agg(n.attempts) from private.notifications n), '{2,2}', 'then it is another attempt'
+);
+select public.settle_notification(c.notification_id, c.claim_id, 'failed', 500, 'too late')
+from claims c \g /dev/null
+select is(
+  (select array_agg(n.status) from private.notifications n), '{pending,pending}',
+  'who lost the claim cannot say that it failed'
+);
+select public.settle_notification(c.notification_id, c.claim_id, 'delivered', 200)
+from claims c where c.channel = 'email' \g /dev/null
+select is((pg_temp.outbox('email')).status, 'delivered', 'that it arrived holds whoever says so');
+select public.settle_notification(c.notification_id, c.claim_id, 'failed', 550, 'no such user')
+from later_claims c where c.channel = 'email' \g /dev/null
+select is((pg_temp.outbox('email')).status, 'delivered', 'and stays so');
+select is(
+  (select to_jsonb(h) - '{alert_id,rule_id,triggered_at,window_start,window_end}'::text[]
+    from app.alert_history h),
+  jsonb_build_object('notification_sent_at', now()) || '{
+    "tenant_id": "acme", "value": 4, "threshold": 3, "acknowledged_at": null,
+    "acknowledged_by": null, "notification_channels": ["email"], "notification_error": null
+  }',
+  'the history says on which channel it arrived'
+);
+
+-- Back-off.
+select is(
+  (
+    select array_agg(
+      private.retry_delay(a.attempts, null) between d.delay * 0.8 and d.delay * 1.2
+    )
+    from unnest(
+      '{1,2,3,7,8,9,1000}'::integer[],
+      '{5s,15s,45s,3645s,3h,3h,3h}'::interval[]
+    ) d (attempts, delay)
+    cross join lateral (select d.attempts from generate_series(1, 20)) a
+    where not private.retry_delay(a.attempts, null) between d.delay * 0.8 and d.delay * 1.2
+  ),
+  null, 'waits grow threefold from 5 s to 3 h, give or take a fifth'
+);
+select isnt(
+  private.retry_delay(5, null), private.retry_delay(5, null), 'and are not the same for all'
+);
+select is(private.retry_delay(1, 600), '10 minutes', 'a receiver may ask for longer');
+select is(private.retry_delay(1, 1000000000), '3 hours', 'not for ever');
+
+select pg_temp.deliver('retry', p_status => 500, p_error => 'HTTP 500');
+select is(
+  (select array[n.status, n.last_status::text, n.last_error, n.claim_id::text]
+    from pg_temp.outbox() n),
+  '{pending,500,HTTP 500,NULL}', 'a failed attempt is noted'
+);
+select ok(
+  (
+    select n.next_attempt_at - now() between interval '36 s' and interval '54 s'
+    from pg_temp.outbox() n
+  ),
+  'and the next one is the third wait away'
+);
+select is_empty('select public.claim_notifications()', 'nothing is due before that');
+update private.notifications set expires_at = now() + interval '1 second';
+select pg_temp.deliver('retry', p_status => 503, p_error => 'HTTP 503');
+select is((pg_temp.outbox()).status, 'failed', 'after 24 h a delivery is given up');
+select is(
+  (select h.notification_error from app.alert_history h), 'webhook: HTTP 503',
+  'the history says why'
+);
+select is(
+  (select h.notification_channels from app.alert_history h), '{email}', 'it did not arrive there'
+);
+
+-- By hand.
+select pg_temp.act_as_user('acme', 'alice');
+select results_eq(
+  $$select d.delivery_id, d.channel, d.status, d.attempts, d.last_status, d.last_error,
+      d.delivered_at, d.next_attempt_at
+    from deliveries x, public.list_alert_deliveries(x.alert_id) d
+    where d.delivery_id = x.id order by d.channel$$,
+  $$select x.id, x.channel, v.status, v.attempts, v.last_status, v.last_error, v.delivered_at,
+      null::timestamptz
+    from deliveries x
+    join (values
+      ('email', 'delivered', 2, 200, null::text, now()),
+      ('webhook', 'failed', 4, 503, 'HTTP 503', null)
+    ) v (channel, status, attempts, last_status, last_error, delivered_at) using (channel)
+    order by x.channel$$,
+  'a tenant sees what became of its notifications'
+);
+select throws_ok(
+  format('select public.retry_alert_delivery(%L)', x.id),
+  'PT400', 'The delivery arrived already', 'what arrived is not sent again'
+)
+from deliveries x where x.channel = 'email';
+select throws_ok(
+  'select public.retry_alert_delivery(gen_random_uuid())', 'PT404', 'Delivery not found', 'unknown'
+);
+select is(
+  (
+    select count(*)::integer
+    from public.list_alert_deliveries((select alert_id from deliveries limit 1), p_limit => 1)
+  ),
+  1, 'a page of deliveries'
+);
+select pg_temp.act_as_postgres();
+update app.alert_rules
+set notification_config = notification_config || '{"webhook_url": "https://example.com/mended"}'
+where name = 'r1';
+select pg_temp.act_as_user('acme', 'alice');
+select results_eq(
+  $$select d.status, d.attempts, d.next_attempt_at
+    from deliveries x, public.retry_alert_delivery(x.id) d where x.channel = 'webhook'$$,
+  $$values ('pending', 4, now())$$, 'a failed delivery is due again'
+);
+select pg_temp.act_as_postgres();
+select is(
+  (select array[n.address, (n.expires_at - now())::text] from pg_temp.outbox() n),
+  '{https://example.com/mended,"1 day"}', 'at the rule''s present address, for another 24 h'
+);
+select pg_temp.deliver('delivered', p_status => 204);
+select is(
+  (select h.notification_channels from app.alert_history h), '{email,webhook}', 'then it arrives'
+);
+select pg_temp.fire(5);
+select pg_temp.deliver('failed', p_status => 410, p_error => repeat('x', 1000));
+select is(
+  (select array[n.status, length(n.last_error)::text] from private.notifications n
+    where n.last_status = 410),
+  '{failed,500}', 'a receiver that is gone stops the delivery'
+);
+
+-- Secrets.
+create temp table secrets as
+select w.secret from private.webhook_secrets w where w.rule_id::text ~ '1$';
+grant select on secrets to public;
+select pg_temp.act_as_user('acme', 'alice');
+create temp table rotated as
+select r.* from public.rotate_webhook_secret('00000000-0000-4000-9000-000000000001') r;
+grant select on rotated to public;
+select ok(
+  (select r.secret ~ '^whsec_' and r.secret <> s.secret from rotated r, secrets s),
+  'a rotated secret is another'
+);
+select is((select r.previous_valid_until - now() from rotated r), '24 hours', 'both hold a day');
+select pg_temp.act_as_postgres();
+select pg_temp.fire(6);
+select is(
+  (select c.secrets from public.claim_notifications() c where c.channel = 'webhook'),
+  (select array[r.secret, s.secret] from rotated r, secrets s), 'meanwhile both sign'
+);
+update private.webhook_secrets set previous_valid_until = now();
+update private.notifications set next_attempt_at = now();
+select is(
+  (select c.secrets from public.claim_notifications() c where c.channel = 'webhook'),
+  (select array[r.secret] from rotated r), 'then only the new one'
+);
+
+-- Fairness.
+delete from private.notifications;
+select pg_temp.fire(i) from generate_series(10, 29) i \g /dev/null
+select pg_temp.fire(i, 2) from generate_series(10, 11) i \g /dev/null
+select is(
+  (
+    select count(*)::integer
+    from public.claim_notifications(4) c join private.notifications n using (notification_id)
+    where n.tenant_id = 'umbrella'
+  ),
+  2, 'a tenant with much to send leaves room for the others'
+);
+select is((select count(*)::integer from public.claim_notifications()), 20, 'a claim has a limit');
+select throws_ok(
+  'select public.claim_notifications(101)', 'PT400', 'Invalid p_limit: 1 to 100', 'too many'
+);
+select throws_ok(
+  $$select public.settle_notification(gen_random_uuid(), gen_random_uuid(), 'lost')$$,
+  'PT400', 'Invalid p_outcome: one of delivered, retry, failed', 'another outcome'
+);
+
+select * from finish();
+rollback;

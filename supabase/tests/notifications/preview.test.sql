@@ -1,0 +1,119 @@
+begin;
+\ir ../actors.psql
+select plan(12);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+select private.create_partition(private.utc_day(now()) - i)
+from generate_series(1, 2) i \g /dev/null
+select private.record_job('write_logs', now() + interval '1 hour') \g /dev/null
+create temp table minutes as select private.whole_minute(now()) as m;
+grant select on minutes to public;
+
+-- 5 errors in one minute three hours ago, then one in each of the next four.
+insert into app.logs (id, tenant_id, ts, received_at, arrival, level, attrs)
+select gen_random_uuid(), 'acme', m.m - interval '180 minutes' + i * interval '10 s', now(), 1,
+  'error', jsonb_build_object('ms', i)
+from minutes m, generate_series(0, 4) i
+union all
+select gen_random_uuid(), 'acme', m.m - interval '179 minutes' + i * interval '1 minute', now(), 1,
+  'error', jsonb_build_object('ms', 100)
+from minutes m, generate_series(0, 3) i
+union all
+select
+  gen_random_uuid(), 'umbrella', m.m - interval '180 minutes', now(), 1, 'error', '{"ms": 1000}'
+from minutes m;
+
+create function pg_temp.preview(p_arguments text)
+returns text[]
+language plpgsql
+as $$
+declare
+  v_preview public.alert_preview;
+begin
+  execute format('select p.* from public.preview_alert_rule(%s) p', p_arguments) into v_preview;
+  return array(
+    select extract(epoch from m.m - a.window_end)::integer / 60 || ': ' || a.value
+    from minutes m, unnest(v_preview.alerts) a
+  );
+end;
+$$;
+grant execute on function pg_temp.preview(text) to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 4, p_comparison => 'gt',
+    p_window_minutes => 1$$),
+  '{179: 5}', 'the one minute with more than 4 errors'
+);
+select is(
+  pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 5, p_comparison => 'gte',
+    p_window_minutes => 3$$),
+  '{"179: 5","178: 6","177: 7"}', 'windows that overlap'
+);
+select is(
+  pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 1, p_comparison => 'gte',
+    p_window_minutes => 3, p_cooldown_minutes => 4$$),
+  '{"179: 5","175: 3"}', 'with a cooldown'
+);
+select is(
+  pg_temp.preview($$p_query_dsl => 'level:error | max(attrs.ms)', p_threshold => 50,
+    p_comparison => 'gt', p_window_minutes => 1$$),
+  '{"178: 100","177: 100","176: 100","175: 100"}', 'an aggregate'
+);
+select is(
+  (
+    select array[
+      p.step_minutes::text, (p.ts_to - p.ts_from)::text, (p.ts_to = m.m)::text,
+      cardinality(p.alerts)::text, p.alerts[1].value::text
+    ]
+    from minutes m, public.preview_alert_rule(
+      p_query_dsl => 'level:error | count_distinct(attrs.ms)', p_threshold => 5,
+      p_comparison => 'gt', p_window_minutes => 60
+    ) p
+  ),
+  '{60,"1 day",true,1,6}', 'distinct counts are taken of windows side by side'
+);
+create temp table rules as
+select r.rule_id from public.create_alert_rule(
+  p_name => 'n', p_query_dsl => 'level:error', p_threshold => 4, p_comparison => 'gt',
+  p_window_minutes => 1, p_cooldown_minutes => 0, p_enabled => true
+) r;
+grant select on rules to public;
+select is(
+  pg_temp.preview(format('p_rule_id => %L', r.rule_id)), '{179: 5}', 'a rule as it is'
+)
+from rules r;
+select is(
+  pg_temp.preview(format('p_rule_id => %L, p_comparison => ''lt'', p_threshold => 0', r.rule_id)),
+  '{}', 'a rule as it might be'
+)
+from rules r;
+select throws_ok(
+  $$select public.preview_alert_rule(p_query_dsl => 'ts:>now-5m', p_threshold => 1,
+    p_comparison => 'gt', p_window_minutes => 1)$$,
+  'PT400', 'A query that names now has no preview', 'now'
+);
+select throws_ok(
+  $$select public.preview_alert_rule(p_query_dsl => 'a', p_threshold => 1,
+    p_comparison => 'above', p_window_minutes => 1)$$,
+  'PT400', 'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq', 'another comparison'
+);
+select throws_ok(
+  $$select public.preview_alert_rule(p_query_dsl => 'a', p_threshold => 1, p_comparison => 'gt',
+    p_window_minutes => 1441)$$,
+  'PT400', 'Invalid p_window_minutes: 1 to 1440', 'too long a window'
+);
+select throws_ok(
+  $$select public.preview_alert_rule(p_query_dsl => 'a', p_comparison => 'gt',
+    p_window_minutes => 1)$$,
+  'PT400', 'Missing required parameter: p_threshold', 'no threshold'
+);
+select pg_temp.act_as_user('umbrella', 'eve');
+select throws_ok(
+  format('select public.preview_alert_rule(p_rule_id => %L)', r.rule_id),
+  'PT404', 'Alert rule not found', 'another tenant''s rule'
+)
+from rules r;
+
+select * from finish();
+rollback;
