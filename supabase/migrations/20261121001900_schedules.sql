@@ -57,6 +57,10 @@ comment on function private.purge_idempotency_keys() is
 
 select cron.schedule('write_logs', '1 second', 'call private.write_logs()');
 select cron.schedule(
+  'compact_log_counts', '20 seconds',
+  $$select private.run_job('compact_log_counts', 'private.compact_log_counts()')$$
+);
+select cron.schedule(
   'maintain_partitions', '7 * * * *',
   $$select private.run_job('maintain_partitions', 'private.maintain_partitions()')$$
 );

@@ -96,6 +96,20 @@ values
   ('get_usage', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
 
   ('run_writer', '', '42501', '42501', '42501', 'ok'),
+  ('search_logs', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('log_stats', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('log_stats', 'p_query_dsl => ''ts:* | count() by service''', 'ok', 'ok', 'ok', 'PT400'),
+  ('log_stats', 'p_query_dsl => ''ts:* | count() by host''', 'ok', 'ok', 'ok', 'PT400'),
+  ('log_histogram', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_log_fields', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('get_log', 'p_id => {log}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('get_log', 'p_id => {log}, p_ts => now()', 'ok', 'ok', 'PT404', 'PT400'),
+  ('tail_logs', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('tail_logs', 'p_cursor => {tail_cursor}', 'ok', 'ok', 'ok', 'PT400'),
+  ('run_saved_search', 'p_id => {shared_search}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('run_saved_search', 'p_id => {private_search}', 'ok', 'PT404', 'PT404', 'PT400'),
+  ('validate_query', 'p_query_dsl => ''ts:*''', 'ok', 'ok', 'ok', 'PT400'),
+
   ('ingest_logs', 'p_tenant_id => ''acme'', p_ts => array[now()]', '42501', '42501', '42501', 'ok'),
   ('claim_notifications', '', '42501', '42501', '42501', 'ok'),
   ('settle_notification',
@@ -138,6 +152,13 @@ with k as (
     'acme', 'acme-only', 'ts:*', 1, 'gt', 5, 5, true, '{email}', '{"email": "a@acme.example"}'
   )
   returning rule_id
+), l as (
+  insert into app.logs (id, tenant_id, ts, received_at, arrival, msg, service, host)
+  values (
+    gen_random_uuid(), 'acme', now() - interval '2 minutes', now(), 1,
+    'acme-only', 'acme-only', 'acme-only'
+  )
+  returning id
 ), h as (
   insert into app.alert_history (tenant_id, rule_id, value, threshold)
   select 'acme', r.rule_id, 2, 1 from r
@@ -159,6 +180,11 @@ union all
 select 'rule', quote_literal(r.rule_id) from r
 union all
 select 'alert', quote_literal(h.alert_id) from h
+union all
+select 'log', quote_literal(l.id) from l
+union all
+select 'tail_cursor',
+  quote_literal(private.encode_cursor(array['tail', '0', gen_random_uuid()::text]))
 union all
 select 'delivery', quote_literal(d.notification_id) from d
 union all

@@ -5,6 +5,7 @@ select plan(6);
 select results_eq(
   $$select jobname, schedule from cron.job order by jobname collate "C"$$,
   $$values
+    ('compact_log_counts', '20 seconds'),
     ('evaluate_alerts', '3 seconds'),
     ('maintain_partitions', '7 * * * *'),
     ('purge_idempotency_keys', '13 * * * *'),
