@@ -42,6 +42,8 @@ async function measure(
   const { sql, state } = bench;
   const bodies = makeBodies(events, bodyBytes);
   const key = await createKey(bench, "bench");
+  // What is sent here is more than smaller plans allow in a month.
+  await sql`update app.tenants set plan_id = 'enterprise' where tenant_id = 'bench'`;
   const send = (body: Uint8Array) => post(`${state.url}/functions/v1/ingest`, key, body);
   const nth = (n: number) => bodies[n % bodies.length];
 
