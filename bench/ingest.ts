@@ -214,6 +214,8 @@ async function createKey(bench: BenchStack, tenant: string): Promise<string> {
 }
 
 async function pauseWriter({ sql }: BenchStack): Promise<void> {
+  // Else the ingest function would step in for the silent writer.
+  await sql`update private.settings set writer_guard_silence = '1 hour' where singleton`;
   await sql`update cron.job set active = false where jobname = 'write_logs'`;
   // A run that has begun ends: it holds the writer's lock step by step, so wait for its heartbeat.
   await sql`call private.write_logs()`;
