@@ -112,11 +112,13 @@ async function check(argv: string[]): Promise<StepResult> {
 }
 
 /** What the advisors find and we mean so, by the beginning of its key. */
+const committing =
+  "a procedure that commits cannot carry a set clause; it qualifies every name instead";
 const accepted: Record<string, string> = {
-  function_search_path_mutable_private_write_logs_:
-    "a procedure that commits cannot carry a set clause; it qualifies every name instead",
-  function_search_path_mutable_private_evaluate_alerts_:
-    "a procedure that commits cannot carry a set clause; it qualifies every name instead",
+  function_search_path_mutable_private_write_logs_: committing,
+  function_search_path_mutable_private_evaluate_alerts_: committing,
+  function_search_path_mutable_private_run_retention_: committing,
+  function_search_path_mutable_private_run_deletions_: committing,
 };
 
 async function advisors({ stack }: Context): Promise<StepResult> {

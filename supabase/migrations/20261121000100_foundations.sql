@@ -49,6 +49,10 @@ create table private.settings (
   partition_days_ahead integer not null default 7,
   job_history_lifetime interval not null default '1 hour',
   job_failure_lifetime interval not null default '7 days',
+  deletion_batch_records integer not null default 10000,
+  deletion_pause interval not null default '50 milliseconds',
+  partition_drop_lock_timeout interval not null default '200 milliseconds',
+  partition_drop_attempts integer not null default 30,
   audit_lifetime interval not null default '400 days',
   list_limit_default integer not null default 100,
   list_limit_max integer not null default 1000,
@@ -98,6 +102,14 @@ comment on column private.settings.job_history_lifetime is
   'How long pg_cron''s record of a run that succeeded is kept.';
 comment on column private.settings.job_failure_lifetime is
   'How long pg_cron''s record of any other run is kept.';
+comment on column private.settings.deletion_batch_records is
+  'Records that one transaction of retention deletes, or one of delete_logs looks at.';
+comment on column private.settings.deletion_pause is
+  'Rest between two such transactions, so that others have the disk too.';
+comment on column private.settings.partition_drop_lock_timeout is
+  'How long dropping a partition waits for readers, while others wait behind it.';
+comment on column private.settings.partition_drop_attempts is
+  'How often, a second apart, dropping a partition is tried before it is left to the next run.';
 comment on column private.settings.audit_lifetime is
   'How long audit events and the records of deletions are kept.';
 comment on column private.settings.list_limit_default is 'p_limit of a list where none is given.';

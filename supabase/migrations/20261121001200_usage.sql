@@ -582,7 +582,7 @@ comment on type public.usage is
   'day of the months asked for, newest first. Bytes are those of request bodies.';
 comment on table app.usage_days is
   'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it '
-  'begins to move a slot of the queue; what lies behind queue_pointer.metered_through is not in it.';
+  'begins to move a slot of the queue; what lies behind queue_pointer.metered_through is not yet.';
 comment on table private.rate_buckets is
   'Token buckets of tenants whose plan has a rate: what was left at filled_at. A debt is negative.';
 comment on function private.meter_slot(smallint) is

@@ -68,6 +68,17 @@ select cron.schedule(
   'purge_job_history', '*/10 * * * *',
   $$select private.run_job('purge_job_history', 'private.purge_job_history()')$$
 );
+-- Once a day; the other hours make up for a run that failed or was killed.
+select cron.schedule('run_retention', '17 * * * *', 'call private.run_retention()');
+select cron.schedule('run_deletions', '* * * * *', 'call private.run_deletions()');
+select cron.schedule(
+  'purge_audit_events', '41 * * * *',
+  $$select private.run_job('purge_audit_events', 'private.purge_audit_events()')$$
+);
+select cron.schedule(
+  'purge_rate_buckets', '43 * * * *',
+  $$select private.run_job('purge_rate_buckets', 'private.purge_rate_buckets()')$$
+);
 select cron.schedule(
   'purge_idempotency_keys', '13 * * * *',
   $$select private.run_job('purge_idempotency_keys', 'private.purge_idempotency_keys()')$$

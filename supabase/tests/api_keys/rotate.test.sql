@@ -69,7 +69,7 @@ select is(
 
 select throws_ok(
   format(
-    $$select public.rotate_api_key(p_key_id => %L, p_overlap_minutes => %s)$$, gen_random_uuid(), m
+    'select public.rotate_api_key(p_key_id => %L, p_overlap_minutes => %s)', gen_random_uuid(), m
   ),
   'PT400', 'Invalid p_overlap_minutes: 0 to 10080', 'an overlap of ' || m
 ) from unnest(array[-1, 10081]) m;

@@ -31,6 +31,8 @@ insert into app.tenant_members (tenant_id, user_id) values ('acme', gen_random_u
 insert into app.tenant_settings (tenant_id) values ('acme');
 insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
+insert into app.retention_runs (tenant_id, kind, status, requested_by, ts_to)
+values ('acme', 'retention', 'done', 'retention', now());
 insert into app.usage_days (tenant_id, day, events, bytes) values ('acme', current_date, 1, 1);
 insert into app.logs (id, tenant_id, ts, received_at, arrival)
 values (gen_random_uuid(), 'acme', now(), now(), 1);

@@ -8,9 +8,13 @@ select results_eq(
     ('compact_log_counts', '20 seconds'),
     ('evaluate_alerts', '3 seconds'),
     ('maintain_partitions', '7 * * * *'),
+    ('purge_audit_events', '41 * * * *'),
     ('purge_idempotency_keys', '13 * * * *'),
     ('purge_job_history', '*/10 * * * *'),
     ('purge_notifications', '23 4 * * *'),
+    ('purge_rate_buckets', '43 * * * *'),
+    ('run_deletions', '* * * * *'),
+    ('run_retention', '17 * * * *'),
     ('send_notifications', '5 seconds'),
     ('write_logs', '1 second')$$,
   'the jobs and their schedules'
