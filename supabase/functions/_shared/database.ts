@@ -4,6 +4,7 @@ import {
   logFailure,
   type Notes,
   type Result,
+  retrySoon,
   success,
   unavailable,
 } from "./errors.ts";
@@ -62,10 +63,10 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
       const decided: Failure = {
         status: response.status,
         error: message,
-        retryAfter: response.headers.get("Retry-After") ?? undefined,
+        retryAfter: response.headers.get("Retry-After") ??
+          (response.status === 503 ? retrySoon() : undefined),
         ...notes,
       };
-      if (response.status === 503 && decided.retryAfter === undefined) return unavailable(message);
       return { ok: false, failure: decided };
     }
     logFailure("database refused the call", { call: name, status: response.status, code });

@@ -21,9 +21,14 @@ export function failure(status: number, error: string, retryAfter?: string): Res
   return { ok: false, failure: { status, error, retryAfter } };
 }
 
-/** A 503 asks for another try after 1 to 5 seconds, spread so that clients do not return in step. */
+/** 1 to 5 seconds, spread so that clients do not return in step. */
+export function retrySoon(): string {
+  return String(1 + Math.floor(Math.random() * 5));
+}
+
+/** A 503 asks for another try. */
 export function unavailable(error: string): Result<never> {
-  return failure(503, error, String(1 + Math.floor(Math.random() * 5)));
+  return failure(503, error, retrySoon());
 }
 
 /**

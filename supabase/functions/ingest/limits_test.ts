@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import type { CallDatabase } from "../_shared/database.ts";
+import { success, unavailable } from "../_shared/errors.ts";
+import { startPeer } from "../_shared/testing.ts";
+import { createGuardian } from "./guardian.ts";
+import { createHolds } from "./holds.ts";
+import { apiKey, startIngest, token } from "./testing.ts";
+
+const withKey = { "X-API-Key": apiKey };
+const withToken = { Authorization: `Bearer ${token}` };
+const accepted = '{"success":true,"ingested":1,"rejected":0}';
+
+async function post(url: string, headers: Record<string, string>, body = "[{}]") {
+  const response = await fetch(url, { method: "POST", headers, body });
+  return { status: response.status, body: await response.json(), headers: response.headers };
+}
+
+function refusal(headers: Record<string, string>): Response {
+  return Response.json({ code: "PT429", message: "Rate limit reached" }, { status: 429, headers });
+}
+
+Deno.test("what the database says of limits reaches the client, and nothing else of it does", async () => {
+  const limits = {
+    "X-RateLimit-Limit": "100",
+    "X-RateLimit-Remaining": "40",
+    "X-RateLimit-Reset": "1796083200",
+  };
+  for (const status of [200, 429]) {
+    await using peer = startPeer(() =>
+      status === 200
+        ? new Response(accepted, { headers: { ...limits, "X-Logloom-Writer": "silent" } })
+        : refusal({ ...limits, "Retry-After": "7", "X-Logloom-Writer": "silent" })
+    );
+    await using ingest = startIngest(peer.url);
+    const answer = await post(ingest.url, withKey);
+    assert.equal(answer.status, status);
+    for (const [name, value] of Object.entries(limits)) {
+      assert.equal(answer.headers.get(name), value);
+      assert.match(
+        answer.headers.get("Access-Control-Expose-Headers") ?? "",
+        new RegExp(name, "i"),
+      );
+    }
+    assert.equal(answer.headers.get("Retry-After"), status === 429 ? "7" : null);
+    assert.equal(answer.headers.get("X-Logloom-Writer"), null);
+  }
+});
+
+Deno.test("a refusal for the rate is repeated to the same caller without asking the database", async () => {
+  await using peer = startPeer(({ body }) =>
+    JSON.parse(body).p_tenant_id === undefined
+      ? refusal({ "Retry-After": "3", "X-Logloom-Hold": "3", "X-RateLimit-Limit": "5" })
+      : new Response(accepted)
+  );
+  await using ingest = startIngest(peer.url);
+  for (const body of ["[{}]", "not JSON", "x".repeat(600_000), "[{}]"]) {
+    const answer = await post(ingest.url, withKey, body);
+    assert.deepEqual([answer.status, answer.body], [429, { error: "Rate limit reached" }]);
+    assert.match(answer.headers.get("Retry-After") ?? "", /^[123]$/);
+    assert.equal(answer.headers.get("X-RateLimit-Limit"), "5");
+  }
+  assert.equal(peer.requests.length, 1);
+
+  assert.equal((await post(ingest.url, withToken)).status, 200);
+  const other = await post(ingest.url, { "X-API-Key": "ll_nobody" });
+  assert.equal(other.status, 401);
+});
+
+Deno.test("a refusal that may not be repeated is asked for each time", async () => {
+  await using peer = startPeer(() => refusal({ "Retry-After": "900" }));
+  await using ingest = startIngest(peer.url);
+  await post(ingest.url, withKey);
+  await post(ingest.url, withKey);
+  assert.equal(peer.requests.length, 2);
+});
+
+Deno.test("a hold ends when it is over, and the oldest of too many is forgotten", () => {
+  let now = 0;
+  const holds = createHolds(() => now);
+  const tenant = (n: number) => ({ kind: "tenant", tenantId: `t${n}` }) as const;
+  const failure = {
+    status: 429,
+    error: "wait",
+    retryAfter: "9",
+    notes: { "x-logloom-hold": "3" },
+  };
+  holds.remember(tenant(0), failure);
+  now = 2_999;
+  assert.equal(holds.find(tenant(0))?.retryAfter, "7");
+  assert.equal(holds.find({ kind: "api_key", keyDigest: "t0" }), undefined);
+  now = 3_000;
+  assert.equal(holds.find(tenant(0)), undefined);
+  assert.ok(holds.isEmpty());
+
+  for (let n = 0; n <= 1000; n++) holds.remember(tenant(n), failure);
+  assert.equal(holds.find(tenant(0)), undefined);
+  assert.ok(holds.find(tenant(1)));
+  assert.ok(holds.find(tenant(1000)));
+  now = 6_000;
+  assert.ok(holds.isEmpty());
+});
+
+Deno.test("the guardian runs the writer until it is done, one run at a time and one more if asked", async () => {
+  const answers = ["false", "false", "true", "false", "true"];
+  let calls = 0;
+  let atOnce = 0;
+  const done = Promise.withResolvers<void>();
+  const callDatabase: CallDatabase = async (name) => {
+    assert.equal(name, "run_writer");
+    assert.equal(++atOnce, 1);
+    await Promise.resolve();
+    atOnce -= 1;
+    const answer = answers[calls++];
+    if (calls === 1) wake();
+    if (calls === answers.length) done.resolve();
+    return success(`{"moved": 1, "done": ${answer}}`);
+  };
+  const wake = createGuardian(callDatabase, () => Promise.resolve());
+  wake();
+  wake();
+  await done.promise;
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(calls, 5);
+});
+
+Deno.test("the guardian gives up where the database is away, and tries again when asked", async () => {
+  let calls = 0;
+  const wake = createGuardian(() => {
+    calls += 1;
+    return Promise.resolve(unavailable("away"));
+  }, () => Promise.resolve());
+  wake();
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(calls, 1);
+  wake();
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(calls, 2);
+});
+
+Deno.test("a silent writer is woken by whatever the answer is", async () => {
+  for (const status of [200, 429, 503]) {
+    let woken = 0;
+    await using peer = startPeer(() =>
+      status === 200
+        ? new Response(accepted, { headers: { "X-Logloom-Writer": "silent" } })
+        : Response.json({ code: `PT${status}`, message: "no" }, {
+          status,
+          headers: { "X-Logloom-Writer": "silent" },
+        })
+    );
+    await using ingest = startIngest(peer.url, () => woken += 1);
+    await post(ingest.url, withKey);
+    assert.equal(woken, 1);
+  }
+});

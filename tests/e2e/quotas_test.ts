@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { apiKey, assertAnswer, createKey, ingest, newTenant } from "../support/client.ts";
+import { changeSettings, countRecords, openDatabase, queueIsEmpty } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { putOnPlan, usageOf } from "../support/plans.ts";
+
+const events = (count: number) => Array.from({ length: count }, (_, n) => ({ msg: `event ${n}` }));
+
+function monthEnd(): number {
+  const now = new Date();
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000;
+}
+
+Deno.test("every accepted request is told the limit, what is left and when it starts anew", async () => {
+  const tenant = await newTenant();
+  const { headers, body } = await ingest(tenant.headers, events(3));
+  assert.deepEqual(body, { success: true, ingested: 3, rejected: 0 });
+  assert.equal(headers.get("x-ratelimit-limit"), "1000000");
+  assert.equal(headers.get("x-ratelimit-remaining"), "999997");
+  assert.equal(headers.get("x-ratelimit-reset"), String(monthEnd()));
+  assert.equal(headers.get("x-logloom-writer"), null);
+});
+
+Deno.test("when the month's events are used up ingest answers 429 until the month's end", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  await putOnPlan(db, tenant, { monthly_events_limit: 10 });
+  const { key_value } = await createKey(tenant);
+
+  assert.equal((await ingest(tenant.headers, events(9))).headers.get("x-ratelimit-remaining"), "1");
+  assert.equal((await ingest(tenant.headers, events(9))).headers.get("x-ratelimit-remaining"), "0");
+  for (const headers of [tenant.headers, apiKey(key_value)]) {
+    const answer = await ingest(headers, events(1));
+    assertAnswer(answer, 429, { error: "Monthly event limit reached: 10 events" });
+    const left = monthEnd() - Date.now() / 1000;
+    assert.ok(Math.abs(Number(answer.headers.get("retry-after")) - left) <= 2);
+    assert.equal(answer.headers.get("x-ratelimit-limit"), "10");
+    assert.equal(answer.headers.get("x-ratelimit-remaining"), "0");
+    assert.equal(answer.headers.get("x-ratelimit-reset"), String(monthEnd()));
+  }
+  await queueIsEmpty(db);
+  assert.equal(await countRecords(db, tenant.id), 18);
+  assertAnswer(await ingest(tenant.headers, events(1)), 429, {
+    error: "Monthly event limit reached: 10 events",
+  });
+});
+
+Deno.test("bytes are those of the bodies as decompressed, and limited too", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  await putOnPlan(db, tenant, { monthly_bytes_limit: 1000 });
+  const body = JSON.stringify([{ msg: "x".repeat(1000) }]);
+  assert.equal((await ingest(tenant.headers, body)).status, 200);
+  assert.deepEqual(await usageOf(db, tenant), { events: 1, bytes: body.length });
+  assertAnswer(await ingest(tenant.headers, "{}"), 429, {
+    error: "Monthly byte limit reached: 1000 bytes",
+  });
+});
+
+Deno.test("64 requests at once pass the limit by no more than what is in flight", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  const limit = 5000;
+  const each = 20;
+  const atOnce = 64;
+  await putOnPlan(db, tenant, { monthly_events_limit: limit });
+  const body = JSON.stringify(events(each));
+  let acknowledged = 0;
+  await Promise.all(Array.from({ length: atOnce }, async () => {
+    for (;;) {
+      const { status } = await ingest(tenant.headers, body);
+      if (status === 429) return;
+      assert.equal(status, 200);
+      acknowledged += each;
+    }
+  }));
+  assert.ok(acknowledged >= limit, `${acknowledged} events`);
+  assert.ok(acknowledged <= limit + atOnce * each, `${acknowledged} events`);
+  assert.equal((await usageOf(db, tenant)).events, acknowledged);
+});
+
+Deno.test("a rate lets a burst through, then as much as it says", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  const rate = 10;
+  const burst = 20;
+  await putOnPlan(db, tenant, { requests_per_second: rate, requests_burst: burst });
+  const statuses: number[] = [];
+  const began = performance.now();
+  while (performance.now() - began < 3000) {
+    const { status, headers, body } = await ingest(tenant.headers, events(1));
+    statuses.push(status);
+    if (status === 200) continue;
+    assert.equal(status, 429);
+    assert.deepEqual(body, { error: "Rate limit reached: 10 requests per second" });
+    assert.match(headers.get("retry-after") ?? "", /^[12]$/);
+    assert.equal(headers.get("x-ratelimit-limit"), "10");
+  }
+  const seconds = (performance.now() - began) / 1000;
+  const accepted = statuses.filter((status) => status === 200).length;
+  assert.ok(statuses.slice(0, burst).every((status) => status === 200), `${statuses}`);
+  assert.ok(accepted <= burst + rate * seconds + 1, `${accepted} in ${seconds} s`);
+  assert.ok(accepted >= burst + rate, `${accepted} in ${seconds} s`);
+  await eventually("it is let in again", async () => {
+    return (await ingest(tenant.headers, events(1))).status === 200;
+  });
+});
+
+Deno.test("while the queue is full ingest answers 503, and takes up again after", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  {
+    await using _settings = await changeSettings(db, { queue_hard_limit_bytes: 0 });
+    const answer = await ingest(tenant.headers, events(1));
+    assertAnswer(answer, 503, { error: "The queue is full, try again" });
+    assert.equal(answer.headers.get("retry-after"), "5");
+  }
+  assertAnswer(await ingest(tenant.headers, events(1)), 200, {
+    success: true,
+    ingested: 1,
+    rejected: 0,
+  });
+});

@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { assertAnswer, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import {
+  changeSettings,
+  countRecords,
+  type Database,
+  openDatabase,
+  recordsOf,
+} from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { putOnPlan } from "../support/plans.ts";
+
+interface Run {
+  run_id: string;
+  kind: string;
+  status: string;
+  dry_run: boolean;
+  records: number;
+  requested_by: string;
+  finished_at: string | null;
+}
+
+const day = 86_400_000;
+
+async function sendDaysAgo(tenant: Tenant, days: number[]): Promise<void> {
+  const events = days.map((ago) => ({ ts: new Date(Date.now() - ago * day).toISOString() }));
+  const { status, body } = await ingest(tenant.headers, events);
+  assert.deepEqual([status, body.ingested], [200, days.length]);
+}
+
+async function daysOf(sql: Database, tenant: Tenant): Promise<number[]> {
+  const rows = await sql`
+    select private.utc_day(now()) - private.utc_day(l.ts) as ago
+    from app.logs l where l.tenant_id = ${tenant.id} order by 1`;
+  return rows.map(({ ago }) => ago as number);
+}
+
+function partitionExists(sql: Database, ago: number): Promise<boolean> {
+  return sql`select private.partition_exists(private.utc_day(now()) - ${ago}::integer) as there`
+    .then(([{ there }]) => there as boolean);
+}
+
+/** Nobody but a job calls this; here it does not wait for the hour. */
+async function runRetention(sql: Database): Promise<void> {
+  await sql`call private.run_retention(private.utc_day(now()))`;
+}
+
+Deno.test("records go by age as each tenant says, whole days where nobody keeps them", async () => {
+  await using db = openDatabase();
+  const [keepsMuch, keepsLittle] = [await newTenant(), await newTenant()];
+  await putOnPlan(db, keepsMuch, { retention_days_default: 30, retention_days_max: 30 });
+  await sendDaysAgo(keepsMuch, [0, 1, 20, 29]);
+  await sendDaysAgo(keepsLittle, [0, 1, 2, 6, 20, 390]);
+  await recordsOf(db, keepsMuch.id, 4);
+  await recordsOf(db, keepsLittle.id, 6);
+  assert.ok(await partitionExists(db, 390));
+
+  const { status } = await rpc(keepsLittle.token, "update_tenant_settings", {
+    pipeline_config: { retention_days: 2 },
+  });
+  assert.equal(status, 200);
+  await runRetention(db);
+  assert.deepEqual(await daysOf(db, keepsMuch), [0, 1, 20, 29]);
+  assert.deepEqual(await daysOf(db, keepsLittle), [0, 1, 2]);
+  assert.ok(!await partitionExists(db, 390));
+  assert.ok(await partitionExists(db, 20));
+
+  const { body } = await rpc<Run[]>(keepsLittle.token, "list_retention_runs");
+  assert.deepEqual(
+    body.map(({ kind, status, records }) => ({ kind, status, records })),
+    [{ kind: "retention", status: "done", records: 3 }],
+  );
+  assertAnswer(await rpc(keepsMuch.token, "list_retention_runs"), 200, []);
+
+  await rpc(keepsLittle.token, "update_tenant_settings", {
+    pipeline_config: { retention_days: 7 },
+  });
+  await runRetention(db);
+  assert.deepEqual(await daysOf(db, keepsLittle), [0, 1, 2]);
+  await sendDaysAgo(keepsLittle, [390]);
+  await recordsOf(db, keepsLittle.id, 4);
+});
+
+Deno.test("a retention run that is killed is finished by the next one", async () => {
+  await using db = openDatabase();
+  await using killed = openDatabase(undefined, 1);
+  const [tenant, neighbour] = [await newTenant(), await newTenant()];
+  await putOnPlan(db, neighbour, { retention_days_default: 30, retention_days_max: 30 });
+  await sendDaysAgo(neighbour, [9]);
+  await sendDaysAgo(tenant, Array(500).fill(9));
+  await recordsOf(db, neighbour.id, 1);
+  await recordsOf(db, tenant.id, 500);
+  await using _settings = await changeSettings(db, {
+    deletion_batch_records: 50,
+    deletion_pause: "20 milliseconds",
+  });
+
+  const [{ pid }] = await killed`select pg_backend_pid() as pid`;
+  const run = runRetention(killed).catch(() => "killed");
+  await eventually("some records are deleted", async () => {
+    return await countRecords(db, tenant.id) < 500;
+  }, { every: 5 });
+  await db`select pg_terminate_backend(${pid})`;
+  assert.equal(await run, "killed");
+  const left = await countRecords(db, tenant.id);
+  assert.ok(left > 0, "it was killed in the middle");
+
+  await runRetention(db);
+  assert.equal(await countRecords(db, tenant.id), 0);
+  assert.equal(await countRecords(db, neighbour.id), 1);
+  const { body } = await rpc<Run[]>(tenant.token, "list_retention_runs");
+  assert.deepEqual(
+    body.map(({ status, records }) => ({ status, records })),
+    [{ status: "done", records: left }, { status: "interrupted", records: 500 - left }],
+  );
+});
+
+Deno.test("what retention deletes is gone from searches and counts alike", async () => {
+  await using db = openDatabase();
+  const [tenant, neighbour] = [await newTenant(), await newTenant()];
+  await putOnPlan(db, neighbour, { retention_days_default: 30, retention_days_max: 30 });
+  await sendDaysAgo(neighbour, [10]);
+  await sendDaysAgo(tenant, [10, 10, 1]);
+  await recordsOf(db, neighbour.id, 1);
+  await recordsOf(db, tenant.id, 3);
+  await runRetention(db);
+  for (const [who, count] of [[tenant, 1], [neighbour, 1]] as const) {
+    const range = { p_ts_from: new Date(Date.now() - 15 * day), p_ts_to: new Date() };
+    const { body } = await rpc<{ value: number }[]>(who.token, "log_stats", range);
+    assert.deepEqual(body.map(({ value }) => value), [count]);
+    const found = await rpc<{ logs: unknown[] }>(who.token, "search_logs", range);
+    assert.equal(found.body.logs.length, count);
+  }
+});
+
+Deno.test("delete_logs counts first, then deletes through the job, and says who asked", async () => {
+  await using db = openDatabase();
+  const [tenant, other] = [await newTenant(), await newTenant()];
+  const events = Array.from({ length: 30 }, (_, n) => ({ user_id: n % 3 ? "other" : "erin" }));
+  for (const one of [tenant, other]) await ingest(one.headers, events);
+  await recordsOf(db, tenant.id, 30);
+  await recordsOf(db, other.id, 30);
+  const request = {
+    p_query_dsl: "user_id:erin",
+    p_ts_from: new Date(Date.now() - day),
+    p_ts_to: new Date(Date.now() + 60_000),
+  };
+
+  const counted = await rpc<Run>(tenant.token, "delete_logs", request);
+  assert.equal(counted.status, 200);
+  assert.deepEqual(
+    [counted.body.dry_run, counted.body.status, counted.body.records],
+    [true, "done", 10],
+  );
+  const queued = await rpc<Run>(tenant.token, "delete_logs", { ...request, p_dry_run: false });
+  assert.deepEqual(
+    [queued.body.dry_run, queued.body.status, queued.body.records, queued.body.requested_by],
+    [false, "queued", 0, tenant.userId],
+  );
+  const done = await eventually("the deletion is done", async () => {
+    await db`call private.run_deletions()`;
+    const { body } = await rpc<Run[]>(tenant.token, "list_retention_runs", { p_kind: "erasure" });
+    return body.find(({ run_id, status }) => run_id === queued.body.run_id && status === "done");
+  });
+  assert.equal(done.records, 10);
+  assert.equal(await countRecords(db, tenant.id), 20);
+  assert.equal(await countRecords(db, other.id), 30);
+
+  const { body: audit } = await rpc<{ action: string; actor: string; subject: string }[]>(
+    tenant.token,
+    "list_audit_events",
+  );
+  assert.deepEqual(
+    audit.map(({ action, actor, subject }) => [action, actor, subject]),
+    [
+      ["logs.deletion_finished", tenant.userId, queued.body.run_id],
+      ["logs.deletion_requested", tenant.userId, queued.body.run_id],
+      ["logs.deletion_requested", tenant.userId, counted.body.run_id],
+    ],
+  );
+});

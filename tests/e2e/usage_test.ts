@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { assertRpcError, ingest, newTenant, rpc } from "../support/client.ts";
+import { openDatabase, queueIsEmpty, stopWriter } from "../support/database.ts";
+import { putOnPlan } from "../support/plans.ts";
+
+interface Usage {
+  tenant_id: string;
+  month: string;
+  events: number;
+  bytes: number;
+  monthly_events_limit: number;
+  events_percent: number;
+  projected_events: number;
+  resets_at: string;
+  months: { month: string; events: number; bytes: number }[];
+  days: { day: string; events: number; bytes: number }[];
+}
+
+Deno.test("usage is what was acknowledged, queued or written, to the byte", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  assertRpcError(await rpc(tenant.token, "get_usage"), 404, "Tenant not found");
+  await putOnPlan(db, tenant, { monthly_events_limit: 1000 });
+
+  const bodies = [
+    JSON.stringify([{ msg: "a" }, { msg: "b" }]),
+    JSON.stringify([{ msg: "c" }, "not an event"]),
+    JSON.stringify(["not an event"]),
+    "[]",
+    JSON.stringify({ msg: "naïve" }),
+  ];
+  const counted = [0, 1, 4].reduce((sum, n) => sum + new TextEncoder().encode(bodies[n]).length, 0);
+  {
+    await using _writer = await stopWriter(db);
+    for (const body of bodies) assert.equal((await ingest(tenant.headers, body)).status, 200);
+    const { body } = await rpc<Usage>(tenant.token, "get_usage");
+    assert.deepEqual([body.events, body.bytes], [4, counted]);
+  }
+  await queueIsEmpty(db);
+  const { body } = await rpc<Usage>(tenant.token, "get_usage", { p_months: 2 });
+  assert.deepEqual([body.events, body.bytes], [4, counted]);
+  assert.equal(body.tenant_id, tenant.id);
+  assert.equal(body.month, new Date().toISOString().slice(0, 7));
+  assert.equal(body.monthly_events_limit, 1000);
+  assert.equal(body.events_percent, 0.4);
+  assert.ok(body.projected_events >= 4);
+  assert.deepEqual(body.days, [
+    { day: new Date().toISOString().slice(0, 10), events: 4, bytes: counted },
+  ]);
+  assert.deepEqual(body.months.map(({ events }) => events), [4, 0]);
+});

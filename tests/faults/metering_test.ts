@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { ingest, newTenant } from "../support/client.ts";
+import { openDatabase, stopWriter } from "../support/database.ts";
+import { eventually, pause } from "../support/eventually.ts";
+import { putOnPlan, usageOf } from "../support/plans.ts";
+import { killProcess } from "../support/processes.ts";
+import { complete, outcomeOf, Sender } from "../support/sender.ts";
+import { stack } from "../support/stack.ts";
+
+Deno.test("after kills the usage is what was acknowledged", async () => {
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  await putOnPlan(db, tenant, { monthly_events_limit: 100_000_000 });
+  const sender = new Sender(tenant);
+  sender.start();
+  for (const victim of ["postgres", "postgrest", "ingest", "postgres", "postgres"] as const) {
+    await pause(300 + Math.random() * 700);
+    await killProcess(victim);
+  }
+  const before = sender.acknowledged;
+  await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before), {
+    within: 60_000,
+  });
+  await sender.stop();
+  // At once, and when all is written.
+  assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
+  assert.deepEqual(await outcomeOf(db, tenant, 60_000), complete(sender));
+  assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
+  const [{ events }] = await db`
+    select sum(events)::float8 as events from app.usage_days where tenant_id = ${tenant.id}`;
+  assert.equal(events, sender.acknowledged);
+});
+
+Deno.test("a client whose answer was lost repeats its request and doubles nothing", async () => {
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  const { hostname, port } = new URL(stack.url);
+  const body = JSON.stringify([{ msg: "once" }, { msg: "and no more" }]);
+  const headers = { ...tenant.headers, "idempotency-key": "lost-answer" };
+  {
+    // Cut as soon as the request is committed, before the answer is read.
+    const connection = await Deno.connect({ hostname, port: Number(port) });
+    const lines = [
+      "POST /functions/v1/ingest HTTP/1.1",
+      `Host: ${hostname}`,
+      `Content-Length: ${body.length}`,
+      "Content-Type: application/json",
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ];
+    await connection.write(new TextEncoder().encode(`${lines.join("\r\n")}\r\n\r\n${body}`));
+    await eventually("it is committed", async () => {
+      const [known] = await db`
+        select from private.idempotency_keys where tenant_id = ${tenant.id}`;
+      return known !== undefined;
+    }, { every: 1 });
+    connection.close();
+  }
+  for (let repeat = 0; repeat < 3; repeat++) {
+    const answer = await ingest(headers, body);
+    assert.deepEqual([answer.status, answer.body], [200, {
+      success: true,
+      ingested: 2,
+      rejected: 0,
+    }]);
+  }
+  const outcome = await outcomeOf(db, tenant, 15_000);
+  assert.equal(outcome.records, 2);
+  assert.deepEqual(await usageOf(db, tenant), { events: 2, bytes: body.length });
+});
+
+Deno.test("with pg_cron stopped events become visible all the same", async () => {
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  await using _writer = await stopWriter(db);
+  await eventually("the writer is missed", async () => {
+    const [{ silent }] = await db`
+      select h.last_succeeded_at < now() - s.writer_guard_silence as silent
+      from private.job_heartbeats h, private.settings s where h.job = 'write_logs'`;
+    return silent as boolean;
+  }, { within: 20_000 });
+
+  const sender = new Sender(tenant, { pauseBetween: 20 });
+  sender.start();
+  await eventually("thousands of events are accepted", () => {
+    return Promise.resolve(sender.acknowledged > 3000);
+  }, { within: 30_000 });
+  await sender.stop();
+  assert.deepEqual(await outcomeOf(db, tenant, 15_000), complete(sender));
+  assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
+});

@@ -1,0 +1,32 @@
+import { type Tenant } from "./client.ts";
+import type { Database } from "./database.ts";
+
+/** Puts a tenant on a plan of its own: free, but for what is named as in app.plans. */
+export async function putOnPlan(
+  sql: Database,
+  tenant: Tenant,
+  limits: Record<string, number>,
+): Promise<void> {
+  const planId = `plan-${crypto.randomUUID()}`;
+  const plan = JSON.stringify({ ...limits, plan_id: planId, is_default: false });
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into app.plans
+      select (jsonb_populate_record(p, ${plan}::text::jsonb)).*
+      from app.plans p where p.plan_id = 'free'`;
+    await tx`
+      insert into app.tenants (tenant_id, plan_id) values (${tenant.id}, ${planId})
+      on conflict (tenant_id) do update set plan_id = excluded.plan_id`;
+  });
+}
+
+/** What the tenant used this month, as the service counts it. */
+export async function usageOf(
+  sql: Database,
+  tenant: Tenant,
+): Promise<{ events: number; bytes: number }> {
+  const [usage] = await sql`
+    select coalesce(sum(u.events), 0)::float8 as events, coalesce(sum(u.bytes), 0)::float8 as bytes
+    from private.usage_of(${tenant.id}, private.month_start(now())) u`;
+  return { events: usage.events, bytes: usage.bytes };
+}
