@@ -1,0 +1,135 @@
+import { createTransport } from "nodemailer";
+import { failed, type Outcome, retry } from "./outcome.ts";
+
+export interface SmtpSettings {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; otherwise STARTTLS where the server offers it. */
+  readonly secure: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly from: string;
+}
+
+export interface EmailMessage {
+  readonly id: string;
+  readonly to: string;
+  /** The JSON that webhooks carry. */
+  readonly body: string;
+}
+
+/** Undefined where no SMTP server is named: that is known when an email is to be sent. */
+export function readSmtpSettings(
+  get: (name: string) => string | undefined,
+): SmtpSettings | undefined {
+  const host = get("LOGLOOM_SMTP_HOST");
+  const from = get("LOGLOOM_SMTP_FROM");
+  if (!host || !from) return undefined;
+  const port = Number(get("LOGLOOM_SMTP_PORT") || 465);
+  return {
+    host,
+    port,
+    secure: port === 465,
+    user: get("LOGLOOM_SMTP_USER") || undefined,
+    password: get("LOGLOOM_SMTP_PASSWORD") || undefined,
+    from,
+  };
+}
+
+export async function deliverEmail(
+  message: EmailMessage,
+  settings: SmtpSettings | undefined,
+  timeoutMs: number,
+): Promise<Outcome> {
+  if (settings === undefined) return failed("SMTP is not configured");
+  const { host, port, secure, user, password, from } = settings;
+  const domain = from.slice(from.lastIndexOf("@") + 1).replace(/>.*$/, "");
+  const transport = createTransport({
+    host,
+    port,
+    secure,
+    // Said in EHLO; the machine's own name is nobody's business.
+    name: domain,
+    auth: user === undefined ? undefined : { user, pass: password ?? "" },
+    // A password goes over TLS or not at all.
+    requireTLS: user !== undefined && !secure,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    await transport.sendMail({
+      from,
+      to: { name: "", address: message.to },
+      // The same in every attempt, so that a mailbox knows a repeat.
+      messageId: `<${message.id}@${domain}>`,
+      ...compose(message.body),
+    });
+    return { outcome: "delivered", status: 250 };
+  } catch (error) {
+    return judge(error);
+  } finally {
+    transport.close();
+  }
+}
+
+interface Payload {
+  readonly type: string;
+  readonly data: {
+    readonly alert_id: string | null;
+    readonly rule_id: string;
+    readonly name: string;
+    readonly description: string | null;
+    readonly query_dsl: string;
+    readonly value: number;
+    readonly comparison: string;
+    readonly threshold: number;
+    readonly window_start: string;
+    readonly window_end: string;
+  };
+}
+
+const comparisons: Record<string, string> = {
+  gt: "above",
+  gte: "at or above",
+  lt: "below",
+  lte: "at or below",
+  eq: "equal to",
+  neq: "other than",
+};
+
+export function compose(body: string): { subject: string; text: string } {
+  const { type, data } = JSON.parse(body) as Payload;
+  const isTest = type === "alert.test";
+  const condition = `${comparisons[data.comparison]} ${data.threshold}`;
+  const lines = [
+    isTest
+      ? `This is a test of the alert rule "${data.name}". Nothing happened.`
+      : `The alert rule "${data.name}" fired: its value was ${data.value}, ${condition}.`,
+    ...data.description === null ? [] : ["", data.description],
+    "",
+    `Query:   ${data.query_dsl}`,
+    `Window:  ${data.window_start} to ${data.window_end}`,
+    `Rule:    ${data.rule_id}`,
+    ...data.alert_id === null ? [] : [`Alert:   ${data.alert_id}`],
+    "",
+  ];
+  const name = data.name.replace(/\s+/g, " ");
+  return {
+    subject: isTest ? `[Logloom] Test of ${name}` : `[Logloom] ${name}: ${data.value}`,
+    text: lines.join("\n"),
+  };
+}
+
+function judge(error: unknown): Outcome {
+  const { code, responseCode: status } = error as { code?: string; responseCode?: number };
+  if (code === "EAUTH") return retry("The SMTP server refused Logloom's user", status);
+  if (code === "ETLS") return retry("No TLS connection to the SMTP server");
+  // Of the recipient or the message; any other trouble is the server's, and may pass.
+  const isRefusal = code === "EENVELOPE" || code === "EMESSAGE";
+  if (isRefusal && status !== undefined && status >= 500) return failed(`SMTP ${status}`, status);
+  if (status !== undefined) return retry(`SMTP ${status}`, status);
+  return retry("The SMTP server cannot be reached");
+}

@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import type { AddressInfo } from "node:net";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { deliverEmail, readSmtpSettings, type SmtpSettings } from "./email.ts";
+
+const id = "0c5d8e30-6c1b-4e7c-9b0a-000000000001";
+const data = {
+  alert_id: "aaaaaaaa-0000-4000-8000-000000000001",
+  rule_id: "bbbbbbbb-0000-4000-8000-000000000001",
+  tenant_id: "acme",
+  name: "Too many errors",
+  description: null as string | null,
+  query_dsl: "level:error",
+  value: 12.5,
+  comparison: "gt",
+  threshold: 10,
+  window_minutes: 5,
+  window_start: "2026-11-21T12:00:00.000Z",
+  window_end: "2026-11-21T12:05:00.000Z",
+  triggered_at: "2026-11-21T12:05:07.000Z",
+};
+
+function body(
+  changes: Partial<typeof data> = {},
+  type = "alert.triggered",
+): string {
+  return JSON.stringify({
+    type,
+    timestamp: data.triggered_at,
+    data: { ...data, ...changes },
+  });
+}
+
+interface Mail {
+  from: string;
+  to: string[];
+  /** As it came over the wire, soft line breaks of quoted-printable undone. */
+  text: string;
+}
+
+/** A real SMTP server, and what it was given. */
+async function withServer(
+  options: SMTPServerOptions,
+  use: (settings: SmtpSettings, mails: Mail[]) => Promise<void>,
+): Promise<void> {
+  const mails: Mail[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    logger: false,
+    onData(stream, session, done) {
+      const chunks: Uint8Array[] = [];
+      stream.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+      stream.on("end", () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        mails.push({
+          from: mailFrom ? mailFrom.address : "",
+          to: rcptTo.map(({ address }) => address),
+          text: chunks.map((chunk) => new TextDecoder().decode(chunk)).join("")
+            .replaceAll("=\r\n", ""),
+        });
+        done();
+      });
+    },
+    ...options,
+  });
+  // A client that hangs up in the middle is one of the things that are tested.
+  server.on("error", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.server.address() as AddressInfo;
+  try {
+    await use({
+      host: "127.0.0.1",
+      port,
+      secure: false,
+      user: undefined,
+      password: undefined,
+      from: "Logloom <alerts@logloom.example>",
+    }, mails);
+  } finally {
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
+
+const to = "ops@example.com";
+
+Deno.test("an email says what fired and why", async () => {
+  await withServer({}, async (settings, mails) => {
+    const outcome = await deliverEmail(
+      { id, to, body: body() },
+      settings,
+      2_000,
+    );
+    assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
+    const [{ from, to: recipients, text }] = mails;
+    assert.deepEqual([from, recipients], ["alerts@logloom.example", [to]]);
+    assert.match(text, /^From: Logloom <alerts@logloom.example>\r$/m);
+    assert.match(text, /^To: ops@example.com\r$/m);
+    assert.match(text, /^Subject: \[Logloom\] Too many errors: 12.5\r$/m);
+    assert.match(
+      text,
+      new RegExp(`^Message-ID: <${id}@logloom.example>\r$`, "m"),
+    );
+    assert.equal(
+      text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll("\r\n", "\n")
+        .trimEnd(),
+      `The alert rule "Too many errors" fired: its value was 12.5, above 10.
+
+Query:   level:error
+Window:  2026-11-21T12:00:00.000Z to 2026-11-21T12:05:00.000Z
+Rule:    bbbbbbbb-0000-4000-8000-000000000001
+Alert:   aaaaaaaa-0000-4000-8000-000000000001`,
+    );
+  });
+});
+
+Deno.test("a test is called one", async () => {
+  await withServer({}, async (settings, mails) => {
+    await deliverEmail(
+      { id, to, body: body({}, "alert.test") },
+      settings,
+      2_000,
+    );
+    assert.match(
+      mails[0].text,
+      /^Subject: \[Logloom\] Test of Too many errors\r$/m,
+    );
+    assert.match(
+      mails[0].text,
+      /This is a test of the alert rule "Too many errors"/,
+    );
+  });
+});
+
+Deno.test("a rule's words are no headers and no recipients", async () => {
+  const name = "x\r\nBcc: eve@example.com\r\n\r\nhello";
+  const address = "ops@example.com";
+  await withServer({}, async (settings, mails) => {
+    await deliverEmail(
+      { id, to: address, body: body({ name }) },
+      settings,
+      2_000,
+    );
+    const [{ to: recipients, text }] = mails;
+    assert.deepEqual(recipients, [address]);
+    const head = text.slice(0, text.indexOf("\r\n\r\n"));
+    assert.doesNotMatch(head, /^Bcc:/im);
+    assert.match(
+      head,
+      /^Subject: \[Logloom\] x Bcc: eve@example.com hello: 12.5\r?$/m,
+    );
+  });
+});
+
+Deno.test("what the server answers decides what becomes of the delivery", async () => {
+  const refuse = (code: number): SMTPServerOptions => ({
+    onRcptTo(_address, _session, done) {
+      done(
+        Object.assign(new Error("secret words of the server"), {
+          responseCode: code,
+        }),
+      );
+    },
+  });
+  for (
+    const [code, expected] of [
+      [550, { outcome: "failed", error: "SMTP 550", status: 550 }],
+      [451, {
+        outcome: "retry",
+        error: "SMTP 451",
+        status: 451,
+        retryAfter: undefined,
+      }],
+    ] as const
+  ) {
+    await withServer(refuse(code), async (settings) => {
+      assert.deepEqual(
+        await deliverEmail({ id, to, body: body() }, settings, 2_000),
+        expected,
+      );
+    });
+  }
+});
+
+Deno.test("a password goes over TLS or not at all", async () => {
+  let asked = 0;
+  const options: SMTPServerOptions = {
+    allowInsecureAuth: true,
+    onAuth(_auth, _session, done) {
+      asked += 1;
+      done(null, { user: "logloom" });
+    },
+  };
+  await withServer(options, async (settings, mails) => {
+    const withPassword = { ...settings, user: "logloom", password: "a secret" };
+    const outcome = await deliverEmail(
+      { id, to, body: body() },
+      withPassword,
+      2_000,
+    );
+    assert.equal(outcome.outcome, "retry");
+    assert.deepEqual([asked, mails], [0, []]);
+  });
+});
+
+Deno.test("a server that is away or silent is tried again", async () => {
+  const expected = {
+    outcome: "retry",
+    error: "The SMTP server cannot be reached",
+    status: undefined,
+    retryAfter: undefined,
+  };
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const settings: SmtpSettings = {
+    host: "127.0.0.1",
+    port: silent.addr.port,
+    secure: false,
+    user: undefined,
+    password: undefined,
+    from: "alerts@logloom.example",
+  };
+  const accepted = silent.accept();
+  assert.deepEqual(
+    await deliverEmail({ id, to, body: body() }, settings, 200),
+    expected,
+  );
+  (await accepted).close();
+  silent.close();
+  assert.deepEqual(
+    await deliverEmail({ id, to, body: body() }, settings, 200),
+    expected,
+  );
+});
+
+Deno.test("without SMTP settings an email fails and says so", async () => {
+  const settings = readSmtpSettings(() => undefined);
+  assert.deepEqual(
+    await deliverEmail({ id, to, body: body() }, settings, 200),
+    {
+      outcome: "failed",
+      error: "SMTP is not configured",
+      status: undefined,
+    },
+  );
+  const env: Record<string, string> = {
+    LOGLOOM_SMTP_HOST: "smtp.example.com",
+    LOGLOOM_SMTP_FROM: "alerts@logloom.example",
+  };
+  assert.deepEqual(readSmtpSettings((name) => env[name]), {
+    host: "smtp.example.com",
+    port: 465,
+    secure: true,
+    user: undefined,
+    password: undefined,
+    from: "alerts@logloom.example",
+  });
+});

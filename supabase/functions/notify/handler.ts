@@ -1,0 +1,132 @@
+import { timingSafeEqual } from "node:crypto";
+import type { CallDatabase } from "../_shared/database.ts";
+import { describeError, logFailure } from "../_shared/errors.ts";
+import { failureResponse, jsonText, methodNotAllowed } from "../_shared/http.ts";
+import { type Outcome, retry } from "./outcome.ts";
+
+/** A row of `claim_notifications`. */
+export interface Notification {
+  readonly notification_id: string;
+  readonly claim_id: string;
+  readonly channel: "email" | "webhook";
+  readonly address: string;
+  readonly body: string;
+  readonly secrets: readonly string[];
+}
+
+export interface NotifyDependencies {
+  /** What the database's job knows us by; undefined where nobody has set it. */
+  readonly secret: string | undefined;
+  readonly callDatabase: CallDatabase;
+  readonly deliver: (notification: Notification) => Promise<Outcome>;
+  /** Deliveries at once. */
+  readonly limit: number;
+  /** Keeps the function alive until the promise is settled, past its answer. */
+  readonly keepAlive: (work: Promise<void>) => void;
+  readonly pause: (milliseconds: number) => Promise<void>;
+}
+
+const secretHeader = "X-Logloom-Notify-Secret";
+
+export function createNotifyHandler(
+  dependencies: NotifyDependencies,
+): (request: Request) => Promise<Response> {
+  const { secret, keepAlive } = dependencies;
+  const work = createWork(dependencies);
+
+  return async (request) => {
+    if (request.method !== "POST") {
+      return methodNotAllowed(request.method, "POST");
+    }
+    await request.body?.cancel();
+    if (secret === undefined) {
+      logFailure("LOGLOOM_NOTIFY_SECRET is not set", {});
+      return failureResponse({
+        status: 503,
+        error: "Notifications are not configured",
+      });
+    }
+    if (!await isSame(request.headers.get(secretHeader) ?? "", secret)) {
+      return failureResponse({ status: 401, error: "Invalid secret" });
+    }
+    keepAlive(work());
+    return jsonText(202, JSON.stringify({ accepted: true }));
+  };
+}
+
+/** Compares digests, so that neither content nor length shows in the time that it takes. */
+async function isSame(given: string, expected: string): Promise<boolean> {
+  const [a, b] = await Promise.all(
+    [given, expected].map((text) =>
+      crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
+    ),
+  );
+  return timingSafeEqual(new Uint8Array(a), new Uint8Array(b));
+}
+
+/**
+ * Claims what is due as long as there is room for it. A receiver that hangs takes one place, and
+ * what others are due is claimed as soon as another place is free.
+ */
+function createWork(dependencies: NotifyDependencies): () => Promise<void> {
+  const inFlight = new Set<Promise<void>>();
+  let claiming: Promise<boolean> | undefined;
+
+  async function claim(): Promise<boolean> {
+    const room = dependencies.limit - inFlight.size;
+    if (room <= 0) return false;
+    const answer = await dependencies.callDatabase(
+      "claim_notifications",
+      [],
+      JSON.stringify({ p_limit: room }),
+    );
+    if (!answer.ok) return false;
+    const notifications = JSON.parse(answer.value) as Notification[];
+    for (const notification of notifications) {
+      const delivery = deliverAndSettle(notification, dependencies)
+        .finally(() => inFlight.delete(delivery));
+      inFlight.add(delivery);
+    }
+    return notifications.length > 0;
+  }
+
+  return async () => {
+    for (;;) {
+      claiming ??= claim().finally(() => claiming = undefined);
+      if (await claiming) continue;
+      if (inFlight.size === 0) return;
+      await Promise.race(inFlight);
+    }
+  };
+}
+
+async function deliverAndSettle(
+  notification: Notification,
+  { callDatabase, deliver, pause }: NotifyDependencies,
+): Promise<void> {
+  let outcome: Outcome;
+  try {
+    outcome = await deliver(notification);
+  } catch (error) {
+    logFailure("a delivery failed unexpectedly", {
+      reason: describeError(error),
+    });
+    outcome = retry("The delivery failed unexpectedly");
+  }
+  const parameters = JSON.stringify({
+    p_notification_id: notification.notification_id,
+    p_claim_id: notification.claim_id,
+    p_outcome: outcome.outcome,
+    p_status: outcome.status,
+    p_error: outcome.outcome === "delivered" ? undefined : outcome.error,
+    p_retry_after: outcome.outcome === "retry" ? outcome.retryAfter : undefined,
+  });
+  // What is not settled is delivered again when its claim lapses, so a short effort is worth it.
+  for (const wait of [500, 2000, undefined]) {
+    if (
+      (await callDatabase("settle_notification", [], parameters)).ok ||
+      wait === undefined
+    ) return;
+    await pause(wait);
+  }
+}

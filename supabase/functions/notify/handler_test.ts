@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { failure, type Result, success } from "../_shared/errors.ts";
+import { createNotifyHandler, type Notification, type NotifyDependencies } from "./handler.ts";
+import type { Outcome } from "./outcome.ts";
+
+const secret = "a shared secret";
+
+/** An outbox as the database has it: what is due, and what was settled. */
+class Outbox {
+  readonly settled: Record<string, unknown>[] = [];
+  readonly claims: number[] = [];
+  #due: Notification[];
+  /** Calls of settle_notification that fail before one succeeds. */
+  failures = 0;
+
+  constructor(count: number) {
+    this.#due = Array.from(
+      { length: count },
+      (_, index) => notification(`${index}`),
+    );
+  }
+
+  call = (
+    name: string,
+    _parameters: readonly string[],
+    body: string,
+  ): Promise<Result<string>> => {
+    const parameters = JSON.parse(body);
+    if (name === "claim_notifications") {
+      this.claims.push(parameters.p_limit);
+      return Promise.resolve(
+        success(JSON.stringify(this.#due.splice(0, parameters.p_limit))),
+      );
+    }
+    assert.equal(name, "settle_notification");
+    if (this.failures-- > 0) return Promise.resolve(failure(503, "away"));
+    this.settled.push(parameters);
+    return Promise.resolve(success('{"success":true}'));
+  };
+}
+
+function notification(id: string): Notification {
+  return {
+    notification_id: id,
+    claim_id: `claim of ${id}`,
+    channel: "webhook",
+    address: "https://example.com/",
+    body: "{}",
+    secrets: [],
+  };
+}
+
+const delivered: Outcome = { outcome: "delivered", status: 200 };
+
+function handle(
+  outbox: Outbox,
+  changes: Partial<NotifyDependencies> = {},
+): {
+  ask: (init?: RequestInit) => Promise<Response>;
+  work: Promise<void>[];
+  pauses: number[];
+} {
+  const work: Promise<void>[] = [];
+  const pauses: number[] = [];
+  const handler = createNotifyHandler({
+    secret,
+    callDatabase: outbox.call,
+    deliver: () => Promise.resolve(delivered),
+    limit: 4,
+    keepAlive: (promise) => work.push(promise),
+    pause: (milliseconds) => {
+      pauses.push(milliseconds);
+      return Promise.resolve();
+    },
+    ...changes,
+  });
+  const ask = (init: RequestInit = {}) =>
+    handler(
+      new Request("http://localhost/notify", {
+        method: "POST",
+        headers: { "X-Logloom-Notify-Secret": secret },
+        body: init.method === "GET" ? undefined : "{}",
+        ...init,
+      }),
+    );
+  return { ask, work, pauses };
+}
+
+Deno.test("only who knows the secret starts a delivery", async () => {
+  const outbox = new Outbox(1);
+  const { ask, work } = handle(outbox);
+  for (
+    const given of [
+      undefined,
+      "",
+      "a shared secre",
+      "a shared secret ",
+      "A shared secret",
+      "x",
+    ]
+  ) {
+    const headers: Record<string, string> = given === undefined ? {} : {
+      "X-Logloom-Notify-Secret": `${given}.`.slice(
+        0,
+        given === "a shared secret " ? 17 : -1,
+      ),
+    };
+    const response = await ask({ headers });
+    assert.equal(response.status, 401, given);
+    assert.deepEqual(await response.json(), { error: "Invalid secret" });
+  }
+  assert.equal((await ask({ method: "GET" })).status, 405);
+  assert.deepEqual([work, outbox.claims], [[], []]);
+});
+
+Deno.test("without a secret of its own it starts none", async () => {
+  const { ask, work } = handle(new Outbox(1), { secret: undefined });
+  const response = await ask();
+  assert.equal(response.status, 503);
+  assert.deepEqual(await response.json(), {
+    error: "Notifications are not configured",
+  });
+  assert.deepEqual(work, []);
+});
+
+Deno.test("the answer does not wait for the deliveries", async () => {
+  const outbox = new Outbox(1);
+  const slow = Promise.withResolvers<Outcome>();
+  const { ask, work } = handle(outbox, { deliver: () => slow.promise });
+  const response = await ask();
+  assert.equal(response.status, 202);
+  assert.deepEqual(await response.json(), { accepted: true });
+  assert.deepEqual(outbox.settled, []);
+  slow.resolve(delivered);
+  await Promise.all(work);
+  assert.deepEqual(outbox.settled, [{
+    p_notification_id: "0",
+    p_claim_id: "claim of 0",
+    p_outcome: "delivered",
+    p_status: 200,
+  }]);
+});
+
+Deno.test("all that is due is delivered, a few at a time", async () => {
+  const outbox = new Outbox(11);
+  let atOnce = 0;
+  let most = 0;
+  const { ask, work } = handle(outbox, {
+    deliver: async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      atOnce -= 1;
+      return delivered;
+    },
+  });
+  await Promise.all([ask(), ask(), ask()]);
+  await Promise.all(work);
+  assert.equal(outbox.settled.length, 11);
+  assert.equal(most, 4);
+  assert.ok(outbox.claims.every((limit) => limit >= 1 && limit <= 4));
+});
+
+Deno.test("one that hangs does not hold up the others", async () => {
+  const outbox = new Outbox(9);
+  const hanging = Promise.withResolvers<Outcome>();
+  const othersAreDone = Promise.withResolvers<void>();
+  const { ask, work } = handle(outbox, {
+    deliver: ({ notification_id: id }) => {
+      if (id === "0") return hanging.promise;
+      if (id === "8") othersAreDone.resolve();
+      return Promise.resolve(delivered);
+    },
+  });
+  await ask();
+  await othersAreDone.promise;
+  hanging.resolve({
+    outcome: "retry",
+    error: "HTTP 500",
+    status: 500,
+    retryAfter: 7,
+  });
+  await Promise.all(work);
+  assert.deepEqual(outbox.settled.at(-1), {
+    p_notification_id: "0",
+    p_claim_id: "claim of 0",
+    p_outcome: "retry",
+    p_status: 500,
+    p_error: "HTTP 500",
+    p_retry_after: 7,
+  });
+});
+
+Deno.test("what becomes of a delivery is told again when the database is away", async () => {
+  const outbox = new Outbox(1);
+  outbox.failures = 2;
+  const { ask, work, pauses } = handle(outbox);
+  await ask();
+  await Promise.all(work);
+  assert.equal(outbox.settled.length, 1);
+  assert.deepEqual(pauses, [500, 2000]);
+
+  const away = new Outbox(1);
+  away.failures = 9;
+  const second = handle(away);
+  await second.ask();
+  await Promise.all(second.work);
+  assert.deepEqual([away.settled, away.failures], [[], 6]);
+});
+
+Deno.test("an error of our own is a failed attempt without its words", async () => {
+  const outbox = new Outbox(1);
+  const { ask, work } = handle(outbox, {
+    deliver: () => Promise.reject(new Error("https://example.com/token")),
+  });
+  await ask();
+  await Promise.all(work);
+  const [{ p_outcome: outcome, p_error: error }] = outbox.settled;
+  assert.deepEqual([outcome, error], [
+    "retry",
+    "The delivery failed unexpectedly",
+  ]);
+});
+
+Deno.test("a claim that fails ends the work until somebody asks again", async () => {
+  const outbox = new Outbox(2);
+  let isAway = true;
+  const { ask, work } = handle(outbox, {
+    callDatabase: (...call) =>
+      isAway ? Promise.resolve(failure(503, "away")) : outbox.call(...call),
+  });
+  await ask();
+  await Promise.all(work);
+  isAway = false;
+  await ask();
+  await Promise.all(work);
+  assert.equal(outbox.settled.length, 2);
+});

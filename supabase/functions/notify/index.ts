@@ -1,0 +1,45 @@
+import { lookup } from "node:dns/promises";
+import { createDatabase } from "../_shared/database.ts";
+import { readEnv } from "../_shared/env.ts";
+import { deliverEmail, readSmtpSettings } from "./email.ts";
+import { createNotifyHandler } from "./handler.ts";
+import { deliverWebhook } from "./webhook.ts";
+
+/** What hosted edge functions have beside Deno. */
+declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
+
+const get = (name: string) => Deno.env.get(name);
+const env = readEnv(get);
+const smtp = readSmtpSettings(get);
+const timeoutMs = 15_000;
+
+Deno.serve(createNotifyHandler({
+  secret: get("LOGLOOM_NOTIFY_SECRET") || undefined,
+  callDatabase: createDatabase({
+    url: env.supabaseUrl,
+    serviceRoleKey: env.serviceRoleKey,
+    timeoutMs: 10_000,
+  }),
+  deliver: ({ notification_id: id, channel, address, body, secrets }) =>
+    channel === "email"
+      ? deliverEmail({ id, to: address, body }, smtp, timeoutMs)
+      : deliverWebhook({ id, url: address, body, secrets }, {
+        allowLocal: get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") === "1",
+        timeoutMs,
+        now: () => new Date(),
+        resolve: async (hostname) =>
+          (await lookup(hostname, { all: true })).map(({ address }) => address),
+        connect: async (hostname, port, tlsName) => {
+          const conn = await Deno.connect({ hostname, port });
+          return tlsName === undefined ? conn : await Deno.startTls(conn, {
+            hostname: tlsName,
+            alpnProtocols: ["http/1.1"],
+          });
+        },
+      }),
+  limit: 20,
+  keepAlive: (work) => {
+    if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
+  },
+  pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+}));
