@@ -4,7 +4,7 @@ import { command } from "./command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./failure.ts";
 import { dataFolder } from "./processes/postgres.ts";
-import { checkout, databasePassword, type Stack } from "./stack.ts";
+import { checkout, databasePassword, notifySecret, type Stack } from "./stack.ts";
 import { npmProgram, postgresBin, type System } from "./system.ts";
 
 /** Makes an empty cluster where there is none, or only half of one. */
@@ -71,6 +71,7 @@ export async function prepareDatabase(
     const hint = before ? "\n\nnpm run reset starts over with the migrations as they are now." : "";
     throw new Failure(`supabase db push failed:\n\n${output}${hint}`);
   }
+  await connectNotify(stack);
   await Deno.writeTextFile(mark, JSON.stringify({ ...now, ...applied }));
   const edited = Object.keys(applied).filter((name) => applied[name] !== now[name]);
   return edited.length === 0
@@ -78,6 +79,19 @@ export async function prepareDatabase(
     : `Edited since they were applied: ${
       edited.join(", ")
     }. npm run reset starts over with an empty database.`;
+}
+
+/** Tells the database's job where this stack's function notify is. */
+async function connectNotify(stack: Stack): Promise<void> {
+  const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    await sql`
+      update private.notify_endpoint
+      set url = ${`${stack.internalUrl}/functions/v1/notify`}, secret = ${notifySecret}
+      where singleton`;
+  } finally {
+    await sql.end();
+  }
 }
 
 /** A digest of each migration by its file name. */

@@ -6,6 +6,9 @@ export const checkout = fromFileUrl(new URL("..", import.meta.url));
 /** The local secret that every `supabase start` uses: it protects nothing outside this machine. */
 export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-long";
 
+/** What the database's job shows to the function notify. It, too, protects nothing outside. */
+export const notifySecret = "local-secret-of-the-function-notify";
+
 /** Every local database role has this password, as under `supabase start`. */
 export const databasePassword = "postgres";
 

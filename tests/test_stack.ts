@@ -27,6 +27,11 @@ export async function startTestStack(): Promise<TestStack> {
   await endLeftovers(stack);
   await removeCluster(system, stack);
   await removeIfThere(stack.folder);
+  // Notifications go to receivers that the tests start: any port for webhooks, this one for email.
+  Deno.env.set("LOGLOOM_ALLOW_LOCAL_WEBHOOKS", "1");
+  Deno.env.set("LOGLOOM_SMTP_HOST", "127.0.0.1");
+  Deno.env.set("LOGLOOM_SMTP_PORT", `${stack.ports.internal + 9}`);
+  Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
   const running = await up(stack, system, {
     progress,
     afterDatabase: () => clonePgtapDatabase(stack),

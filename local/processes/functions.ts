@@ -1,6 +1,13 @@
 import { anonKey, serviceRoleKey } from "../keys.ts";
 import { exists } from "../files.ts";
-import { checkout, type FunctionName, functionNames, jwtSecret, type Stack } from "../stack.ts";
+import {
+  checkout,
+  type FunctionName,
+  functionNames,
+  jwtSecret,
+  notifySecret,
+  type Stack,
+} from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import { npmProgram } from "../system.ts";
 
@@ -15,6 +22,22 @@ function source(name: FunctionName): string {
   return `${checkout}/supabase/functions/${name}/index.ts`;
 }
 
+/** What the person who starts the stack may set for notifications: a mail server, a local receiver. */
+const notifySettings = [
+  "LOGLOOM_ALLOW_LOCAL_WEBHOOKS",
+  "LOGLOOM_SMTP_HOST",
+  "LOGLOOM_SMTP_PORT",
+  "LOGLOOM_SMTP_USER",
+  "LOGLOOM_SMTP_PASSWORD",
+  "LOGLOOM_SMTP_FROM",
+];
+
+function notifyEnv(): Record<string, string> {
+  const env: Record<string, string> = { LOGLOOM_NOTIFY_SECRET: notifySecret };
+  for (const name of notifySettings) env[name] = Deno.env.get(name) ?? "";
+  return env;
+}
+
 /** An edge function in a process of its own, with no more rights than it needs. */
 export function functionProcess(stack: Stack, name: FunctionName): ProcessDefinition {
   const port = stack.ports.functions[name];
@@ -24,6 +47,7 @@ export function functionProcess(stack: Stack, name: FunctionName): ProcessDefini
     SUPABASE_ANON_KEY: anonKey,
     SUPABASE_SERVICE_ROLE_KEY: serviceRoleKey,
     LOGLOOM_JWT_SECRET: jwtSecret,
+    ...(name === "notify" ? notifyEnv() : {}),
   };
   // Webhooks go anywhere; the others have one thing to talk to.
   const net = name === "notify"

@@ -21,11 +21,6 @@ comment on column private.settings.alert_catch_up_limit is
 comment on column private.settings.alert_round_limit is
   'Health: degraded when the last round''s windows ended longer ago, while rules are enabled.';
 
--- Found by arrival: a new record may have any ts. Ranges of 4 MB, so that a writer at full speed
--- does not ask for more summaries than autovacuum remembers.
-create index if not exists logs_arrival_idx on app.logs
-using brin (arrival) with (pages_per_range = 512, autosummarize = on);
-
 create table private.alert_groups (
   group_id bigint generated always as identity primary key,
   tenant_id text not null references app.tenants on delete cascade,
@@ -453,26 +448,24 @@ begin
   else
     execute 'truncate ' || v_staged;
   end if;
-  execute 'insert into ' || v_staged || ' select l.* from app.logs l '
-    || 'where l.arrival > $1 and l.arrival <= $2 and l.ts >= $3 and l.tenant_id in '
-    || '(select p.tenant_id from private.alert_plans p)'
+  execute 'insert into ' || v_staged || ' select l.* '
+    || 'from (select distinct p.tenant_id from private.alert_plans p) t '
+    || 'join app.logs l on l.tenant_id = t.tenant_id '
+    || 'where l.arrival > $1 and l.arrival <= $2 and l.ts >= $3'
   using p_round.arrival_from, p_round.arrival_to, p_from;
 end;
 $$;
 
-create function private.last_arrival(p_after bigint, p_from timestamptz)
+create function private.last_arrival(p_after bigint)
 returns bigint
 language plpgsql
 stable
 security invoker
 set search_path = ''
-set enable_seqscan = off
 as $$
 begin
-  return coalesce(
-    (select max(l.arrival) from app.logs l where l.arrival > p_after and l.ts >= p_from),
-    p_after
-  );
+  -- A day that is dropped takes its arrivals with it.
+  return greatest(p_after, (select max(a.arrival) from private.log_arrivals a));
 end;
 $$;
 
@@ -512,10 +505,10 @@ begin
       when v_last.finished_at is null then v_last.arrival_from
       else v_last.arrival_to
     end;
-    v_round.arrival_to := private.last_arrival(v_last.arrival_to, v_from);
+    v_round.arrival_to := private.last_arrival(v_last.arrival_to);
   else
     -- Too long ago: every group reads its windows anew.
-    v_round.arrival_to := private.last_arrival(0, v_from);
+    v_round.arrival_to := private.last_arrival(0);
     v_round.arrival_from := v_round.arrival_to;
   end if;
 
@@ -859,8 +852,8 @@ comment on function private.fire_alert(app.alert_rules, private.alert_window, ti
   'One history entry and its notifications, unless one within the cooldown exists. True if so.';
 comment on function private.stage_alert_arrivals(private.alert_rounds, timestamptz) is
   'Copies the records that arrived since the last round, of tenants with rules, for this session.';
-comment on function private.last_arrival(bigint, timestamptz) is
-  'The greatest arrival that is visible, of records from p_from on; p_after where none is greater.';
+comment on function private.last_arrival(bigint) is
+  'The greatest arrival that is visible; p_after where none is greater.';
 comment on function private.begin_alert_round(timestamptz, timestamptz) is
   'Opens the round for the minute that the watermark passed and stages its records. Null when '
   'there is nothing to evaluate, or rules have to wait.';

@@ -1,256 +1,232 @@
 import assert from "node:assert/strict";
-import { rpc } from "../support/client.ts";
-import { type Database, openDatabase } from "../support/database.ts";
-import { stack } from "../support/stack.ts";
-import { newUser, refused, served, type User } from "../support/users.ts";
+import { Webhook } from "standardwebhooks";
+import { assertRpcError, call, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { changeSettings, openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { receiveEmails, receiveWebhooks } from "../support/receivers.ts";
 
-const nobody = "00000000-0000-4000-8000-000000000000";
-
-const rule = {
-  p_name: "Many errors",
-  p_query_dsl: "level:error | rate()",
-  p_threshold: 2.5,
-  p_comparison: "gt",
-  p_window_minutes: 5,
-  p_cooldown_minutes: 30,
-  p_enabled: true,
-};
-
-Deno.test("an alert rule is made, found, changed and deleted", async () => {
-  const { client, tenantId } = await newUser();
-  const created = await served(client.rpc("create_alert_rule", {
-    ...rule,
-    p_description: "Wake somebody",
-    p_notification_destinations: ["email", "webhook"],
-    p_notification_config: {
-      email: "ops@example.com",
-      webhook_url: "https://example.com/hook",
-      runbook: { page: 7 },
-    },
-  }));
-  assert.deepEqual(created, {
-    rule_id: created.rule_id,
-    tenant_id: tenantId,
-    name: "Many errors",
-    description: "Wake somebody",
-    query_dsl: "level:error | rate()",
-    threshold: 2.5,
-    comparison: "gt",
-    window_minutes: 5,
-    cooldown_minutes: 30,
-    enabled: true,
-    notification_destinations: ["email", "webhook"],
-    notification_config: {
-      email: "ops@example.com",
-      webhook_url: "https://example.com/hook",
-      runbook: { page: 7 },
-    },
-    created_at: created.created_at,
-    updated_at: created.created_at,
-  });
-  const p_rule_id = created.rule_id ?? "";
-  assert.deepEqual(await served(client.rpc("get_alert_rule", { p_rule_id })), created);
-  assert.deepEqual(await served(client.rpc("list_alert_rules")), [created]);
-  assert.deepEqual(
-    await served(client.rpc("list_alert_rules", { p_tenant_id: tenantId })),
-    [created],
-  );
-
-  const changed = await served(client.rpc("update_alert_rule", {
-    p_rule_id,
-    p_enabled: false,
-    p_threshold: 0,
-    p_comparison: "lte",
-  }));
-  assert.deepEqual(changed, {
-    ...created,
-    enabled: false,
-    threshold: 0,
-    comparison: "lte",
-    updated_at: changed.updated_at,
-  });
-
-  assert.deepEqual(await served(client.rpc("delete_alert_rule", { p_rule_id })), {
-    success: true,
-  });
-  await refused(client.rpc("get_alert_rule", { p_rule_id }), 404, "Alert rule not found");
-  await refused(client.rpc("delete_alert_rule", { p_rule_id }), 404, "Alert rule not found");
-});
-
-Deno.test("a rule that cannot work is refused with what to change", async () => {
-  const { client } = await newUser();
-  for (const name of Object.keys(rule)) {
-    await refused(
-      client.rpc("create_alert_rule", { ...rule, [name]: undefined }),
-      400,
-      `Missing required parameter: ${name}`,
-    );
-  }
-  const wrong: [object, string][] = [
-    [{ p_comparison: "more" }, "Invalid p_comparison: one of gt, gte, lt, lte, eq, neq"],
-    [{ p_window_minutes: 1441 }, "Invalid p_window_minutes: 1 to 1440"],
-    [{ p_cooldown_minutes: -1 }, "Invalid p_cooldown_minutes: 0 to 10080"],
-    [{ p_threshold: "NaN" }, "Invalid p_threshold: a finite number"],
-    [
-      { p_query_dsl: "ts:* | count() by service" },
-      'Invalid p_query_dsl: an alert rule compares one number, so it takes no "by"',
-    ],
-    [
-      { p_notification_destinations: ["pager"] },
-      "Invalid p_notification_destinations: any of email, webhook",
-    ],
-    [
-      { p_notification_destinations: ["email"] },
-      "Invalid p_notification_config: an enabled rule needs the address of each destination",
-    ],
-    [
-      { p_notification_config: { webhook_url: "http://169.254.169.254/" } },
-      "Invalid p_notification_config: webhook_url is no https URL",
-    ],
-  ];
-  for (const [parameters, message] of wrong) {
-    await refused(client.rpc("create_alert_rule", { ...rule, ...parameters }), 400, message);
-  }
-  for (
-    const parameters of [
-      { p_window_minutes: 1.5 },
-      { p_window_minutes: 1e10 },
-      { p_threshold: "ten" },
-      { p_enabled: "perhaps" },
-    ]
-  ) {
-    const { status } = await client.rpc("create_alert_rule", { ...rule, ...parameters } as never);
-    assert.equal(status, 400, JSON.stringify(parameters));
-  }
-  assert.deepEqual(await served(client.rpc("list_alert_rules")), []);
-});
-
-Deno.test("colleagues share rules; another tenant has none of them", async () => {
-  const alice = await newUser();
-  const bob = await newUser(alice.tenantId);
-  const stranger = await newUser();
-  const { rule_id } = await served(alice.client.rpc("create_alert_rule", rule));
-  const p_rule_id = rule_id ?? "";
-  assert.equal(
-    (await served(bob.client.rpc("update_alert_rule", { p_rule_id, p_name: "ours" }))).name,
-    "ours",
-  );
-  const missing = "Alert rule not found";
-  await refused(stranger.client.rpc("get_alert_rule", { p_rule_id }), 404, missing);
-  await refused(stranger.client.rpc("update_alert_rule", { p_rule_id }), 404, missing);
-  await refused(stranger.client.rpc("delete_alert_rule", { p_rule_id }), 404, missing);
-  assert.deepEqual(await served(stranger.client.rpc("list_alert_rules")), []);
-  await refused(
-    stranger.client.rpc("list_alert_rules", { p_tenant_id: alice.tenantId }),
-    403,
-    "p_tenant_id is not the tenant of the token",
-  );
-  assert.deepEqual(await served(bob.client.rpc("delete_alert_rule", { p_rule_id })), {
-    success: true,
-  });
-});
-
-Deno.test("no rule is made above the plan's limit, however many are made at once", async () => {
-  const { client } = await newUser();
-  const answers = await Promise.all(
-    Array.from({ length: 12 }, () => client.rpc("create_alert_rule", rule)),
-  );
-  const messages = answers.map(({ error }) => error?.message ?? "created");
-  assert.equal(messages.filter((message) => message === "created").length, 3);
-  assert.equal(
-    messages.filter((message) => message === "Plan limit exceeded: alerts (max 3)").length,
-    9,
-  );
-  assert.deepEqual(
-    await served(client.rpc("check_plan_feature", { p_feature: "alerts" })),
-    { enabled: true, maxCount: 3, currentCount: 3 },
-  );
-});
-
-async function trigger(db: Database, user: User, ruleId: string, at: string): Promise<string> {
-  const [{ alert_id }] = await db`
-    insert into app.alert_history (tenant_id, rule_id, triggered_at, value, threshold)
-    values (${user.tenantId}, ${ruleId}, ${at}, 12.5, 10)
-    returning alert_id`;
-  return alert_id;
+interface Rule {
+  rule_id: string;
+  last_evaluated_at: string | null;
+  last_value: number | null;
+  last_error: string | null;
 }
 
-Deno.test("history is found by rule, time and acknowledgement, and acknowledged once", async () => {
-  await using db = openDatabase();
-  const alice = await newUser();
-  const bob = await newUser(alice.tenantId);
-  const stranger = await newUser();
-  const { rule_id } = await served(alice.client.rpc("create_alert_rule", rule));
-  const p_rule_id = rule_id ?? "";
-  const first = await trigger(db, alice, p_rule_id, "2026-11-20T10:00:00Z");
-  const second = await trigger(db, alice, nobody, "2026-11-20T11:00:00Z");
-  const third = await trigger(db, alice, p_rule_id, "2026-11-20T12:00:00Z");
+interface Alert {
+  alert_id: string;
+  rule_id: string;
+  triggered_at: string;
+  value: number;
+  threshold: number;
+  acknowledged: boolean;
+  acknowledged_by: string | null;
+  notification_sent: boolean;
+  notification_sent_at: string | null;
+  notification_channels: string[];
+  notification_error: string | null;
+  window_start: string;
+  window_end: string;
+}
 
-  const history = await served(alice.client.rpc("list_alert_history"));
-  assert.deepEqual(history[0], {
-    alert_id: third,
-    rule_id,
-    tenant_id: alice.tenantId,
-    triggered_at: "2026-11-20T12:00:00+00:00",
-    value: 12.5,
-    threshold: 10,
-    acknowledged: false,
-    acknowledged_at: null,
-    acknowledged_by: null,
-    notification_sent: false,
-    notification_sent_at: null,
-    notification_channels: [],
+interface Delivery {
+  delivery_id: string;
+  alert_id: string | null;
+  channel: string;
+  status: string;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+}
+
+async function operation<Body>(tenant: Tenant, name: string, parameters: unknown): Promise<Body> {
+  const { status, body } = await rpc<Body>(tenant.token, name, parameters);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body;
+}
+
+function createRule(tenant: Tenant, parameters: Record<string, unknown>): Promise<Rule> {
+  return operation(tenant, "create_alert_rule", {
+    p_name: "Errors of the shop",
+    p_query_dsl: "level:error service:shop",
+    p_threshold: 2,
+    p_comparison: "gt",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 60,
+    p_enabled: true,
+    ...parameters,
   });
-  const listed = async (parameters: Record<string, unknown>) =>
-    (await served(alice.client.rpc("list_alert_history", parameters))).map((one) => one.alert_id);
-  assert.deepEqual(await listed({}), [third, second, first]);
-  assert.deepEqual(await listed({ p_rule_id }), [third, first]);
-  assert.deepEqual(await listed({ p_ts_from: "2026-11-20T11:00:00Z" }), [third, second]);
-  assert.deepEqual(await listed({ p_ts_to: "2026-11-20T11:00:00Z" }), [first]);
-  assert.deepEqual(await listed({ p_limit: 1 }), [third]);
-  assert.deepEqual(await listed({ p_limit: 1, p_after: third }), [second]);
+}
 
-  assert.deepEqual(await served(bob.client.rpc("acknowledge_alert", { p_alert_id: first })), {
-    success: true,
+Deno.test("an alert is on its way within 75 seconds of the event, by webhook and by email", async () => {
+  const tenant = await newTenant("alerts");
+  await using receiver = receiveWebhooks();
+  await using mailbox = await receiveEmails();
+  const email = `${tenant.id}@example.com`;
+  const rule = await createRule(tenant, {
+    p_notification_destinations: ["webhook", "email"],
+    p_notification_config: { email, webhook_url: `${receiver.url}/hook` },
   });
-  await served(alice.client.rpc("acknowledge_alert", { p_alert_id: first }));
-  const [acknowledged, ...others] = await served(
-    bob.client.rpc("list_alert_history", { p_acknowledged: true }),
-  );
-  assert.deepEqual(others, []);
-  assert.equal(acknowledged.alert_id, first);
-  assert.equal(acknowledged.acknowledged_by, bob.id);
-  assert.deepEqual(await listed({ p_acknowledged: false }), [third, second]);
+  const { secret } = await operation<{ secret: string }>(tenant, "rotate_webhook_secret", {
+    p_rule_id: rule.rule_id,
+  });
 
-  const missing = "Alert not found";
-  await refused(stranger.client.rpc("acknowledge_alert", { p_alert_id: second }), 404, missing);
-  await refused(stranger.client.rpc("acknowledge_alert", { p_alert_id: nobody }), 404, missing);
-  assert.deepEqual(await served(stranger.client.rpc("list_alert_history")), []);
-  await refused(
-    alice.client.rpc("list_alert_history", { p_after: nobody }),
-    400,
-    "Invalid p_after: no such alert",
-  );
-  const { status } = await alice.client.rpc("list_alert_history", { p_ts_from: "last week" });
-  assert.equal(status, 400);
+  const event = { level: "error", service: "shop", msg: "out of stock" };
+  const other = { level: "info", service: "shop", msg: "sold" };
+  const began = performance.now();
+  const sent = await ingest(tenant.headers, [event, event, event, other]);
+  assert.equal(sent.status, 200);
 
-  await served(alice.client.rpc("delete_alert_rule", { p_rule_id }));
-  assert.deepEqual(await listed({ p_rule_id }), [third, first], "history outlives its rule");
+  const [webhook] = await receiver.wait(1, 80_000);
+  const took = webhook.at - began;
+  console.log(`from ingest to webhook: ${(took / 1000).toFixed(1)} s`);
+  assert.ok(took < 75_000);
+  const mail = await mailbox.wait(email, 10_000);
+  const [alert] = await eventually("both are noted", async () => {
+    const alerts = await operation<Alert[]>(tenant, "list_alert_history", {});
+    return alerts[0].notification_channels.length === 2 && alerts;
+  });
+
+  const payload = new Webhook(secret).verify(webhook.body, webhook.headers) as {
+    type: string;
+    data: Record<string, unknown>;
+  };
+  assert.equal(webhook.path, "/hook");
+  assert.equal(payload.type, "alert.triggered");
+  assert.deepEqual(
+    [payload.data.alert_id, payload.data.rule_id, payload.data.value, payload.data.name],
+    [alert.alert_id, rule.rule_id, 3, "Errors of the shop"],
+  );
+  assert.match(mail.text, /^Subject: \[Logloom\] Errors of the shop: 3\r$/m);
+
+  assert.deepEqual([alert.value, alert.threshold, alert.rule_id], [3, 2, rule.rule_id]);
+  assert.equal(Date.parse(alert.window_end) - Date.parse(alert.window_start), 5 * 60_000);
+  assert.equal(alert.notification_sent, true);
+  assert.deepEqual(alert.notification_channels.toSorted(), ["email", "webhook"]);
+  assert.equal(alert.notification_error, null);
+  const deliveries = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+    p_alert_id: alert.alert_id,
+  });
+  assert.deepEqual(
+    deliveries.map(({ channel, status, attempts }) => [channel, status, attempts]).toSorted(),
+    [["email", "delivered", 1], ["webhook", "delivered", 1]],
+  );
+  const evaluated = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule.rule_id });
+  assert.deepEqual([evaluated.last_value, evaluated.last_error], [3, null]);
+  assert.equal(Date.parse(evaluated.last_evaluated_at ?? "") % 60_000, 0);
+
+  // Answered by a person.
+  const stranger = await newTenant("alerts");
+  const parameters = { p_alert_id: alert.alert_id };
+  assertRpcError(
+    await rpc(stranger.token, "acknowledge_alert", parameters),
+    404,
+    "Alert not found",
+  );
+  for (let time = 0; time < 2; time++) {
+    assert.deepEqual(await operation(tenant, "acknowledge_alert", parameters), { success: true });
+  }
+  const [acknowledged] = await operation<Alert[]>(tenant, "list_alert_history", {
+    p_acknowledged: true,
+  });
+  assert.deepEqual(
+    [acknowledged.acknowledged, acknowledged.acknowledged_by],
+    [true, tenant.userId],
+  );
+  // The cooldown holds: one alert, one webhook.
+  assert.equal((await operation<Alert[]>(tenant, "list_alert_history", {})).length, 1);
+  assert.equal(receiver.received.length, 1);
 });
 
-Deno.test("service_role lists a tenant's rules and history, and cannot act without a tenant", async () => {
-  const { client, tenantId } = await newUser();
-  const { rule_id } = await served(client.rpc("create_alert_rule", rule));
-  const rules = await rpc<{ rule_id: string }[]>(stack.serviceRoleKey, "list_alert_rules", {
-    p_tenant_id: tenantId,
+Deno.test("a receiver that fails three times gets the same webhook until it takes it", async () => {
+  const tenant = await newTenant("alerts");
+  await using db = openDatabase();
+  await using _settings = await changeSettings(db, {
+    notification_retry_base: "10 milliseconds",
+    notification_retry_factor: 1,
   });
-  assert.equal(rules.status, 200);
-  assert.deepEqual(rules.body.map((one) => one.rule_id), [rule_id]);
-  for (const operation of ["list_alert_rules", "list_alert_history"]) {
-    const { status, body } = await rpc(stack.serviceRoleKey, operation);
-    assert.equal(status, 400);
-    assert.equal(body.message, "Missing required parameter: p_tenant_id");
+  await using receiver = receiveWebhooks((before) =>
+    new Response(null, { status: before < 3 ? 500 : 200 })
+  );
+  const rule = await createRule(tenant, {
+    p_notification_destinations: ["webhook"],
+    p_notification_config: { webhook_url: receiver.url },
+  });
+  const { secret } = await operation<{ secret: string }>(tenant, "rotate_webhook_secret", {
+    p_rule_id: rule.rule_id,
+  });
+  const [test] = await operation<Delivery[]>(tenant, "test_alert_rule", {
+    p_rule_id: rule.rule_id,
+  });
+  const received = await receiver.wait(4, 60_000);
+  const [delivery] = await eventually("the delivery is settled", async () => {
+    const deliveries = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+      p_rule_id: rule.rule_id,
+    });
+    return deliveries[0].status !== "pending" && deliveries;
+  });
+  assert.deepEqual(
+    [delivery.delivery_id, delivery.status, delivery.attempts, delivery.last_status],
+    [test.delivery_id, "delivered", 4, 200],
+  );
+  for (const { headers, body } of received) {
+    const payload = new Webhook(secret).verify(body, headers) as { type: string };
+    assert.equal(payload.type, "alert.test");
+    assert.equal(headers["webhook-id"], test.delivery_id);
+    assert.equal(body, received[0].body);
   }
-  const { status } = await rpc(stack.serviceRoleKey, "get_alert_rule", { p_rule_id: rule_id });
-  assert.equal(status, 400);
+});
+
+Deno.test("a receiver that is gone is not asked again, until somebody says so", async () => {
+  const tenant = await newTenant("alerts");
+  await using receiver = receiveWebhooks((before) =>
+    new Response(null, { status: before === 0 ? 410 : 204 })
+  );
+  const rule = await createRule(tenant, {
+    p_notification_destinations: ["webhook"],
+    p_notification_config: { webhook_url: receiver.url },
+  });
+  await operation(tenant, "test_alert_rule", { p_rule_id: rule.rule_id });
+  const settled = (status: string) =>
+    eventually(`the delivery is ${status}`, async () => {
+      const [delivery] = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+        p_rule_id: rule.rule_id,
+      });
+      return delivery.status === status && delivery;
+    }, { within: 30_000 });
+  const failed = await settled("failed");
+  assert.deepEqual(
+    [failed.attempts, failed.last_status, failed.last_error],
+    [1, 410, "HTTP 410: the receiver is gone"],
+  );
+  await operation(tenant, "retry_alert_delivery", { p_delivery_id: failed.delivery_id });
+  const delivered = await settled("delivered");
+  assert.deepEqual([delivered.attempts, delivered.last_status], [2, 204]);
+});
+
+Deno.test("a webhook into the network is given up before anything is sent", async () => {
+  const tenant = await newTenant("alerts");
+  const rule = await createRule(tenant, {
+    p_notification_destinations: ["webhook"],
+    p_notification_config: { webhook_url: "https://localhost/hook" },
+  });
+  await operation(tenant, "test_alert_rule", { p_rule_id: rule.rule_id });
+  const delivery = await eventually("the delivery is settled", async () => {
+    const [delivery] = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+      p_rule_id: rule.rule_id,
+    });
+    return delivery.status !== "pending" && delivery;
+  }, { within: 30_000 });
+  assert.deepEqual(
+    [delivery.status, delivery.last_error],
+    ["failed", "The webhook's host is not on the public Internet"],
+  );
+});
+
+Deno.test("nobody but the database's job starts deliveries", async () => {
+  const guesses: Record<string, string>[] = [{}, { "X-Logloom-Notify-Secret": "guessed" }];
+  for (const headers of guesses) {
+    const answer = await call("/functions/v1/notify", { method: "POST", headers, body: "{}" });
+    assert.equal(answer.status, 401);
+    assert.deepEqual(answer.body, { error: "Invalid secret" });
+  }
 });

@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
-export type ProcessName = "postgres" | "postgrest" | "ingest" | "health" | "gateway";
+export type ProcessName = "postgres" | "postgrest" | "ingest" | "health" | "notify" | "gateway";
 
 export async function stackState(): Promise<State> {
   return JSON.parse(await Deno.readTextFile(stack.stateFile));

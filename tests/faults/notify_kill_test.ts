@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { changeSettings, type Database, openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { isBack, killProcess } from "../support/processes.ts";
+import { receiveWebhooks } from "../support/receivers.ts";
+
+async function createRule(
+  tenant: Tenant,
+  parameters: Record<string, unknown>,
+): Promise<string> {
+  const { status, body } = await rpc<{ rule_id: string }>(tenant.token, "create_alert_rule", {
+    p_name: "faults",
+    p_query_dsl: "ts:*",
+    p_threshold: 0,
+    p_comparison: "gt",
+    p_window_minutes: 60,
+    p_cooldown_minutes: 60,
+    p_enabled: true,
+    p_notification_destinations: ["webhook"],
+    ...parameters,
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.rule_id;
+}
+
+Deno.test("a function that is killed while it delivers delivers again, under the same id", async () => {
+  const tenant = await newTenant("notify");
+  await using db = openDatabase();
+  await using _settings = await changeSettings(db, { notification_claim_lifetime: "2 seconds" });
+  const killed = Promise.withResolvers<void>();
+  await using receiver = receiveWebhooks(async (before) => {
+    // The first is answered too late, by a peer that nobody listens to any more.
+    if (before === 0) await killed.promise;
+    return new Response("ok");
+  });
+  const ruleId = await createRule(tenant, { p_notification_config: { webhook_url: receiver.url } });
+  await rpc(tenant.token, "test_alert_rule", { p_rule_id: ruleId });
+  await receiver.wait(1, 30_000);
+  const victim = await killProcess("notify");
+  killed.resolve();
+  const [first, second] = await receiver.wait(2, 60_000);
+  await isBack("notify", victim);
+  assert.equal(second.headers["webhook-id"], first.headers["webhook-id"]);
+  assert.equal(second.body, first.body);
+  const row = await eventually("the delivery is settled", async () => {
+    const [row] = await db`
+      select status, attempts, notification_id from private.notifications
+      where tenant_id = ${tenant.id}`;
+    return row.status === "delivered" && row;
+  });
+  assert.equal(row.notification_id, first.headers["webhook-id"]);
+  assert.equal(row.attempts, receiver.received.length);
+});
+
+/** The backend that evaluates this tenant's rules and waits for a lock. */
+async function blockedEvaluator(db: Database): Promise<number> {
+  return await eventually("an evaluator waits", async () => {
+    const [row] = await db`
+      select pid from pg_stat_activity
+      where query like '%evaluate_alerts%' and wait_event_type = 'Lock'
+        and wait_event <> 'advisory' and pid <> pg_backend_pid()`;
+    return row?.pid as number | undefined;
+  }, { within: 90_000, every: 10 });
+}
+
+Deno.test("an evaluator killed, and several at once, make one alert and one notification", async () => {
+  const tenant = await newTenant("evaluator");
+  await using db = openDatabase(undefined, 6);
+  await using receiver = receiveWebhooks();
+  assert.equal((await ingest(tenant.headers, [{ msg: "one" }, { msg: "two" }])).status, 200);
+  const ruleId = await createRule(tenant, { p_notification_config: { webhook_url: receiver.url } });
+
+  // Whoever evaluates has written alert and notification when it waits for the rule's row.
+  const release = Promise.withResolvers<void>();
+  const holding = Promise.withResolvers<void>();
+  const holder = db.begin(async (sql) => {
+    await sql`select from app.alert_rules where rule_id = ${ruleId} for update`;
+    holding.resolve();
+    await release.promise;
+  });
+  await holding.promise;
+  const evaluator = await blockedEvaluator(db);
+  Deno.kill(evaluator, "SIGTERM");
+  await eventually("it is gone", async () => {
+    const rows = await db`select from pg_stat_activity where pid = ${evaluator}`;
+    return rows.length === 0;
+  });
+  const count = async () => {
+    const [row] = await db`
+      select
+        (select count(*)::integer from app.alert_history where rule_id = ${ruleId}) as alerts,
+        (select count(*)::integer from private.notifications where rule_id = ${ruleId}) as sent`;
+    return [row.alerts, row.sent];
+  };
+  assert.deepEqual(await count(), [0, 0]);
+
+  release.resolve();
+  await holder;
+  // With the job itself these are four; procedures that commit take no parameters.
+  await Promise.all([1, 2, 3].map(() => db.unsafe("call private.evaluate_alerts()").simple()));
+  await receiver.wait(1, 90_000);
+  assert.deepEqual(await count(), [1, 1]);
+  const [rule] = await db`select last_value from app.alert_rules where rule_id = ${ruleId}`;
+  assert.equal(rule.last_value, 2);
+});

@@ -1,0 +1,91 @@
+import { SMTPServer } from "smtp-server";
+import { eventually } from "./eventually.ts";
+
+export interface ReceivedWebhook {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  /** performance.now() of its arrival. */
+  at: number;
+}
+
+export interface WebhookReceiver extends AsyncDisposable {
+  readonly url: string;
+  readonly received: readonly ReceivedWebhook[];
+  /** Waits until so many arrived. */
+  wait(count: number, within: number): Promise<readonly ReceivedWebhook[]>;
+}
+
+/** An HTTP server that webhooks can be sent to. `answer` is told how many came before. */
+export function receiveWebhooks(
+  answer: (before: number) => Response | Promise<Response> = () => new Response("ok"),
+): WebhookReceiver {
+  const received: ReceivedWebhook[] = [];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      received.push({
+        path: new URL(request.url).pathname,
+        headers: Object.fromEntries(request.headers),
+        body: await request.text(),
+        at: performance.now(),
+      });
+      return await answer(received.length - 1);
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    received,
+    wait: (count, within) =>
+      eventually(
+        `${count} webhooks`,
+        () => Promise.resolve(received.length >= count && received),
+        { within },
+      ),
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+export interface ReceivedEmail {
+  to: string[];
+  text: string;
+}
+
+export interface Mailbox extends AsyncDisposable {
+  /** Waits for the first email to an address. */
+  wait(to: string, within: number): Promise<ReceivedEmail>;
+}
+
+/** The mail server that the stack under test is told of. */
+export async function receiveEmails(): Promise<Mailbox> {
+  const received: ReceivedEmail[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS", "AUTH"],
+    onData(stream, session, done) {
+      let text = "";
+      stream.on("data", (chunk: Uint8Array) => text += new TextDecoder().decode(chunk));
+      stream.on("end", () => {
+        received.push({
+          to: session.envelope.rcptTo.map(({ address }) => address),
+          text: text.replaceAll("=\r\n", ""),
+        });
+        done();
+      });
+    },
+  });
+  const port = Number(Deno.env.get("LOGLOOM_SMTP_PORT"));
+  await new Promise<void>((resolve, reject) => {
+    server.on("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve());
+  });
+  return {
+    wait: (to, within) =>
+      eventually(
+        `an email to ${to}`,
+        () => Promise.resolve(received.find((email) => email.to.includes(to))),
+        { within },
+      ),
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
