@@ -63,7 +63,7 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
       const decided: Failure = {
         status: response.status,
         error: message,
-        retryAfter: response.headers.get("Retry-After") ??
+        retryAfter: readRetryAfter(response.headers) ??
           (response.status === 503 ? retrySoon() : undefined),
         ...notes,
       };
@@ -72,6 +72,12 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
     logFailure("database refused the call", { call: name, status: response.status, code });
     return unavailable(databaseAway);
   };
+}
+
+/** PostgREST puts a 0 of its own before the database's value, on every 503. */
+function readRetryAfter(headers: Headers): string | undefined {
+  const values = headers.get("Retry-After")?.split(",").map((value) => value.trim());
+  return values?.findLast((value) => value !== "0");
 }
 
 function readNotes(headers: Headers): { notes?: Notes } {

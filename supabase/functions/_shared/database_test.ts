@@ -50,6 +50,16 @@ Deno.test("what the database decided keeps its status, text and Retry-After", as
   }
 });
 
+Deno.test("PostgREST's own Retry-After of 0 does not stand before the database's", async () => {
+  await using peer = startPeer(() =>
+    Response.json({ code: "PT503", message: "The queue is full" }, {
+      status: 503,
+      headers: [["Retry-After", "0"], ["Retry-After", "5"]],
+    })
+  );
+  assert.equal((await failureOf(database(peer.url))).retryAfter, "5");
+});
+
 Deno.test("a 503 of the database without Retry-After gets one", async () => {
   await using peer = startPeer(() =>
     Response.json({ code: "PT503", message: "The queue is full" }, { status: 503 })
