@@ -1,0 +1,151 @@
+-- What is answered from the counts is what a scan answers, whatever happened to the records.
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(12);
+select setseed(0.42);
+
+create function pg_temp.random_records(p_count integer)
+returns jsonb
+language plpgsql
+as $$
+begin
+  return jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'tenant', (array['acme', 'acme', 'umbrella'])[1 + floor(random() * 3)],
+    -- Microseconds, and often the very edge of a minute.
+    'ts', case when random() < 0.2
+      then date_trunc('minute', now()) - make_interval(mins => floor(random() * 120)::integer)
+        - case when random() < 0.5 then interval '1 microsecond' else interval '0' end
+      else now() - random() * interval '2 hours'
+    end,
+    'level', (array['debug', 'info', 'warn', 'error', null])[1 + floor(random() * 5)],
+    'service', (array['api', 'web', 'a''b', '', null, 'ünï'])[1 + floor(random() * 6)],
+    'msg', i
+  )))
+  from generate_series(1, p_count) i;
+end;
+$$;
+
+create temp table queries (query_dsl text);
+insert into queries
+values
+  (''), ('level:error'), ('level:>=warn'), ('-level:info'), ('-level:*'), ('service:api'),
+  ('service:(api OR web) level:error'), ('-service:api'), ('service:*'), ('-service:*'),
+  ('service:""'), ('service:"a''b" OR service:ünï'), ('service:a*'), ('service:~"^[aw]"'),
+  ('service:[a TO b}'), ('NOT (level:debug OR service:web)'), ('service:nothing'),
+  ('| count() by level'), ('| count() by service'), ('| rate() by service, level'),
+  ('level:error | rate()'), ('service:web | count() by level'), ('-service:* | rate() by level');
+
+-- A scan: the same SQL, but the counts decline where a field besides level and service is read.
+create function pg_temp.by_scan(p_query private.compiled_query)
+returns private.compiled_query
+language plpgsql
+as $$
+begin
+  p_query.fields := p_query.fields || 'msg'::text;
+  return p_query;
+end;
+$$;
+
+create function pg_temp.disagreements(p_rounds integer)
+returns table (query_dsl text, ts_range tstzrange, counted text, scanned text)
+language plpgsql
+as $$
+declare
+  v_query private.compiled_query;
+  v_from timestamptz;
+  v_by_counts boolean;
+begin
+  for i in 1..p_rounds loop
+    v_from := now() - random() * interval '2 hours';
+    if random() < 0.3 then
+      v_from := date_trunc('minute', v_from);
+    end if;
+    ts_range := tstzrange(v_from, v_from + random() * interval '1 hour' + interval '1 microsecond');
+    if random() < 0.3 then
+      ts_range := tstzrange(v_from, date_trunc('minute', v_from) + interval '17 minutes');
+    end if;
+    for query_dsl in select q.query_dsl from queries q loop
+      v_query := private.compile_query(query_dsl);
+      execute 'select string_agg(r::text, '';'') from ('
+        || private.log_stats_sql('acme', v_query, ts_range, 1000) || ') r'
+      into counted;
+      execute 'select string_agg(r::text, '';'') from ('
+        || private.log_stats_sql('acme', pg_temp.by_scan(v_query), ts_range, 1000) || ') r'
+      into scanned;
+      if counted is distinct from scanned then
+        return next;
+      end if;
+      execute 'select string_agg(r::text, '';'') from ('
+        || private.log_histogram_sql('acme', v_query, ts_range, 300) || ') r'
+      into counted;
+      execute 'select string_agg(r::text, '';'') from ('
+        || private.log_histogram_sql('acme', pg_temp.by_scan(v_query), ts_range, 300) || ') r'
+      into scanned;
+      if counted is distinct from scanned then
+        return next;
+      end if;
+    end loop;
+  end loop;
+end;
+$$;
+
+-- Every way in which records come and go.
+select public.ingest_logs(
+  p_tenant_id => 'acme',
+  p_ts => array_agg((r ->> 'ts')::timestamptz),
+  p_level => array_agg(case when random() < 0.02 then 'loud' else r ->> 'level' end),
+  p_service => array_agg(r ->> 'service')
+)
+from jsonb_array_elements(pg_temp.random_records(800)) r;
+select private.flip_queue();
+select private.write_step();
+select is_empty('select * from pg_temp.disagreements(5)', 'after the writer');
+select ok((select count(*) > 0 from private.dead_letters), 'some could not be written');
+update private.dead_letters set level = 'error';
+select private.replay_dead_letters();
+select is_empty('select * from pg_temp.disagreements(5)', 'after a replay');
+select pg_temp.add_records(pg_temp.random_records(800), 100);
+select is_empty('select * from pg_temp.disagreements(5)', 'after late events');
+select private.compact_log_counts();
+select is_empty('select * from pg_temp.disagreements(5)', 'after the counts were summed up');
+select is(
+  (select count(*) from private.log_counts),
+  (select count(*) from (
+    select distinct l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.level, l.service
+    from app.logs l
+  ) k),
+  'there is one row for each key then'
+);
+delete from app.logs l where random() < 0.4 or l.service = 'web' and l.level = 'error';
+select is_empty('select * from pg_temp.disagreements(5)', 'after a deletion');
+update app.logs l set service = 'api', ts = l.ts - interval '1 minute'
+where l.service = 'a''b' and l.ts > now() - interval '110 minutes';
+select pg_temp.add_records(pg_temp.random_records(300), 101);
+select is_empty('select * from pg_temp.disagreements(5)', 'after an update');
+select private.compact_log_counts();
+select is_empty('select * from pg_temp.disagreements(5)', 'and when all of it was summed up');
+
+select ok(
+  (
+    select bool_and(private.log_stats_sql(
+      'acme', private.compile_query(q.query_dsl), tstzrange(now() - interval '1 hour', now()), 1
+    ) ~ 'private\.log_counts')
+    from queries q
+  ),
+  'the counts did answer'
+);
+select ok(
+  private.log_stats_sql(
+    'acme', pg_temp.by_scan(private.compile_query('')), tstzrange(now() - interval '1 hour', now()),
+    1
+  ) !~ 'private\.log_counts',
+  'and the scan was one'
+);
+
+delete from app.logs;
+select private.compact_log_counts();
+select is_empty('select * from private.log_counts', 'no record, no count');
+
+select * from finish();
+rollback;

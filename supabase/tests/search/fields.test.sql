@@ -1,0 +1,60 @@
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(8);
+
+select pg_temp.add_records($$[
+  {"level": "error", "service": "api", "msg": "x", "attrs": {
+    "status": 500, "http": {"method": "GET"}, "a \"b\"": true, "tags": ["a"], "void": null,
+    "mixed": 1, "é": "x", "deep": {"a": {"b": {"c": {"d": 1}}}}
+  }},
+  {"level": "error", "service": "web", "attrs": {
+    "status": 404, "http": {"method": "GET"}, "mixed": "one"
+  }},
+  {"level": "info", "service": "web", "attrs": {"status": 500}},
+  {"ago": "2 hours", "host": "earlier"},
+  {"tenant": "umbrella", "host": "not yours"}
+]$$);
+update private.settings set search_sample_values = 2;
+select pg_temp.act_as_user('acme', 'alice');
+
+select is(
+  (select string_agg(f.field || ' ' || f.type || ' ' || f.count, ', ' order by f.n)
+    from rows from (public.list_log_fields()) with ordinality f (field, type, count, values, n)),
+  'attrs.status number 3, id uuid 3, level string 3, received_at timestamp 3, service string 3, '
+    'ts timestamp 3, attrs.http.method string 2, attrs.mixed mixed 2, '
+    'attrs."a \"b\"" boolean 1, attrs.deep.a.b.c.d number 1, attrs.tags array 1, attrs.é string 1, '
+    'msg string 1',
+  'fields, most frequent first, as a query names them'
+);
+select is(
+  (select f.values::text from public.list_log_fields() f where f.field = c.field), c.facets,
+  'values of ' || c.field
+)
+from (
+  values
+    ('level', '{"(error,2)","(info,1)"}'),
+    ('service', '{"(web,2)","(api,1)"}'),
+    ('attrs.status', '{"(500,2)","(404,1)"}'),
+    ('attrs.tags', '{}')
+) c (field, facets);
+select is_empty(
+  $$select f.field from public.list_log_fields() f
+    where not (public.validate_query(f.field || ':*')).valid$$,
+  'each field is one that a query takes'
+);
+select is(
+  (select f.count from public.list_log_fields(now() - interval '3 hours') f where f.field = 'host'),
+  1::bigint, 'of the range'
+);
+select pg_temp.act_as_postgres();
+update private.settings set search_sample_fields = 2, search_sample_records = 1;
+select pg_temp.act_as_user('acme', 'alice');
+select results_eq(
+  $$select f.field, f.count from public.list_log_fields() f$$,
+  $$values ('attrs.status', 1::bigint), ('id', 1)$$,
+  'the sample and the list are bounded'
+);
+
+select * from finish();
+rollback;

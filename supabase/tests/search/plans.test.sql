@@ -1,0 +1,88 @@
+-- Of the partitions, only those of the range are looked at, and the tenant's part of them by index.
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(8);
+
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object('ts', '2026-03-01T12:00:00Z'::timestamptz + make_interval(days => i)))
+)
+from generate_series(0, 9) i;
+
+create function pg_temp.partitions(p_statement text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(distinct p.match[1], ' ' order by p.match[1])
+    from pg_temp.plan_of(p_statement) l (line),
+      regexp_matches(l.line, 'on (logs_\d{4}_\d\d_\d\d)', 'g') p (match)
+  );
+end;
+$$;
+create function pg_temp.page_sql(p_query_dsl text, p_from text, p_to text, p_order text default 'desc')
+returns text
+language plpgsql
+as $$
+begin
+  return private.log_page_sql(
+    'acme', private.compile_query(p_query_dsl), tstzrange(p_from::timestamptz, p_to::timestamptz),
+    101, p_order
+  );
+end;
+$$;
+
+select is(
+  pg_temp.partitions(pg_temp.page_sql('level:error', '2026-03-03T10:00Z', '2026-03-04T10:00Z')),
+  'logs_2026_03_03 logs_2026_03_04', 'a page of records'
+);
+select is(
+  pg_temp.partitions(pg_temp.page_sql('', '2026-03-03T10:00Z', '2026-03-04T00:00Z')),
+  'logs_2026_03_03', 'the end of the range is exclusive'
+);
+select is(
+  pg_temp.partitions(
+    pg_temp.page_sql('ts:2026-03-05 msg:x', '2026-03-01T00:00Z', '2026-03-09T00:00Z')
+  ),
+  'logs_2026_03_05', 'ts in the query leaves out days, too'
+);
+select is(
+  pg_temp.partitions(private.log_page_sql(
+    'acme', private.compile_query(''), tstzrange('2026-03-01', '2026-03-09'), 101, 'desc',
+    '2026-03-02T12:00Z', gen_random_uuid()
+  )),
+  'logs_2026_03_01 logs_2026_03_02', 'and so does a cursor'
+);
+select is(
+  pg_temp.partitions(private.log_stats_sql(
+    'acme', private.compile_query('x | count() by host'),
+    tstzrange('2026-03-03T10:00Z', '2026-03-04T10:00Z'), 100
+  )),
+  'logs_2026_03_03 logs_2026_03_04', 'statistics'
+);
+select is(
+  pg_temp.partitions(private.log_histogram_sql(
+    'acme', private.compile_query('x'), tstzrange('2026-03-03T10:00Z', '2026-03-04T10:00Z'), 300
+  )),
+  'logs_2026_03_03 logs_2026_03_04', 'a histogram'
+);
+select is(
+  pg_temp.partitions(private.log_stats_sql(
+    'acme', private.compile_query('level:error'),
+    tstzrange('2026-03-03T10:00:30Z', '2026-03-07T10:00Z'), 100
+  )),
+  'logs_2026_03_03', 'what counts answer reads the records of the edges only'
+);
+set local enable_seqscan = off;
+select ok(
+  exists (
+    select
+    from pg_temp.plan_of(pg_temp.page_sql('', '2026-03-03T10:00Z', '2026-03-04T10:00Z')) l (line)
+    where l.line ~ 'Index Scan Backward using logs_2026_03_03_pkey'
+  ),
+  'the newest are read from the end of the primary key'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,94 @@
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(26);
+
+select pg_temp.add_records($$[
+  {"ago": "10 minutes", "level": "error", "service": "api", "attrs": {"ms": 10, "path": "/a"}},
+  {"ago": "9 minutes", "level": "error", "service": "api", "attrs": {"ms": 30}},
+  {"ago": "8 minutes", "level": "error", "service": "web", "attrs": {"ms": 20}},
+  {"ago": "7 minutes", "level": "info", "service": "web", "attrs": {"ms": "slow"}},
+  {"ago": "6 minutes", "level": "info"},
+  {"ago": "6 minutes", "attrs": {"ms": 0.5, "a b": true}},
+  {"ago": "5 minutes", "level": "error", "service": "api", "tenant": "umbrella"}
+]$$);
+select pg_temp.act_as_user('acme', 'alice');
+
+create function pg_temp.stats(p_query_dsl text, p_limit integer default null)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(s."group"::text || ' ' || coalesce(s.value::text, 'null'), '; ' order by s.n)
+    from rows from (public.log_stats(p_query_dsl, null, null, p_limit))
+      with ordinality s ("group", value, n)
+  );
+end;
+$$;
+
+select is(pg_temp.stats(c.query_dsl), c.rows, c.query_dsl)
+from (
+  values
+    ('', '{} 6'),
+    ('level:error', '{} 3'),
+    ('level:error | count()', '{} 3'),
+    ('service:api | rate()', '{} 0.03333333333333333'),
+    ('| sum(attrs.ms)', '{} 60.5'),
+    ('| avg(attrs.ms)', '{} 15.125'),
+    ('| min(attrs.ms)', '{} 0.5'),
+    ('| max(attrs.ms)', '{} 30'),
+    ('| p50(attrs.ms)', '{} 15'),
+    ('| count_distinct(service)', '{} 2'),
+    ('msg:nothing | count()', '{} 0'),
+    ('msg:nothing | rate()', '{} 0'),
+    ('msg:nothing | sum(attrs.ms)', '{} 0'),
+    ('msg:nothing | count_distinct(host)', '{} 0'),
+    ('msg:nothing | avg(attrs.ms)', '{} null'),
+    ('msg:nothing | count() by level', null),
+    ('level:debug | count() by level', null),
+    ('| count() by level', '{"level": "error"} 3; {"level": "info"} 2; {"level": null} 1'),
+    (
+      '| count() by service, level',
+      '{"level": "error", "service": "api"} 2; {"level": "error", "service": "web"} 1; '
+        '{"level": "info", "service": "web"} 1; {"level": "info", "service": null} 1; '
+        '{"level": null, "service": null} 1'
+    ),
+    (
+      '| max(attrs.ms) by service',
+      '{"service": "api"} 30; {"service": "web"} 20; {"service": null} 0.5'
+    ),
+    (
+      '| p95(attrs.ms) by attrs.path, attrs."a b"',
+      '{"attrs.path": null, "attrs.\"a b\"": null} 29.5; '
+        '{"attrs.path": "/a", "attrs.\"a b\"": null} 10; '
+        '{"attrs.path": null, "attrs.\"a b\"": "true"} 0.5'
+    ),
+    (
+      'service:api | count() by ts',
+      format(
+        '{"ts": "%s"} 1; {"ts": "%s"} 1',
+        to_jsonb((now() - interval '10 minutes') at time zone 'UTC') #>> '{}' || '+00:00',
+        to_jsonb((now() - interval '9 minutes') at time zone 'UTC') #>> '{}' || '+00:00'
+      )
+    )
+) c (query_dsl, rows);
+select is(
+  pg_temp.stats('| count() by level', 1), '{"level": "error"} 3', 'the largest come first'
+);
+select is(
+  (select count(*)::integer from public.log_stats(
+    '| count() by ' || (select string_agg('attrs.a' || i, ',') from generate_series(1, 150) i)
+  )),
+  1, 'a hundred and fifty fields to group by'
+);
+select throws_ok(
+  'select public.log_stats(p_limit => 0)', 'PT400', 'Invalid p_limit: 1 to 1000', 'p_limit'
+);
+select throws_ok(
+  $$select public.log_stats('level:')$$, 'PT400', 'A value is missing after "level:"',
+  'a query that does not compile'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,141 @@
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(22);
+
+create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)
+returns table (messages text, cursor text, more boolean)
+language plpgsql
+as $$
+begin
+  return query
+  select pg_temp.messages(t.logs), t.next_cursor, t.more
+  from public.tail_logs(p_query_dsl, p_cursor, p_limit) t;
+end;
+$$;
+create temp table seen (name text primary key, messages text, cursor text, more boolean);
+grant select, insert on seen to public;
+grant execute on function pg_temp.tail(text, text, integer) to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+insert into seen select 'empty', * from pg_temp.tail('', null);
+select results_eq(
+  $$select messages, more from seen where name = 'empty'$$, $$values (null::text, false)$$,
+  'no record was ever written'
+);
+
+select pg_temp.act_as_postgres();
+select pg_temp.add_records('[{"msg": "old", "level": "error"}]', 5);
+select pg_temp.act_as_user('acme', 'alice');
+insert into seen select 'start', * from pg_temp.tail('', null);
+select results_eq(
+  $$select messages, more from seen where name = 'start'$$, $$values (null::text, false)$$,
+  'without a cursor: no records'
+);
+select is(t.messages, 'old', 'a cursor from before the first record')
+from seen s, pg_temp.tail('', s.cursor) t where s.name = 'empty';
+select is(t.messages, null, 'nothing new')
+from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
+select is(t.cursor, s.cursor, 'and the cursor stays')
+from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
+
+select pg_temp.act_as_postgres();
+select pg_temp.add_records($$[
+  {"msg": "a", "level": "error"}, {"msg": "b", "level": "info"},
+  {"msg": "not yours", "tenant": "umbrella"}
+]$$, 6);
+select pg_temp.add_records($$[
+  {"msg": "c", "level": "error", "ago": "40 days"}, {"msg": "d", "ago": "-2 hours"}
+]$$, 7);
+select pg_temp.add_records('[{"msg": "e", "level": "error"}]', 8);
+select pg_temp.act_as_user('acme', 'alice');
+insert into seen
+select 'all', t.* from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
+select results_eq(
+  $$select messages, more from seen where name = 'all'$$, $$values ('a b c d e', false)$$,
+  'in the order of arrival, however late'
+);
+select is(t.messages, 'a c e', 'those that match')
+from seen s, pg_temp.tail('level:error', s.cursor) t where s.name = 'start';
+select is(t.messages, null, 'and none twice')
+from seen s, pg_temp.tail('', s.cursor) t where s.name = 'all';
+insert into seen
+select 'none', t.* from seen s, pg_temp.tail('msg:nothing', s.cursor) t where s.name = 'start';
+select is(
+  (select cursor from seen where name = 'none'), (select cursor from seen where name = 'all'),
+  'what matches nothing goes on as well'
+);
+
+insert into seen
+select 'page 1', t.* from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'start';
+insert into seen
+select 'page 2', t.* from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'page 1';
+insert into seen
+select 'page 3', t.* from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'page 2';
+select results_eq(
+  $$select messages, more from seen where name like 'page _' order by name$$,
+  $$values ('a b', true), ('c d', true), ('e', false)$$,
+  'pages; more says that others wait'
+);
+select is(
+  (select cursor from seen where name = 'page 3'), (select cursor from seen where name = 'all'),
+  'the last page ends where all ends'
+);
+insert into seen
+select 'in a step', t.* from seen s, pg_temp.tail('', s.cursor, 1) t where s.name = 'start';
+select is(t.messages, 'b c', 'a page that ends within a step loses nothing of it')
+from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'in a step';
+
+select pg_temp.act_as_postgres();
+select private.compact_log_counts();
+select is(
+  (select max(n) from (select count(*) as n from private.log_arrivals group by day) d), 1::bigint,
+  'one arrival is kept for a day'
+);
+select pg_temp.act_as_user('acme', 'alice');
+select is(t.messages, 'a b c d e', 'an old cursor still finds all')
+from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
+select is(t.messages, 'old a b c d e', 'the oldest, too')
+from seen s, pg_temp.tail('', s.cursor) t where s.name = 'empty';
+
+select pg_temp.act_as_postgres();
+select is(
+  (
+    select array_agg(distinct r.name order by r.name)
+    from (
+      select substring(p.line from 'on (logs_\d{4}_\d\d_\d\d)') as name
+      from pg_temp.plan_of(private.log_tail_sql(
+        'acme', private.compile_query(''), 10, 5, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 8
+      )) p (line)
+    ) r
+    where r.name is not null
+  ),
+  (
+    select array_agg(d.name order by d.name)
+    from (
+      select distinct private.partition_name(private.utc_day(l.ts)) as name
+      from app.logs l
+      where l.tenant_id = 'acme'
+    ) d
+  ),
+  'only days with arrivals are read'
+);
+select pg_temp.act_as_user('acme', 'alice');
+
+select throws_ok(
+  format('select public.tail_logs(p_cursor => %L)', c), 'PT400', 'Invalid p_cursor',
+  'a broken cursor: ' || c
+)
+from unnest(array[
+  '', 'x', 'dGFpbCA1IG5vdC1hLXV1aWQ', (public.search_logs(p_limit => 1)).next_cursor
+]) c;
+select throws_ok(
+  'select public.tail_logs(p_limit => 0)', 'PT400', 'Invalid p_limit: 1 to 1000', 'p_limit'
+);
+select throws_ok(
+  $$select public.tail_logs('* | count()')$$, 'PT400',
+  'Invalid p_query_dsl: records are asked for, not count()', 'an aggregate'
+);
+
+select * from finish();
+rollback;
