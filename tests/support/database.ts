@@ -83,8 +83,17 @@ export async function changeSettings(
   };
 }
 
-/** Keeps the writer from running for as long as the test runs. */
-export async function stopWriter(sql: Database): Promise<AsyncDisposable> {
+/**
+ * Keeps the writer from running for as long as the test runs. Ingest would run it after a while,
+ * which it is kept from too unless the test is about that.
+ */
+export async function stopWriter(
+  sql: Database,
+  { guarded = false } = {},
+): Promise<AsyncDisposable> {
+  const unguarded = guarded
+    ? undefined
+    : await changeSettings(sql, { writer_guard_silence: "1 day" });
   const setActive = (active: boolean) =>
     sql`select cron.alter_job(job_id := jobid, active := ${active})
         from cron.job where jobname = 'write_logs'`;
@@ -98,6 +107,7 @@ export async function stopWriter(sql: Database): Promise<AsyncDisposable> {
   return {
     async [Symbol.asyncDispose]() {
       await setActive(true);
+      await unguarded?.[Symbol.asyncDispose]();
     },
   };
 }
