@@ -5,7 +5,7 @@ begin;
 select plan(8);
 
 select pg_temp.add_records(
-  jsonb_agg(jsonb_build_object('ts', '2026-03-01T12:00:00Z'::timestamptz + make_interval(days => i)))
+  jsonb_agg(jsonb_build_object('ts', '2026-03-01T12:00Z'::timestamptz + make_interval(days => i)))
 )
 from generate_series(0, 9) i;
 
@@ -21,14 +21,14 @@ begin
   );
 end;
 $$;
-create function pg_temp.page_sql(p_query_dsl text, p_from text, p_to text, p_order text default 'desc')
+create function pg_temp.page_sql(p_query_dsl text, p_from text, p_to text)
 returns text
 language plpgsql
 as $$
 begin
   return private.log_page_sql(
     'acme', private.compile_query(p_query_dsl), tstzrange(p_from::timestamptz, p_to::timestamptz),
-    101, p_order
+    101, 'desc'
   );
 end;
 $$;
