@@ -31,6 +31,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "claim_notifications": {
+        Args: { "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["claimed_notification"][];
+        SetofOptions: {
+          from: "*";
+          to: "claimed_notification";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "create_alert_rule": {
         Args: {
           "p_comparison"?: string;
@@ -89,6 +99,21 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "delete_logs": {
+        Args: {
+          "p_dry_run"?: boolean;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["retention_run"];
+        SetofOptions: {
+          from: "*";
+          to: "retention_run";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "delete_saved_search": {
         Args: { "p_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["success"];
@@ -129,6 +154,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "get_log": {
+        Args: { "p_id"?: string; "p_ts"?: string };
+        Returns: Database["public"]["CompositeTypes"]["log_record"];
+        SetofOptions: {
+          from: "*";
+          to: "log_record";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "get_saved_search": {
         Args: { "p_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["saved_search"];
@@ -147,6 +182,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "tenant_settings";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_usage": {
+        Args: { "p_months"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["usage"];
+        SetofOptions: {
+          from: "*";
+          to: "usage";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -174,6 +219,21 @@ export type Database = {
           "p_user_id"?: (string)[];
         };
         Returns: Json;
+      };
+      "list_alert_deliveries": {
+        Args: {
+          "p_after"?: string;
+          "p_alert_id"?: string;
+          "p_limit"?: number;
+          "p_rule_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["alert_delivery"][];
+        SetofOptions: {
+          from: "*";
+          to: "alert_delivery";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
       };
       "list_alert_history": {
         Args: {
@@ -213,6 +273,43 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_audit_events": {
+        Args: {
+          "p_action"?: string;
+          "p_after"?: string;
+          "p_limit"?: number;
+          "p_tenant_id"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["audit_event"][];
+        SetofOptions: {
+          from: "*";
+          to: "audit_event";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_log_fields": {
+        Args: { "p_ts_from"?: string; "p_ts_to"?: string };
+        Returns: Database["public"]["CompositeTypes"]["log_field"][];
+        SetofOptions: {
+          from: "*";
+          to: "log_field";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_retention_runs": {
+        Args: { "p_after"?: string; "p_kind"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["retention_run"][];
+        SetofOptions: {
+          from: "*";
+          to: "retention_run";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_saved_searches": {
         Args: { "include_shared"?: boolean; "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["saved_search"][];
@@ -223,6 +320,64 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "log_histogram": {
+        Args: {
+          "p_buckets"?: number;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["log_histogram"];
+        SetofOptions: {
+          from: "*";
+          to: "log_histogram";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "log_stats": {
+        Args: {
+          "p_limit"?: number;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["log_stat"][];
+        SetofOptions: {
+          from: "*";
+          to: "log_stat";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "preview_alert_rule": {
+        Args: {
+          "p_comparison"?: string;
+          "p_cooldown_minutes"?: number;
+          "p_query_dsl"?: string;
+          "p_rule_id"?: string;
+          "p_tenant_id"?: string;
+          "p_threshold"?: number;
+          "p_window_minutes"?: number;
+        };
+        Returns: Database["public"]["CompositeTypes"]["alert_preview"];
+        SetofOptions: {
+          from: "*";
+          to: "alert_preview";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "retry_alert_delivery": {
+        Args: { "p_delivery_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["alert_delivery"];
+        SetofOptions: {
+          from: "*";
+          to: "alert_delivery";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "revoke_api_key": {
         Args: { "p_key_id"?: string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["success"];
@@ -231,6 +386,106 @@ export type Database = {
           to: "success";
           isOneToOne: true;
           isSetofReturn: false;
+        };
+      };
+      "rotate_api_key": {
+        Args: { "p_key_id"?: string; "p_overlap_minutes"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["created_api_key"];
+        SetofOptions: {
+          from: "*";
+          to: "created_api_key";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "rotate_webhook_secret": {
+        Args: { "p_rule_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["webhook_secret"];
+        SetofOptions: {
+          from: "*";
+          to: "webhook_secret";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "run_saved_search": {
+        Args: {
+          "p_cursor"?: string;
+          "p_id"?: string;
+          "p_limit"?: number;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["saved_search_run"];
+        SetofOptions: {
+          from: "*";
+          to: "saved_search_run";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "run_writer": {
+        Args: Record<PropertyKey, never>;
+        Returns: Database["public"]["CompositeTypes"]["writer_run"];
+        SetofOptions: {
+          from: "*";
+          to: "writer_run";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "search_logs": {
+        Args: {
+          "p_cursor"?: string;
+          "p_limit"?: number;
+          "p_order"?: string;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["log_page"];
+        SetofOptions: {
+          from: "*";
+          to: "log_page";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "settle_notification": {
+        Args: {
+          "p_claim_id"?: string;
+          "p_error"?: string;
+          "p_notification_id"?: string;
+          "p_outcome"?: string;
+          "p_retry_after"?: number;
+          "p_status"?: number;
+        };
+        Returns: Database["public"]["CompositeTypes"]["success"];
+        SetofOptions: {
+          from: "*";
+          to: "success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "tail_logs": {
+        Args: { "p_cursor"?: string; "p_limit"?: number; "p_query_dsl"?: string };
+        Returns: Database["public"]["CompositeTypes"]["log_tail"];
+        SetofOptions: {
+          from: "*";
+          to: "log_tail";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "test_alert_rule": {
+        Args: { "p_rule_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["alert_delivery"][];
+        SetofOptions: {
+          from: "*";
+          to: "alert_delivery";
+          isOneToOne: false;
+          isSetofReturn: true;
         };
       };
       "update_alert_rule": {
@@ -287,11 +542,35 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "validate_query": {
+        Args: { "p_query_dsl"?: string };
+        Returns: Database["public"]["CompositeTypes"]["query_validity"];
+        SetofOptions: {
+          from: "*";
+          to: "query_validity";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
     };
     Enums: {
       "alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
     };
     CompositeTypes: {
+      "alert_delivery": {
+        "delivery_id": string | null;
+        "alert_id": string | null;
+        "rule_id": string | null;
+        "channel": string | null;
+        "status": string | null;
+        "attempts": number | null;
+        "created_at": string | null;
+        "last_attempt_at": string | null;
+        "next_attempt_at": string | null;
+        "delivered_at": string | null;
+        "last_status": number | null;
+        "last_error": string | null;
+      };
       "alert_history_entry": {
         "alert_id": string | null;
         "rule_id": string | null;
@@ -305,6 +584,20 @@ export type Database = {
         "notification_sent": boolean | null;
         "notification_sent_at": string | null;
         "notification_channels": (string)[] | null;
+        "notification_error": string | null;
+        "window_start": string | null;
+        "window_end": string | null;
+      };
+      "alert_preview": {
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "step_minutes": number | null;
+        "alerts": (Database["public"]["CompositeTypes"]["alert_preview_entry"])[] | null;
+      };
+      "alert_preview_entry": {
+        "window_start": string | null;
+        "window_end": string | null;
+        "value": number | null;
       };
       "alert_rule": {
         "rule_id": string | null;
@@ -321,6 +614,9 @@ export type Database = {
         "notification_config": Json | null;
         "created_at": string | null;
         "updated_at": string | null;
+        "last_evaluated_at": string | null;
+        "last_value": number | null;
+        "last_error": string | null;
       };
       "api_key": {
         "key_id": string | null;
@@ -342,6 +638,23 @@ export type Database = {
         "days_since_creation": number | null;
         "days_since_last_use": number | null;
       };
+      "audit_event": {
+        "event_id": string | null;
+        "tenant_id": string | null;
+        "occurred_at": string | null;
+        "actor": string | null;
+        "action": string | null;
+        "subject": string | null;
+        "details": Json | null;
+      };
+      "claimed_notification": {
+        "notification_id": string | null;
+        "claim_id": string | null;
+        "channel": string | null;
+        "address": string | null;
+        "body": string | null;
+        "secrets": (string)[] | null;
+      };
       "created_api_key": {
         "key_id": string | null;
         "tenant_id": string | null;
@@ -352,6 +665,63 @@ export type Database = {
         "status": string | null;
         "created_at": string | null;
         "expires_at": string | null;
+      };
+      "log_bucket": {
+        "ts": string | null;
+        "count": number | null;
+        "levels": Database["public"]["CompositeTypes"]["log_level_counts"] | null;
+      };
+      "log_field": {
+        "field": string | null;
+        "type": string | null;
+        "count": number | null;
+        "values": (Database["public"]["CompositeTypes"]["log_field_value"])[] | null;
+      };
+      "log_field_value": {
+        "value": string | null;
+        "count": number | null;
+      };
+      "log_histogram": {
+        "interval_seconds": number | null;
+        "total": number | null;
+        "buckets": (Database["public"]["CompositeTypes"]["log_bucket"])[] | null;
+      };
+      "log_level_counts": {
+        "debug": number | null;
+        "info": number | null;
+        "warn": number | null;
+        "error": number | null;
+        "none": number | null;
+      };
+      "log_page": {
+        "logs": (Database["public"]["CompositeTypes"]["log_record"])[] | null;
+        "next_cursor": string | null;
+        "ts_from": string | null;
+        "ts_to": string | null;
+      };
+      "log_record": {
+        "id": string | null;
+        "tenant_id": string | null;
+        "ts": string | null;
+        "received_at": string | null;
+        "level": string | null;
+        "msg": string | null;
+        "service": string | null;
+        "env": string | null;
+        "req_id": string | null;
+        "user_id": string | null;
+        "route": string | null;
+        "host": string | null;
+        "attrs": Json | null;
+      };
+      "log_stat": {
+        "group": Json | null;
+        "value": number | null;
+      };
+      "log_tail": {
+        "logs": (Database["public"]["CompositeTypes"]["log_record"])[] | null;
+        "next_cursor": string | null;
+        "more": boolean | null;
       };
       "notification_preferences": {
         "email_enabled": boolean | null;
@@ -372,6 +742,28 @@ export type Database = {
         "alerts": boolean | null;
         "max_alerts": number | null;
       };
+      "query_validity": {
+        "valid": boolean | null;
+        "error": string | null;
+        "position": number | null;
+        "hint": string | null;
+      };
+      "retention_run": {
+        "run_id": string | null;
+        "tenant_id": string | null;
+        "kind": string | null;
+        "status": string | null;
+        "requested_by": string | null;
+        "requested_at": string | null;
+        "query_dsl": string | null;
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "dry_run": boolean | null;
+        "records": number | null;
+        "partitions": number | null;
+        "finished_at": string | null;
+        "error": string | null;
+      };
       "saved_search": {
         "id": string | null;
         "name": string | null;
@@ -385,6 +777,13 @@ export type Database = {
         "updated_at": string | null;
         "last_run_at": string | null;
         "run_count": number | null;
+      };
+      "saved_search_run": {
+        "logs": (Database["public"]["CompositeTypes"]["log_record"])[] | null;
+        "next_cursor": string | null;
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "stats": (Database["public"]["CompositeTypes"]["log_stat"])[] | null;
       };
       "success": {
         "success": boolean | null;
@@ -404,6 +803,40 @@ export type Database = {
         "notification_preferences":
           | Database["public"]["CompositeTypes"]["notification_preferences"]
           | null;
+      };
+      "usage": {
+        "tenant_id": string | null;
+        "month": string | null;
+        "events": number | null;
+        "bytes": number | null;
+        "monthly_events_limit": number | null;
+        "monthly_bytes_limit": number | null;
+        "events_percent": number | null;
+        "bytes_percent": number | null;
+        "projected_events": number | null;
+        "projected_bytes": number | null;
+        "resets_at": string | null;
+        "months": (Database["public"]["CompositeTypes"]["usage_month"])[] | null;
+        "days": (Database["public"]["CompositeTypes"]["usage_day"])[] | null;
+      };
+      "usage_day": {
+        "day": string | null;
+        "events": number | null;
+        "bytes": number | null;
+      };
+      "usage_month": {
+        "month": string | null;
+        "events": number | null;
+        "bytes": number | null;
+      };
+      "webhook_secret": {
+        "rule_id": string | null;
+        "secret": string | null;
+        "previous_valid_until": string | null;
+      };
+      "writer_run": {
+        "moved": number | null;
+        "done": boolean | null;
       };
     };
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import { rpc, supabase } from "../support/client.ts";
-import { openDatabase } from "../support/database.ts";
+import { openDatabase, stopJob } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { newUser, served, type User } from "../support/users.ts";
 
@@ -61,6 +61,9 @@ for (const [way, send] of Object.entries(ways)) {
     ignore: way === "curl" && !hasCurl,
     fn: async () => {
       await using db = openDatabase();
+      // What they do shows in rules and deliveries.
+      await using _evaluator = await stopJob(db, "evaluate_alerts");
+      await using _sender = await stopJob(db, "send_notifications");
       const user = await newUser();
       await served(user.client.rpc("update_tenant_settings"));
       await db`update app.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
@@ -107,6 +110,7 @@ const shapes = [
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   /^ll_[0-9A-Za-z]{36}$/,
   /^ll_[0-9A-Za-z]{8}$/,
+  /^whsec_[0-9A-Za-z+/]{43}=$/,
 ];
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
 

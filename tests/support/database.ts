@@ -83,6 +83,25 @@ export async function changeSettings(
   };
 }
 
+/** Keeps a job from running for as long as the test runs. */
+export async function stopJob(sql: Database, name: string): Promise<AsyncDisposable> {
+  const setActive = (active: boolean) =>
+    sql`select cron.alter_job(job_id := jobid, active := ${active})
+        from cron.job where jobname = ${name}`;
+  await setActive(false);
+  await eventually(`the last run of ${name} has ended`, async () => {
+    const [{ runs }] = await sql`
+      select count(*)::integer as runs from pg_stat_activity
+      where query like ${`%${name}%`} and backend_type = 'pg_cron' and state = 'active'`;
+    return runs === 0;
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await setActive(true);
+    },
+  };
+}
+
 /**
  * Keeps the writer from running for as long as the test runs. Ingest would run it after a while,
  * which it is kept from too unless the test is about that.
@@ -94,19 +113,10 @@ export async function stopWriter(
   const unguarded = guarded
     ? undefined
     : await changeSettings(sql, { writer_guard_silence: "1 day" });
-  const setActive = (active: boolean) =>
-    sql`select cron.alter_job(job_id := jobid, active := ${active})
-        from cron.job where jobname = 'write_logs'`;
-  await setActive(false);
-  await eventually("the writer's last run has ended", async () => {
-    const [{ runs }] = await sql`
-      select count(*)::integer as runs from pg_stat_activity
-      where query like '%write_logs%' and backend_type = 'pg_cron' and state = 'active'`;
-    return runs === 0;
-  });
+  const stopped = await stopJob(sql, "write_logs");
   return {
     async [Symbol.asyncDispose]() {
-      await setActive(true);
+      await stopped[Symbol.asyncDispose]();
       await unguarded?.[Symbol.asyncDispose]();
     },
   };
