@@ -1,0 +1,334 @@
+import { parseArgs } from "node:util";
+import type postgres from "postgres";
+import { userToken } from "../local/keys.ts";
+import { type Event, loadEvents } from "./support/events.ts";
+import { type Figure, percentile, printFigures, thousands } from "./support/report.ts";
+import { type BenchStack, startBenchStack } from "./support/stack.ts";
+
+const runs = 30;
+const tenant = "bench";
+const otherTenants = 100;
+
+/**
+ * Speed of the operations that read logs, over records of one tenant beside those of a hundred
+ * others, and the plans behind them.
+ *
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10),
+ * --scale N (records of the tenant in a day, default 1000000; the others have a tenth of it).
+ */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      events: { type: "string" },
+      days: { type: "string", default: "10" },
+      scale: { type: "string", default: "1000000" },
+    },
+  });
+  const events = await loadEvents(values.events);
+  const bench = await startBenchStack();
+  try {
+    step("Making records");
+    await fill(bench.sql, events, Number(values.days), Number(values.scale));
+    await measure(bench, Number(values.days));
+  } finally {
+    await bench.stop();
+  }
+}
+
+function step(text: string): void {
+  console.error(`  ${text}`);
+}
+
+/**
+ * Records up to now, day by day, as the writer would have inserted them: in steps of 20,000, each
+ * sorted by tenant and time.
+ */
+export async function fill(
+  sql: postgres.Sql,
+  events: Event[],
+  days: number,
+  perDay: number,
+): Promise<void> {
+  await sql`create schema if not exists bench`;
+  await sql`create table if not exists bench.events (n serial primary key, event jsonb)`;
+  await sql`truncate bench.events restart identity`;
+  for (let at = 0; at < events.length; at += 5000) {
+    const chunk = JSON.stringify(events.slice(at, at + 5000));
+    await sql`insert into bench.events (event)
+      select e from jsonb_array_elements(${chunk}::text::jsonb) e`;
+  }
+  const [{ now }] = await sql<{ now: Date }[]>`select date_trunc('milliseconds', now()) as now`;
+  for (let ago = days; ago >= 0; ago--) {
+    await sql`select private.create_partition(
+      private.utc_day(${now} - make_interval(days => ${ago})))`;
+  }
+  for (let ago = days; ago > 0; ago--) {
+    step(`day ${days - ago + 1} of ${days}`);
+    await sql`
+      insert into app.logs (
+        id, tenant_id, ts, received_at, arrival,
+        level, msg, service, env, req_id, user_id, route, host, attrs
+      )
+      select
+        (lpad(to_hex((extract(epoch from r.ts) * 1000)::bigint), 12, '0') || '7'
+          || substr(r.random, 1, 3) || '8' || substr(r.random, 4, 15))::uuid,
+        r.tenant_id, r.ts, r.ts + interval '1 second',
+        ${(days - ago) * Math.ceil(perDay / 20_000)}::bigint + r.n / 20000,
+        e.event ->> 'level', e.event ->> 'msg', e.event ->> 'service', e.event ->> 'env',
+        e.event ->> 'req_id', e.event ->> 'user_id', e.event ->> 'route', e.event ->> 'host',
+        e.event -> 'attrs'
+      from (
+        select
+          g.n,
+          case when g.n % 11 < 10 then ${tenant} else 'other-' || g.n / 11 % ${otherTenants} end
+            as tenant_id,
+          ${now}::timestamptz - make_interval(days => ${ago})
+            + g.n * (interval '1 day' / ${perDay * 1.1}::float8) as ts,
+          md5(${ago}::text || g.n) as random,
+          1 + (g.n * 7919::bigint) % ${events.length}::bigint as event
+        from generate_series(0, ${Math.floor(perDay * 1.1) - 1}::integer) g (n)
+      ) r
+      join bench.events e on e.n = r.event
+      order by r.n / 20000, r.tenant_id, r.ts`;
+  }
+  await sql`
+    update app.logs l
+    set req_id = 'bench-request', msg = 'quarterly report of the ' || l.req_id
+    where l.id in (
+      select s.id from app.logs s
+      where s.tenant_id = ${tenant} and s.req_id is not null
+      order by s.ts desc limit 3
+    )`;
+  step("Summing up and vacuuming, as the jobs do");
+  for (;;) {
+    const [{ rows }] = await sql<{ rows: number }[]>`
+      select private.compact_log_counts() as rows`;
+    if (rows === 0) break;
+  }
+  await sql`vacuum analyze app.logs`;
+  await sql`vacuum analyze private.log_counts`;
+  await sql`vacuum analyze private.log_arrivals`;
+  await sql`checkpoint`;
+}
+
+interface Case {
+  name: string;
+  operation: string;
+  query: string;
+  /** How far back from now the range begins. */
+  hours: number;
+  limit: number;
+  more?: Record<string, unknown>;
+}
+
+async function measure(bench: BenchStack, days: number): Promise<void> {
+  const day = 24;
+  const cases: Case[] = [
+    {
+      name: "newest 100, level:error service:openssh, a day",
+      operation: "search_logs",
+      query: "level:error service:openssh",
+      hours: day,
+      limit: 50,
+    },
+    {
+      name: "… that match nothing",
+      operation: "search_logs",
+      query: "level:error service:openssh env:nowhere",
+      hours: day,
+      limit: 300,
+    },
+    {
+      name: 'newest 100, "failed password", an hour',
+      operation: "search_logs",
+      query: '"failed password"',
+      hours: 1,
+      limit: 50,
+    },
+    {
+      name: "level:error | count(), a day",
+      operation: "log_stats",
+      query: "level:error | count()",
+      hours: day,
+      limit: 25,
+    },
+    {
+      name: '"failed password" | count(), a day',
+      operation: "log_stats",
+      query: '"failed password" | count()',
+      hours: day,
+      limit: 400,
+    },
+    {
+      name: "histogram by level, a day",
+      operation: "log_histogram",
+      query: "",
+      hours: day,
+      limit: 40,
+    },
+    {
+      name: `req_id:…, ${days} days`,
+      operation: "search_logs",
+      query: "req_id:bench-request",
+      hours: day * days,
+      limit: 20,
+    },
+  ];
+
+  const [{ records }] = await bench.sql<{ records: number }[]>`
+    select count(*)::float8 as records from app.logs`;
+  const figures: Figure[] = [{ name: "records", value: thousands(records) }];
+  const plans: string[] = [];
+  const now = new Date();
+  for (const one of cases) {
+    step(one.name);
+    const from = new Date(now.getTime() - one.hours * 3_600_000);
+    const times = await time(bench, one.operation, {
+      p_query_dsl: one.query,
+      p_ts_from: from.toISOString(),
+      p_ts_to: now.toISOString(),
+    });
+    figures.push(figure(one.name, times, one.limit));
+    plans.push(`${one.name}\n\n${await plan(bench.sql, one, from, now)}`);
+  }
+  figures.push(...await measurePages(bench, now));
+  figures.push(...await measureOthers(bench, now, days));
+  printFigures(`Search, p95 of ${runs} runs over HTTP, warm`, figures);
+  console.log(`\nPlans\n\n${plans.join("\n\n")}`);
+}
+
+function figure(name: string, times: number[], limit?: number): Figure {
+  const p95 = percentile(times, 0.95);
+  return {
+    name,
+    value: `p50 ${percentile(times, 0.5).toFixed(1)}, p95 ${p95.toFixed(1)} ms`,
+    limit: limit === undefined ? undefined : `≤ ${limit} ms`,
+    holds: limit === undefined ? undefined : p95 <= limit,
+  };
+}
+
+/** The first page, and one that is fifty pages deep. */
+async function measurePages(bench: BenchStack, now: Date): Promise<Figure[]> {
+  step("Pages");
+  const range = {
+    p_query_dsl: "level:info",
+    p_ts_from: new Date(now.getTime() - 24 * 3_600_000).toISOString(),
+    p_ts_to: now.toISOString(),
+  };
+  const first = await time(bench, "search_logs", range);
+  let cursor: string | null = null;
+  for (let page = 1; page < 50; page++) {
+    const body: { next_cursor: string | null } = await call(bench, "search_logs", {
+      ...range,
+      p_cursor: cursor,
+    });
+    cursor = body.next_cursor;
+  }
+  const deep = await time(bench, "search_logs", { ...range, p_cursor: cursor });
+  const share = percentile(deep, 0.95) / percentile(first, 0.95);
+  return [
+    figure("first page of level:info", first),
+    {
+      ...figure("… page 50", deep),
+      limit: "≤ 2 × the first",
+      holds: share <= 2,
+    },
+  ];
+}
+
+/** What no limit is set for. */
+async function measureOthers(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
+  step("Other operations");
+  const from = new Date(now.getTime() - 24 * 3_600_000);
+  const [record] = await bench.sql<{ id: string; ts: string }[]>`
+    select l.id, l.ts::text as ts from app.logs l
+    where l.tenant_id = ${tenant} and l.ts < ${from} order by l.ts desc limit 1`;
+  // Received now: its id says nothing of when it happened.
+  const [late] = await bench.sql<{ id: string }[]>`
+    insert into app.logs (id, tenant_id, ts, received_at, arrival, msg)
+    select private.batch_key(now()), ${tenant}, now() - make_interval(days => ${days - 1}), now(),
+      max(a.arrival) + 1, 'late'
+    from private.log_arrivals a
+    returning id`;
+  const tail = await call<{ next_cursor: string }>(bench, "tail_logs", {});
+  return [
+    figure("get_log with p_ts", await time(bench, "get_log", { p_id: record.id, p_ts: record.ts })),
+    figure("get_log without p_ts", await time(bench, "get_log", { p_id: record.id })),
+    figure("… of an event that came days late", await time(bench, "get_log", { p_id: late.id })),
+    figure(
+      "tail_logs, nothing new",
+      await time(bench, "tail_logs", { p_query_dsl: "level:error", p_cursor: tail.next_cursor }),
+    ),
+    figure("list_log_fields, an hour", await time(bench, "list_log_fields", {})),
+    figure(
+      "count() by service, level, all days",
+      await time(bench, "log_stats", {
+        p_query_dsl: "| count() by service, level",
+        p_ts_from: new Date(now.getTime() - days * 24 * 3_600_000).toISOString(),
+        p_ts_to: now.toISOString(),
+      }),
+    ),
+    figure(
+      "p95(attrs.bytes) by host, a day",
+      await time(bench, "log_stats", {
+        p_query_dsl: "route:* | p95(attrs.bytes) by host",
+        p_ts_from: from.toISOString(),
+        p_ts_to: now.toISOString(),
+      }),
+    ),
+  ];
+}
+
+/** Milliseconds of each run, after some to warm up. */
+async function time(
+  bench: BenchStack,
+  operation: string,
+  parameters: Record<string, unknown>,
+): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = -5; n < runs; n++) {
+    const started = performance.now();
+    await call(bench, operation, parameters);
+    if (n >= 0) times.push(performance.now() - started);
+  }
+  return times;
+}
+
+async function call<Body>(
+  bench: BenchStack,
+  operation: string,
+  parameters: Record<string, unknown>,
+): Promise<Body> {
+  const response = await fetch(`${bench.state.url}/rest/v1/rpc/${operation}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${userToken("11111111-1111-4111-8111-111111111111", tenant)}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify(parameters),
+  });
+  const body = await response.json();
+  if (response.status !== 200) throw new Error(`${operation}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** What the operation's own SQL does, as PostgreSQL explains it. */
+async function plan(sql: postgres.Sql, one: Case, from: Date, to: Date): Promise<string> {
+  const range = `tstzrange('${from.toISOString()}', '${to.toISOString()}')`;
+  const query = `private.compile_query(${literal(one.query)})`;
+  const text = {
+    search_logs: `private.log_page_sql('${tenant}', ${query}, ${range}, 101, 'desc')`,
+    log_stats: `private.log_stats_sql('${tenant}', ${query}, ${range}, 100)`,
+    log_histogram: `private.log_histogram_sql('${tenant}', ${query}, ${range}, 1800)`,
+  }[one.operation];
+  const [{ statement }] = await sql.unsafe<{ statement: string }[]>(`select ${text} as statement`);
+  const lines = await sql.unsafe<{ "QUERY PLAN": string }[]>(
+    `explain (analyze, buffers, costs off) ${statement}`,
+  );
+  return lines.map((line) => `    ${line["QUERY PLAN"]}`).join("\n");
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
