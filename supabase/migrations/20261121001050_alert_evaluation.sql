@@ -56,6 +56,10 @@ create table private.alert_plans (
   group_id bigint references private.alert_groups on delete cascade
 );
 
+create table private.alert_resets (
+  tenant_id text not null
+);
+
 create table private.alert_rounds (
   singleton boolean primary key default true,
   window_end timestamptz not null,
@@ -65,6 +69,7 @@ create table private.alert_rounds (
   constraint alert_rounds_has_one_row check (singleton)
 );
 
+create index alert_resets_tenant_id_idx on private.alert_resets (tenant_id);
 create index alert_plans_tenant_id_idx on private.alert_plans (tenant_id);
 create index alert_plans_group_id_idx on private.alert_plans (group_id);
 
@@ -74,6 +79,8 @@ alter table private.alert_partials enable row level security;
 alter table private.alert_partials force row level security;
 alter table private.alert_plans enable row level security;
 alter table private.alert_plans force row level security;
+alter table private.alert_resets enable row level security;
+alter table private.alert_resets force row level security;
 alter table private.alert_rounds enable row level security;
 alter table private.alert_rounds force row level security;
 
@@ -295,6 +302,53 @@ begin
   update private.alert_groups g
   set arrival = greatest(v_group.arrival, p_round.arrival_to), filled_from = p_from
   where g.group_id = p_group_id;
+end;
+$$;
+
+-- What is deleted or changed was added up before. Noted in rows of its own, so that a deletion and
+-- a round never wait for each other.
+create function private.note_removed_records()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because nobody writes notes but through a change of the records
+begin
+  insert into private.alert_resets (tenant_id)
+  select distinct r.tenant_id
+  from removed_records r
+  -- Further back than any window reaches.
+  where r.ts > now() - interval '3 days'
+    and exists (select from private.alert_groups g where g.tenant_id = r.tenant_id);
+  return null;
+end;
+$$;
+
+create trigger logs_reset_alerts_deleted
+after delete on app.logs
+referencing old table as removed_records
+for each statement execute function private.note_removed_records();
+
+create trigger logs_reset_alerts_updated
+after update on app.logs
+referencing old table as removed_records
+for each statement execute function private.note_removed_records();
+
+create function private.reset_alert_groups(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  delete from private.alert_resets r where r.tenant_id = p_tenant_id;
+  if found then
+    update private.alert_groups g set arrival = null, filled_from = null
+    where g.tenant_id = p_tenant_id;
+  end if;
 end;
 $$;
 
@@ -618,6 +672,7 @@ begin
   where g.tenant_id = p_tenant_id
     and not exists (select from private.alert_plans p where p.group_id = g.group_id);
 
+  perform private.reset_alert_groups(p_tenant_id);
   v_windows := private.due_alert_windows(p_tenant_id, p_round);
 
   for v_group in
@@ -819,6 +874,8 @@ comment on table private.alert_partials is
 comment on table private.alert_plans is
   'A rule''s query as compiled, valid while query_dsl is the rule''s. Without a group, the rule '
   'reads its window.';
+comment on table private.alert_resets is
+  'Tenants of which records were deleted or changed: their groups are to be filled anew.';
 comment on table private.alert_rounds is
   'The last round: where its windows ended, and which arrivals it added to the groups.';
 comment on type private.alert_window is 'A window of a rule and the value found in it.';
@@ -841,6 +898,10 @@ comment on function private.alert_partials_sql(text, text, text) is
   'SQL of the partial values per minute of what a source yields.';
 comment on function private.advance_alert_group(bigint, timestamptz, private.alert_rounds) is
   'Adds the round''s arrivals to a group, or fills it anew.';
+comment on function private.note_removed_records() is
+  'Trigger: notes whose partial values no longer hold.';
+comment on function private.reset_alert_groups(text) is
+  'Has the groups of a tenant filled anew where records of it were removed.';
 comment on function private.alert_condition_holds(double precision, text, double precision) is
   'Whether a value fires. No data, a null, never does.';
 comment on function private.partial_value(
