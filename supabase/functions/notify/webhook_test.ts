@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { closedUrl, startPeer } from "../_shared/testing.ts";
+import { makeCertificate } from "./testing.ts";
 import { deliverWebhook, type WebhookMessage, type WebhookOptions } from "./webhook.ts";
 
 const secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
@@ -242,18 +243,55 @@ Deno.test("a receiver that is away is tried again, and nothing is told of where 
   );
 });
 
-Deno.test("a receiver without a valid certificate gets nothing", async () => {
-  // Plain HTTP where TLS is spoken first.
+Deno.test("what is sent goes over TLS to the host that the URL names, and to no other", async () => {
+  const { certificate, key } = await makeCertificate("hooks.example.com");
+  const hosts: (string | null)[] = [];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, cert: certificate, key, onListen: () => {} },
+    (request) => {
+      hosts.push(request.headers.get("host"));
+      return new Response("x".repeat(100_000));
+    },
+  );
+  const deliver = (url: string, caCerts: string[]) =>
+    deliverWebhook(
+      { ...message, url },
+      options({
+        resolve: () => Promise.resolve(["93.184.215.14"]),
+        connect: async (_address, _port, hostname) => {
+          const conn = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+          return await Deno.startTls(conn, { hostname, caCerts });
+        },
+      }),
+    );
+  const untrusted = {
+    outcome: "retry",
+    error: "No TLS connection: the certificate is not valid for this host, say",
+    status: undefined,
+    retryAfter: undefined,
+  };
+  try {
+    assert.deepEqual(await deliver("https://hooks.example.com:8443/x", [certificate]), {
+      outcome: "delivered",
+      status: 200,
+    });
+    assert.deepEqual(await deliver("https://other.example.com/x", [certificate]), untrusted);
+    assert.deepEqual(await deliver("https://hooks.example.com/x", []), untrusted);
+    assert.deepEqual(hosts, ["hooks.example.com:8443"]);
+  } finally {
+    await server.shutdown();
+  }
+});
+
+Deno.test("a receiver that does not speak TLS gets nothing", async () => {
   await using peer = startPeer(() => new Response("ok"));
   const outcome = await deliverWebhook(
     message,
     options({
       resolve: () => Promise.resolve(["93.184.215.14"]),
       connect: async () => {
-        const conn = await Deno.connect({
-          hostname: "127.0.0.1",
-          port: Number(new URL(peer.url).port),
-        });
+        const port = Number(new URL(peer.url).port);
+        const conn = await Deno.connect({ hostname: "127.0.0.1", port });
         return await Deno.startTls(conn, { hostname: "example.com" });
       },
     }),
