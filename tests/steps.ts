@@ -87,6 +87,12 @@ export const steps: Step[] = [
     needsStack: true,
     run: (context) => denoTests(["tests/faults"], context),
   },
+  {
+    name: "secrets",
+    title: "no key and no token in what any process wrote to its log",
+    needsStack: true,
+    run: secretsInLogs,
+  },
 ];
 
 async function typeScript(): Promise<string[]> {
@@ -219,6 +225,27 @@ async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> 
   const failed = [...text.matchAll(/Failed (\d+)\/\d+ subtests/g)]
     .reduce((sum, [, count]) => sum + Number(count), 0);
   return atLeastOneFailure(code, run - failed, failed);
+}
+
+/** What no log may show: an API key (its first characters may), and a token of three parts. */
+const secrets = [/ll_[0-9A-Za-z]{9,}/, /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/];
+
+async function secretsInLogs({ stack: testStack }: Context): Promise<StepResult> {
+  if (!testStack) throw new Error("logs need a stack");
+  const folder = `${testStack.stack.folder}/logs`;
+  const result = { passed: 0, failed: 0 };
+  for await (const { name } of Deno.readDir(folder)) {
+    const lines = (await Deno.readTextFile(`${folder}/${name}`)).split("\n");
+    const found = lines.findIndex((line) => secrets.some((secret) => secret.test(line)));
+    if (found < 0) {
+      result.passed += 1;
+    } else {
+      console.log(`${name}:${found + 1}: a secret`);
+      result.failed += 1;
+    }
+    console.log(`${name}: ${lines.length - 1} lines`);
+  }
+  return result.passed + result.failed > 0 ? result : { passed: 0, failed: 1 };
 }
 
 /** A tool that fails without saying which test did so has failed all the same. */

@@ -171,7 +171,7 @@ begin
     from private.job_heartbeats h, private.settings s
     where h.job = 'write_logs' and h.last_succeeded_at > now() - s.writer_guard_silence
   ) then
-    return '{}';
+    return '{}'::jsonb;
   end if;
   return jsonb_build_object('X-Logloom-Writer', 'silent');
 end;

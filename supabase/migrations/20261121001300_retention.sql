@@ -521,7 +521,8 @@ declare
   v_run app.retention_runs;
   v_query private.compiled_query;
   v_begin text;
-  v_end record;
+  v_end_ts timestamptz;
+  v_end_id uuid;
   v_dead_letters integer := 0;
   v_deleted integer := 0;
 begin
@@ -545,22 +546,22 @@ begin
      order by w.ts desc, w.id desc limit 1',
     v_begin, (select s.deletion_batch_records from private.settings s)
   )
-  into v_end;
-  if v_end.ts is not null then
+  into v_end_ts, v_end_id;
+  if v_end_ts is not null then
     execute format(
       'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)
        and (%s)',
-      v_begin, v_end.ts, v_end.ts, v_end.id, v_query.filter
+      v_begin, v_end_ts, v_end_ts, v_end_id, v_query.filter
     );
     get diagnostics v_deleted = row_count;
   end if;
   update app.retention_runs r
   set status = 'running',
     records = r.records + v_dead_letters + v_deleted,
-    position_ts = coalesce(v_end.ts, r.position_ts),
-    position_id = coalesce(v_end.id, r.position_id)
+    position_ts = coalesce(v_end_ts, r.position_ts),
+    position_id = coalesce(v_end_id, r.position_id)
   where r.run_id = p_run_id;
-  return v_end.ts is not null;
+  return v_end_ts is not null;
 end;
 $$;
 
