@@ -823,11 +823,8 @@ begin
     commit;
   end if;
   if v_fired > 0 then
-    begin
-      perform private.send_notifications();
-    exception when others then
-      v_error := coalesce(v_error, format('%s: %s', sqlstate, sqlerrm));
-    end;
+    -- Not to wait for the job of that name. What it meets with is its own trouble.
+    perform private.run_job('send_notifications', 'private.send_notifications()');
   end if;
   perform private.record_job('evaluate_alerts', v_started_at, v_error);
   commit;
