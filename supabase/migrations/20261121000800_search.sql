@@ -769,7 +769,7 @@ begin
     ]);
   end if;
   return row(v_logs, v_cursor, lower(v_range), upper(v_range))::public.log_page;
-exception when query_canceled then
+exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();
   return null;
 end;
@@ -798,7 +798,7 @@ begin
   return query
   select s."group", s.value
   from private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s;
-exception when query_canceled then
+exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();
 end;
 $$;
@@ -840,7 +840,7 @@ begin
   into v_buckets;
   select sum(b.count) into v_total from unnest(v_buckets) b;
   return row(v_seconds, v_total, v_buckets)::public.log_histogram;
-exception when query_canceled then
+exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();
   return null;
 end;
@@ -859,7 +859,7 @@ declare
   v_range constant tstzrange := private.search_range(p_ts_from, p_ts_to);
 begin
   return query execute private.log_fields_sql(v_tenant_id, v_range);
-exception when query_canceled then
+exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();
 end;
 $$;
@@ -908,7 +908,7 @@ begin
   raise sqlstate 'PT404' using
     message = 'Log record not found',
     hint = 'It may be on its way still, or past its retention.';
-exception when query_canceled then
+exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();
   return null;
 end;
@@ -957,7 +957,7 @@ begin
   return row(
     v_logs, private.encode_cursor(array['tail', v_last::text, v_last_id::text]), v_more
   )::public.log_tail;
-exception when query_canceled then
+exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();
   return null;
 end;
@@ -1028,7 +1028,7 @@ as $$
 begin
   perform private.resolve_tenant();
   return jsonb_populate_record(null::public.query_validity, private.validate_query(p_query_dsl));
-exception when query_canceled then
+exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();
   return null;
 end;

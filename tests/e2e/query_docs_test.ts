@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { checkout } from "../../local/stack.ts";
+import { ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { openDatabase, recordsOf } from "../support/database.ts";
+
+const day = 86_400_000;
+
+/** The page's dates are those of some days; the events must be of the last few. */
+const page = (await Deno.readTextFile(`${checkout}/docs/query-language.md`))
+  .replaceAll("2026-11-20", date(day))
+  .replaceAll("2026-11-19", date(2 * day));
+
+function date(ago: number): string {
+  return new Date(Date.now() - ago).toISOString().slice(0, 10);
+}
+
+/** The rows of every table under a heading, cells without their backticks and escapes. */
+function rows(heading: string): string[][] {
+  const section = page.split(/^## /m).find((one) => one.startsWith(`${heading}\n`));
+  assert.ok(section, `no section ${heading}`);
+  const lines = section.split("\n").filter((line) => line.startsWith("|")).slice(2);
+  assert.ok(lines.length > 0, `no examples under ${heading}`);
+  return lines.map((line) =>
+    line.slice(1, -1).split(/(?<!\\)\|/).map((cell) =>
+      cell.trim().replace(/^`(.*)`$/, "$1").replaceAll("\\|", "|")
+    )
+  );
+}
+
+/** From the first of the page's days, two days long, so that a rate is the same every day. */
+const range = { p_ts_from: `${date(2 * day)}T00:00:00Z`, p_ts_to: `${date(0)}T00:00:00Z` };
+
+async function tenantWithEvents(): Promise<Tenant> {
+  const tenant = await newTenant();
+  const text = /^```json events\n([\s\S]*?)^```/m.exec(page)?.[1] ?? "";
+  const events = text.trim().split("\n").map((line) => JSON.parse(line));
+  const { body } = await ingest(tenant.headers, events);
+  assert.deepEqual(body, { success: true, ingested: 6, rejected: 0 });
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, events.length);
+  return tenant;
+}
+
+Deno.test("the examples of docs/query-language.md find what they say", async () => {
+  const tenant = await tenantWithEvents();
+  const headings = [
+    "Terms",
+    "Fields",
+    "Levels",
+    "And, or, not",
+    "Time",
+    "Attributes",
+    "Regular expressions",
+  ];
+  for (const [query, finds] of headings.flatMap(rows)) {
+    const { status, body } = await rpc<{ logs: { id: string }[] }>(tenant.token, "search_logs", {
+      p_query_dsl: query,
+      ...range,
+    });
+    assert.equal(status, 200, `${query}: ${JSON.stringify(body)}`);
+    // An id ends in the event's index.
+    const found = body.logs.map(({ id }) => parseInt(id.slice(-4), 16) + 1).toSorted();
+    assert.equal(found.join(", "), finds, query);
+  }
+});
+
+Deno.test("the aggregates of docs/query-language.md answer what they say", async () => {
+  const tenant = await tenantWithEvents();
+  for (const [query, answer] of rows("Aggregates")) {
+    const { body } = await rpc<unknown>(tenant.token, "log_stats", {
+      p_query_dsl: query,
+      ...range,
+    });
+    assert.deepEqual(body, JSON.parse(answer), query);
+  }
+});
+
+Deno.test("the errors of docs/query-language.md are raised where they say", async () => {
+  const tenant = await newTenant();
+  for (const [query, position, error] of rows("Limits and errors")) {
+    const { status, body } = await rpc(tenant.token, "search_logs", { p_query_dsl: query });
+    const { body: validity } = await rpc(tenant.token, "validate_query", { p_query_dsl: query });
+    assert.deepEqual(
+      { status, message: body.message, details: JSON.parse(`${body.details}`) },
+      { status: 400, message: error, details: { position: Number(position) } },
+      query,
+    );
+    assert.deepEqual(
+      { valid: validity.valid, error: validity.error, position: validity.position },
+      { valid: false, error, position: Number(position) },
+      query,
+    );
+  }
+});
