@@ -1,0 +1,33 @@
+begin;
+select plan(3);
+
+-- Random, so that compression does not make it short again.
+create temp table long as
+select string_agg(md5(i::text), '' order by i) as value from generate_series(1, 15000) i;
+select public.ingest_logs(
+  p_tenant_id => 'acme', p_ts => array[now()],
+  p_msg => array[value], p_service => array[value], p_env => array[value],
+  p_req_id => array[value], p_user_id => array[value], p_route => array[value],
+  p_host => array[value], p_attrs => array[jsonb_build_object('a', value)]
+)
+from long;
+select private.flip_queue();
+select private.write_step();
+
+select is_empty('select error_message from private.dead_letters', 'nothing is too long');
+select is(
+  (select count(*)::integer from app.logs l, long where l.req_id = long.value), 1,
+  'what is longer than an index takes is written'
+);
+select results_eq(
+  format(
+    'select count(*)::integer from app.logs l where %s',
+    (private.compile_query('req_id:' || repeat('x', 400) || ' OR req_id:' || left(value, 400))).filter
+  ),
+  $$values (0)$$,
+  'and found by the whole value only'
+)
+from long;
+
+select * from finish();
+rollback;
