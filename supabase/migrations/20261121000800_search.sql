@@ -1008,11 +1008,13 @@ security definer
 set search_path = ''
 as $$
 -- definer because who runs a colleague's shared search may not change it otherwise
+declare
+  v_tenant_id constant text := private.resolve_tenant();
 begin
   update app.saved_searches s
   set run_count = s.run_count + 1, last_run_at = now()
   where s.id = p_id
-    and s.tenant_id = private.resolve_tenant()
+    and s.tenant_id = v_tenant_id
     and (s.is_shared or s.created_by = private.current_user_id());
 end;
 $$;
