@@ -111,11 +111,11 @@ declare
 begin
   if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
     raise sqlstate 'PT400' using
-      message = 'Invalid p_ts_from or p_ts_to: a range within the years 1970 to 9999',
+      message = 'Invalid range: it leaves the years 1970 to 9999',
       hint = 'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.';
   elsif v_from >= v_to then
     raise sqlstate 'PT400' using
-      message = 'Invalid p_ts_from: it is not before p_ts_to',
+      message = 'Invalid range: p_ts_from must be before p_ts_to',
       hint = 'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.';
   end if;
   return tstzrange(v_from, v_to);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import { rpc, supabase } from "../support/client.ts";
-import { openDatabase, stopJob } from "../support/database.ts";
+import { type Database, openDatabase, stopJob } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { newUser, served, type User } from "../support/users.ts";
 
@@ -73,6 +73,7 @@ for (const [way, send] of Object.entries(ways)) {
         ["11111111-1111-4111-8111-111111111111", user.id],
       ]);
       for (const { operation, request, response } of await examples()) {
+        if (operation === "search_logs") await addRecords(db, user.tenantId);
         if (operation === "list_alert_history") {
           const { p_rule_id } = inserted(request, actual) as { p_rule_id: string };
           await db`
@@ -98,6 +99,31 @@ Deno.test("docs/api.md documents every operation that users can call", async () 
   assert.deepEqual(documented.sort(), rows.map(({ name }) => name as string).sort());
 });
 
+/** The records that the page's examples read. Of one day, so that no other example sees them. */
+async function addRecords(db: Database, tenantId: string): Promise<void> {
+  const records = [
+    { ts: "10:00:00Z", level: "info", msg: "Started", service: "api" },
+    { ts: "10:01:00Z", level: "info", msg: "Ready", service: "worker" },
+    {
+      ts: "10:01:30.5Z",
+      level: "error",
+      msg: "Connection refused by db-1",
+      service: "api",
+      req_id: "r-7",
+      attrs: { status: 502 },
+    },
+  ].map((record) => ({ ...record, ts: `2026-03-02T${record.ts}` }));
+  await db`select private.create_partition('2026-03-02')`;
+  await db`
+    insert into app.logs (
+      id, tenant_id, ts, received_at, arrival, level, msg, service, req_id, attrs
+    )
+    select
+      private.batch_key(now()), ${tenantId}, r.ts, r.ts + interval '1 second',
+      nextval('private.arrival'), r.level, r.msg, r.service, r.req_id, r.attrs
+    from jsonb_populate_recordset(null::app.logs, ${JSON.stringify(records)}::text::jsonb) r`;
+}
+
 /** The value with the page's stand-ins replaced by what they stand for. */
 function inserted(value: unknown, actual: Map<string, string>): unknown {
   return JSON.parse(
@@ -112,6 +138,8 @@ const shapes = [
   /^ll_[0-9A-Za-z]{8}$/,
   /^\d{4}-\d\d$/,
   /^whsec_[0-9A-Za-z+/]{43}=$/,
+  // A cursor of tail_logs.
+  /^dGFpbC[0-9A-Za-z_-]+$/,
 ];
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
 

@@ -137,7 +137,7 @@ from (
     ('', 'Missing required parameter: p_query_dsl'),
     ('''a''', 'Missing required parameter: p_ts_from'),
     ('''a'', now()', 'Missing required parameter: p_ts_to'),
-    ('''a'', now(), now()', 'Invalid p_ts_from: it is not before p_ts_to'),
+    ('''a'', now(), now()', 'Invalid range: p_ts_from must be before p_ts_to'),
     (''' '', now() - interval ''1 h'', now()', 'Invalid p_query_dsl: it is blank'),
     ('''a | count()'', now() - interval ''1 h'', now()',
       'Invalid p_query_dsl: records are asked for, not count()'),

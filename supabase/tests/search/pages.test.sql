@@ -154,12 +154,9 @@ from (
     ('p_limit => 0', 'Invalid p_limit: 1 to 1000'),
     ('p_limit => 1001', 'Invalid p_limit: 1 to 1000'),
     ('p_order => ''up''', 'Invalid p_order: desc or asc'),
-    ('p_ts_from => now()', 'Invalid p_ts_from: it is not before p_ts_to'),
-    ('p_ts_from => now() + interval ''1 s''', 'Invalid p_ts_from: it is not before p_ts_to'),
-    (
-      'p_ts_from => ''-infinity''',
-      'Invalid p_ts_from or p_ts_to: a range within the years 1970 to 9999'
-    ),
+    ('p_ts_from => now()', 'Invalid range: p_ts_from must be before p_ts_to'),
+    ('p_ts_from => now() + interval ''1 s''', 'Invalid range: p_ts_from must be before p_ts_to'),
+    ('p_ts_from => ''-infinity''', 'Invalid range: it leaves the years 1970 to 9999'),
     ('''* | count()''', 'Invalid p_query_dsl: records are asked for, not count()')
 ) c (arguments, message);
 
