@@ -26,6 +26,7 @@ const carriers: Record<string, { code: string | null; argument: number; prefix: 
   "private.query_refuse": { code: "PT400", argument: 1, prefix: "" },
   "private.query_regex_refuse": { code: "PT400", argument: 1, prefix: "Regular expression: " },
   "private.refuse_ingest": { code: null, argument: 1, prefix: "" },
+  "private.refuse_rate": { code: "PT429", argument: 0, prefix: "Rate limit reached: … " },
 };
 
 const handedThrough = ["", ...Object.values(carriers).map(({ prefix }) => prefix)]

@@ -1,7 +1,13 @@
 import type { State } from "../../local/state.ts";
 
-/** Proportional memory of each process of the stack with its children, in MiB. */
-export async function memory(state: State): Promise<Map<string, number>> {
+/**
+ * Proportional memory of each process of the stack with its children, in MiB. Pss_Anon leaves out
+ * what PostgreSQL's processes share, which fills up as far as it was told and no further.
+ */
+export async function memory(
+  state: State,
+  kind: "Pss" | "Pss_Anon" = "Pss",
+): Promise<Map<string, number>> {
   const children = await childrenByParent();
   const result = new Map<string, number>();
   for (const [name, process] of Object.entries(state.processes)) {
@@ -9,7 +15,7 @@ export async function memory(state: State): Promise<Map<string, number>> {
     const pending = [process.pid];
     while (pending.length > 0) {
       const pid = pending.pop()!;
-      kilobytes += await proportionalSize(pid);
+      kilobytes += await proportionalSize(pid, kind);
       pending.push(...(children.get(pid) ?? []));
     }
     result.set(name, kilobytes / 1024);
@@ -28,7 +34,7 @@ async function childrenByParent(): Promise<Map<number, number[]>> {
   return children;
 }
 
-async function proportionalSize(pid: number): Promise<number> {
+async function proportionalSize(pid: number, kind: string): Promise<number> {
   const text = await Deno.readTextFile(`/proc/${pid}/smaps_rollup`).catch(() => "");
-  return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
+  return Number(new RegExp(`^${kind}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0);
 }

@@ -346,6 +346,41 @@ begin
 end;
 $$;
 
+create function private.rate_message(p_what text, p_rate integer)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format('Rate limit reached: %s %s', p_rate, p_what);
+end;
+$$;
+
+create function private.rate_hold(p_what text, p_rate integer, p_tokens double precision)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
+    'X-Logloom-Hold',
+    jsonb_build_object(
+      'seconds', (
+        select least((1 - p_tokens) / p_rate, extract(epoch from s.rate_hold_max))
+        from private.settings s
+      ),
+      'retry_after', ceil((1 - p_tokens) / p_rate),
+      'limit', p_rate,
+      'error', private.rate_message(p_what, p_rate)
+    )::text
+  );
+end;
+$$;
+
 create function private.refuse_rate(p_what text, p_rate integer, p_tokens double precision)
 returns void
 language plpgsql
@@ -355,19 +390,14 @@ set search_path = ''
 as $$
 declare
   v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
-  v_hold_max constant integer := (
-    select extract(epoch from s.rate_hold_max) from private.settings s
-  );
 begin
   perform private.refuse_ingest(
     429,
-    format('Rate limit reached: %s %s per second', p_rate, p_what),
+    private.rate_message(p_what, p_rate),
     'The rate is the plan''s. Retry-After says when the next request can be accepted.',
     private.limit_headers(p_rate, 0, clock_timestamp() + make_interval(secs => v_seconds))
-    || jsonb_build_object(
-      'Retry-After', v_seconds::text,
-      'X-Logloom-Hold', least(v_seconds, v_hold_max)::text
-    )
+    || private.rate_hold(p_what, p_rate, p_tokens)
+    || jsonb_build_object('Retry-After', v_seconds::text)
   );
 end;
 $$;
@@ -396,13 +426,15 @@ begin
     v_bucket.requests, v_bucket.filled_at, p_plan.requests_per_second, p_plan.requests_burst, v_now
   );
   if p_plan.requests_per_second is not null and v_tokens < 1 then
-    perform private.refuse_rate('requests', p_plan.requests_per_second, v_tokens);
+    perform private.refuse_rate(
+      'requests per second', p_plan.requests_per_second, v_tokens
+    );
   end if;
   v_tokens := private.tokens_at(
     v_bucket.events, v_bucket.filled_at, p_plan.events_per_second, p_plan.events_burst, v_now
   );
   if p_plan.events_per_second is not null and v_tokens < 1 then
-    perform private.refuse_rate('events', p_plan.events_per_second, v_tokens);
+    perform private.refuse_rate('events per second', p_plan.events_per_second, v_tokens);
   end if;
 end;
 $$;
@@ -416,6 +448,8 @@ set search_path = ''
 as $$
 declare
   v_now timestamptz;
+  v_bucket private.rate_buckets;
+  v_hold jsonb;
 begin
   if p_plan.events_per_second is null and p_plan.requests_per_second is null then
     return;
@@ -446,7 +480,24 @@ begin
       0
     ),
     filled_at = greatest(b.filled_at, v_now)
-  where b.tenant_id = p_tenant_id;
+  where b.tenant_id = p_tenant_id
+  returning b.* into v_bucket;
+
+  -- The function ingest learns at once that the next request would be refused.
+  if p_plan.requests_per_second is not null and v_bucket.requests < 1 then
+    v_hold := private.rate_hold(
+      'requests per second', p_plan.requests_per_second, v_bucket.requests
+    );
+  elsif p_plan.events_per_second is not null and v_bucket.events < 1 then
+    v_hold := private.rate_hold('events per second', p_plan.events_per_second, v_bucket.events);
+  end if;
+  if v_hold is not null then
+    perform set_config(
+      'response.headers',
+      (current_setting('response.headers')::jsonb || jsonb_build_array(v_hold))::text,
+      true
+    );
+  end if;
 end;
 $$;
 
@@ -610,9 +661,12 @@ comment on function private.check_queue_size() is
 comment on function private.tokens_at(
   double precision, timestamptz, integer, integer, timestamptz
 ) is 'What a bucket holds after it was filled up to an instant.';
+comment on function private.rate_message(text, integer) is 'What a refusal for the rate says.';
+comment on function private.rate_hold(text, integer, double precision) is
+  'X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may '
+  'give for so many seconds without asking.';
 comment on function private.refuse_rate(text, integer, double precision) is
-  'PT429 until the bucket holds one again. X-Logloom-Hold: seconds for which the function ingest '
-  'may give the same answer by itself.';
+  'PT429 until the bucket holds one again.';
 comment on function private.check_rate(text, app.plans) is
   'PT429 when a bucket of the tenant is empty. Takes nothing.';
 comment on function private.take_rate(text, app.plans, integer) is

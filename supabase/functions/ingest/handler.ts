@@ -111,7 +111,7 @@ async function ingest(
     ingestParameters,
     events.toJson({ ...callerParameters(caller.value), ...parameters }),
   );
-  if (!answer.ok) holds.remember(caller.value, answer.failure);
+  holds.remember(caller.value, answer.ok ? answer.notes : answer.failure.notes);
   return answer;
 }
 

@@ -1,22 +1,26 @@
 import type { Caller } from "../_shared/auth.ts";
-import type { Failure } from "../_shared/errors.ts";
+import type { Failure, Notes } from "../_shared/errors.ts";
 
-/** Refusals for the rate that may be repeated for a few seconds without asking the database. */
+/** Refusals for the rate that may be given for a few seconds without asking the database. */
 export interface Holds {
   isEmpty(): boolean;
-  remember(caller: Caller, failure: Failure): void;
+  remember(caller: Caller, notes: Notes | undefined): void;
   find(caller: Caller): Failure | undefined;
 }
 
 interface Hold {
   readonly until: number;
   readonly retryAt: number;
-  readonly failure: Failure;
+  readonly limit: string;
+  readonly error: string;
 }
 
 const maxHolds = 1000;
 
-/** The database says which refusals are held, and for how long, by X-Logloom-Hold. */
+/**
+ * The database says by X-Logloom-Hold that it would refuse the caller's next request, for how long,
+ * and in which words.
+ */
 export function createHolds(now: () => number = Date.now): Holds {
   const holds = new Map<string, Hold>();
   return {
@@ -28,9 +32,10 @@ export function createHolds(now: () => number = Date.now): Holds {
       return holds.size === 0;
     },
 
-    remember(caller, failure) {
-      const seconds = Number(failure.notes?.["x-logloom-hold"]);
-      if (!(seconds > 0)) return;
+    remember(caller, notes) {
+      const note = notes?.["x-logloom-hold"];
+      if (note === undefined) return;
+      const { seconds, retry_after: retryAfter, limit, error } = JSON.parse(note);
       const key = keyOf(caller);
       holds.delete(key);
       // The oldest comes first in a Map.
@@ -40,8 +45,9 @@ export function createHolds(now: () => number = Date.now): Holds {
       }
       holds.set(key, {
         until: now() + seconds * 1000,
-        retryAt: now() + Number(failure.retryAfter) * 1000,
-        failure,
+        retryAt: now() + retryAfter * 1000,
+        limit: String(limit),
+        error: String(error),
       });
     },
 
@@ -53,8 +59,16 @@ export function createHolds(now: () => number = Date.now): Holds {
         holds.delete(key);
         return undefined;
       }
-      const retryAfter = Math.max(1, Math.ceil((hold.retryAt - now()) / 1000));
-      return { ...hold.failure, retryAfter: String(retryAfter) };
+      return {
+        status: 429,
+        error: hold.error,
+        retryAfter: String(Math.max(1, Math.ceil((hold.retryAt - now()) / 1000))),
+        notes: {
+          "x-ratelimit-limit": hold.limit,
+          "x-ratelimit-remaining": "0",
+          "x-ratelimit-reset": String(Math.ceil(hold.retryAt / 1000)),
+        },
+      };
     },
   };
 }

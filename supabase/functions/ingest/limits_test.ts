@@ -15,6 +15,13 @@ async function post(url: string, headers: Record<string, string>, body = "[{}]")
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
+const hold = JSON.stringify({
+  seconds: 2.5,
+  retry_after: 3,
+  limit: 5,
+  error: "Rate limit reached",
+});
+
 function refusal(headers: Record<string, string>): Response {
   return Response.json({ code: "PT429", message: "Rate limit reached" }, { status: 429, headers });
 }
@@ -49,7 +56,7 @@ Deno.test("what the database says of limits reaches the client, and nothing else
 Deno.test("a refusal for the rate is repeated to the same caller without asking the database", async () => {
   await using peer = startPeer(({ body }) =>
     JSON.parse(body).p_tenant_id === undefined
-      ? refusal({ "Retry-After": "3", "X-Logloom-Hold": "3", "X-RateLimit-Limit": "5" })
+      ? refusal({ "Retry-After": "3", "X-Logloom-Hold": hold, "X-RateLimit-Limit": "5" })
       : new Response(accepted)
   );
   await using ingest = startIngest(peer.url);
@@ -66,6 +73,19 @@ Deno.test("a refusal for the rate is repeated to the same caller without asking 
   assert.equal(other.status, 401);
 });
 
+Deno.test("an accepted request that used up the rate holds the next one", async () => {
+  await using peer = startPeer(() =>
+    new Response(accepted, { headers: { "X-Logloom-Hold": hold, "X-RateLimit-Limit": "1000" } })
+  );
+  await using ingest = startIngest(peer.url);
+  assert.equal((await post(ingest.url, withKey)).headers.get("X-RateLimit-Limit"), "1000");
+  const answer = await post(ingest.url, withKey);
+  assert.deepEqual([answer.status, answer.body], [429, { error: "Rate limit reached" }]);
+  assert.equal(answer.headers.get("X-RateLimit-Limit"), "5");
+  assert.equal(answer.headers.get("X-RateLimit-Remaining"), "0");
+  assert.equal(peer.requests.length, 1);
+});
+
 Deno.test("a refusal that may not be repeated is asked for each time", async () => {
   await using peer = startPeer(() => refusal({ "Retry-After": "900" }));
   await using ingest = startIngest(peer.url);
@@ -78,13 +98,10 @@ Deno.test("a hold ends when it is over, and the oldest of too many is forgotten"
   let now = 0;
   const holds = createHolds(() => now);
   const tenant = (n: number) => ({ kind: "tenant", tenantId: `t${n}` }) as const;
-  const failure = {
-    status: 429,
-    error: "wait",
-    retryAfter: "9",
-    notes: { "x-logloom-hold": "3" },
+  const notes = {
+    "x-logloom-hold": '{"seconds": 3, "retry_after": 9, "limit": 5, "error": "wait"}',
   };
-  holds.remember(tenant(0), failure);
+  holds.remember(tenant(0), notes);
   now = 2_999;
   assert.equal(holds.find(tenant(0))?.retryAfter, "7");
   assert.equal(holds.find({ kind: "api_key", keyDigest: "t0" }), undefined);
@@ -92,7 +109,7 @@ Deno.test("a hold ends when it is over, and the oldest of too many is forgotten"
   assert.equal(holds.find(tenant(0)), undefined);
   assert.ok(holds.isEmpty());
 
-  for (let n = 0; n <= 1000; n++) holds.remember(tenant(n), failure);
+  for (let n = 0; n <= 1000; n++) holds.remember(tenant(n), notes);
   assert.equal(holds.find(tenant(0)), undefined);
   assert.ok(holds.find(tenant(1)));
   assert.ok(holds.find(tenant(1000)));

@@ -1,0 +1,126 @@
+import { parseArgs } from "node:util";
+import { serviceRoleKey } from "../local/keys.ts";
+import { type Event, loadEvents, makeBodies } from "./support/events.ts";
+import { type Load, load, pace } from "./support/load.ts";
+import { type Figure, percentile, printFigures, thousands } from "./support/report.ts";
+import { type BenchStack, startBenchStack } from "./support/stack.ts";
+
+/** Events a second that the noisy tenant's plan allows; it sends ten times as many. */
+const rate = 2000;
+const noise = 10;
+const rounds = 6;
+
+/**
+ * How one tenant's answers slow down while another sends ten times what its plan allows.
+ *
+ * Options: --seconds N of each phase (default 36), --events FILE.
+ */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { seconds: { type: "string", default: "36" }, events: { type: "string" } },
+  });
+  const events = await loadEvents(values.events);
+  const bench = await startBenchStack();
+  try {
+    await measure(bench, events, Number(values.seconds));
+  } finally {
+    await bench.stop();
+  }
+}
+
+async function measure(bench: BenchStack, events: Event[], seconds: number): Promise<void> {
+  const { sql } = bench;
+  await sql`
+    insert into app.plans
+    select (jsonb_populate_record(p, ${
+    JSON.stringify({
+      plan_id: "metered",
+      events_per_second: rate,
+      events_burst: rate,
+      requests_per_second: 20,
+      requests_burst: 20,
+    })
+  }::text::jsonb)).*
+    from app.plans p where p.plan_id = 'enterprise'`;
+  const quiet = await makeTenant(bench, "quiet", "enterprise");
+  const noisy = await makeTenant(bench, "noisy", "metered");
+  const [body] = makeBodies(events.slice(0, 500), 490_000);
+  const small = new TextEncoder().encode(JSON.stringify(events.slice(0, 20)));
+  const url = `${bench.state.url}/functions/v1/ingest`;
+  const send = (key: string, content: Uint8Array) =>
+    fetch(url, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: content as BodyInit,
+    });
+  const quietly = () =>
+    load(
+      { connections: 2, seconds: seconds / rounds, pause: pace(40) },
+      () => send(quiet, small),
+    );
+  const noisily = (times: number) =>
+    load(
+      { connections: 8, seconds: seconds / rounds, pause: pace(times * rate / body.events) },
+      () => send(noisy, body.body),
+    );
+
+  console.error("  Warming up");
+  await load({ connections: 4, seconds: 5 }, () => send(quiet, small));
+  // In turns, so that what else the machine does falls on both alike.
+  const [beside, disturbed, loud]: Load[][] = [[], [], []];
+  for (let round = 1; round <= rounds; round++) {
+    console.error(`  Round ${round} of ${rounds}`);
+    beside.push((await Promise.all([quietly(), noisily(1)]))[0]);
+    const [one, other] = await Promise.all([quietly(), noisily(noise)]);
+    disturbed.push(one);
+    loud.push(other);
+  }
+
+  const sum = (loads: Load[], part: (one: Load) => number) =>
+    loads.reduce((total, one) => total + part(one), 0);
+  const [calmP95, loudP95] = [beside, disturbed].map((loads) =>
+    percentile(loads.flatMap(({ latencies }) => latencies), 0.95)
+  );
+  const refused = sum(loud, ({ failures }) => failures.get(429) ?? 0);
+  const accepted = sum(loud, ({ answered }) => answered) * body.events /
+    sum(loud, ({ seconds }) => seconds);
+  const failures = sum([...beside, ...disturbed], ({ failures }) => failures.size);
+  const figures: Figure[] = [
+    { name: "requests a second of the quiet tenant", value: "40, of 20 events" },
+    {
+      name: "p95, ms, beside a tenant at its rate",
+      value: calmP95.toFixed(1),
+    },
+    {
+      name: `p95, ms, beside a tenant at ${noise} × its rate`,
+      value: loudP95.toFixed(1),
+      limit: "≤ 1.5 ×",
+      holds: loudP95 <= 1.5 * calmP95,
+    },
+    {
+      name: "events/s accepted of the noisy one",
+      value: `${thousands(accepted)} of ${thousands(noise * rate)}`,
+      limit: `≤ ${thousands(rate * 1.5)}`,
+      holds: accepted <= rate * 1.5,
+    },
+    { name: "its requests that were refused (429)", value: thousands(refused) },
+    {
+      name: "answers other than 200 to the quiet one",
+      value: `${failures}`,
+      limit: "0",
+      holds: failures === 0,
+    },
+  ];
+  printFigures("Noisy neighbour", figures);
+}
+
+async function makeTenant({ sql, state }: BenchStack, id: string, plan: string): Promise<string> {
+  await sql`insert into app.tenants (tenant_id, plan_id) values (${id}, ${plan})`;
+  const response = await fetch(`${state.url}/rest/v1/rpc/create_api_key`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${serviceRoleKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ p_tenant_id: id, p_name: "bench" }),
+  });
+  return (await response.json()).key_value;
+}

@@ -1,0 +1,425 @@
+import { parseArgs } from "node:util";
+import { Failure } from "../local/failure.ts";
+import { userToken } from "../local/keys.ts";
+import { type Event, loadEvents } from "./support/events.ts";
+import { pace } from "./support/load.ts";
+import { memory } from "./support/memory.ts";
+import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
+import { type BenchStack, startBenchStack } from "./support/stack.ts";
+
+const dayMs = 86_400_000;
+const days = 30;
+const bodyEvents = 200;
+
+interface SoakTenant {
+  id: string;
+  retentionDays: number;
+  token: string;
+  key: string;
+  acknowledged: number;
+  bytes: number;
+}
+
+/** What is counted while it runs. */
+interface Tally {
+  /** Answers other than 200, by what was asked and the status. */
+  errors: Map<string, number>;
+  ingest: number[];
+  search: number[];
+  /** Milliseconds of the writer's runs, while retention rests and while it works. */
+  writer: { resting: number[]; working: number[] };
+  retention: number[];
+  memory: Map<string, number>[];
+  deepest: number;
+}
+
+/**
+ * Thirty days of event times in some minutes: ingest, searches, alerts and retention at once.
+ *
+ * Options: --minutes N (default 20), --rate N events a second (default 2000), --events FILE.
+ */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      minutes: { type: "string", default: "20" },
+      rate: { type: "string", default: "2000" },
+      events: { type: "string" },
+    },
+  });
+  const events = await loadEvents(values.events);
+  const bench = await startBenchStack();
+  try {
+    const figures = await soak(bench, events, Number(values.minutes) * 60, Number(values.rate));
+    if (figures.some(({ holds }) => holds === false)) throw new Failure("Not every limit holds.");
+  } finally {
+    await bench.stop();
+  }
+}
+
+async function soak(
+  bench: BenchStack,
+  events: Event[],
+  seconds: number,
+  rate: number,
+): Promise<Figure[]> {
+  const { sql } = bench;
+  // Time is played here; the job would go by the real one.
+  await sql`
+    select cron.alter_job(job_id := jobid, active := false)
+    from cron.job where jobname = 'run_retention'`;
+  const tenants = await Promise.all([3, 7, 14, 30].map((kept) => makeTenant(bench, kept)));
+  const tally: Tally = {
+    errors: new Map(),
+    ingest: [],
+    search: [],
+    writer: { resting: [], working: [] },
+    retention: [],
+    memory: [],
+    deepest: 0,
+  };
+
+  const started = performance.now();
+  const lastDay = Math.floor(Date.now() / dayMs) * dayMs;
+  const firstDay = lastDay - (days - 1) * dayMs;
+  const progress = () => Math.min(1, (performance.now() - started) / (seconds * 1000));
+  const isOver = () => progress() >= 1;
+  // The last played day is the real one, of which only what is past has happened.
+  const clock = () => firstDay + progress() * (Date.now() - firstDay);
+
+  const sizes: { day: number; bytes: number; records: number }[] = [];
+  await Promise.all([
+    ...Array.from({ length: 2 }, () => {
+      const wait = pace(rate / bodyEvents / 2);
+      return sendEvents(bench, tenants, events, clock, isOver, wait, tally);
+    }),
+    searchLogs(bench, tenants, clock, isOver, tally),
+    keepDays(bench, clock, isOver, tally, sizes),
+    watch(bench, isOver, tally),
+  ]);
+  console.error("  Emptying the queue …");
+  await drained(bench);
+  await sql`call private.run_retention(private.utc_day(now()))`;
+  return await report(bench, tenants, tally, sizes, seconds);
+}
+
+async function makeTenant({ sql, state }: BenchStack, retentionDays: number): Promise<SoakTenant> {
+  const id = `keeps-${retentionDays}`;
+  await sql`insert into app.tenants (tenant_id, plan_id) values (${id}, 'enterprise')`;
+  await sql`
+    insert into app.tenant_settings (tenant_id, retention_days) values (${id}, ${retentionDays})`;
+  const token = userToken(crypto.randomUUID(), id);
+  const call = async (operation: string, parameters: Record<string, unknown>) => {
+    const response = await fetch(`${state.url}/rest/v1/rpc/${operation}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(parameters),
+    });
+    if (response.status !== 200) throw new Failure(`${operation}: ${await response.text()}`);
+    return await response.json();
+  };
+  for (const p_query_dsl of ["level:error", "service:api", "ts:* | rate()"]) {
+    await call("create_alert_rule", {
+      p_name: p_query_dsl,
+      p_query_dsl,
+      p_threshold: 0,
+      p_comparison: "gte",
+      p_window_minutes: 5,
+      p_cooldown_minutes: 1,
+      p_enabled: true,
+    });
+  }
+  const { key_value: key } = await call("create_api_key", { p_name: "soak" });
+  return { id, retentionDays, token, key, acknowledged: 0, bytes: 0 };
+}
+
+async function sendEvents(
+  { state }: BenchStack,
+  tenants: SoakTenant[],
+  events: Event[],
+  clock: () => number,
+  isOver: () => boolean,
+  wait: () => Promise<void>,
+  tally: Tally,
+): Promise<void> {
+  const encoder = new TextEncoder();
+  for (let n = 0; !isOver(); n++) {
+    await wait();
+    const tenant = tenants[n % tenants.length];
+    const now = clock();
+    const batch = Array.from({ length: bodyEvents }, (_, index) => {
+      // One in a hundred comes a day late.
+      const late = index % 100 === 99 ? dayMs : 0;
+      const ts = new Date(now - Math.random() * 60_000 - late).toISOString();
+      return { ...events[(n * bodyEvents + index) % events.length], ts };
+    });
+    const body = encoder.encode(JSON.stringify(batch));
+    const sent = performance.now();
+    const response = await fetch(`${state.url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: { "x-api-key": tenant.key, "content-type": "application/json" },
+      body,
+    });
+    const answer = await response.json();
+    if (response.status === 200) {
+      tally.ingest.push(performance.now() - sent);
+      tenant.acknowledged += answer.ingested;
+      tenant.bytes += body.length;
+    } else {
+      note(tally, `ingest ${response.status}`);
+    }
+  }
+}
+
+async function searchLogs(
+  { state }: BenchStack,
+  tenants: SoakTenant[],
+  clock: () => number,
+  isOver: () => boolean,
+  tally: Tally,
+): Promise<void> {
+  const asked: [string, Record<string, unknown>][] = [
+    ["search_logs", { p_query_dsl: "level:error" }],
+    ["log_stats", { p_query_dsl: "ts:* | count() by service" }],
+    ["log_histogram", { p_query_dsl: "level:>=warn" }],
+    ["search_logs", { p_query_dsl: '"connection refused" -host:web-1' }],
+    ["tail_logs", { p_query_dsl: "service:api" }],
+    ["get_usage", {}],
+  ];
+  for (let n = 0; !isOver(); n++) {
+    const [operation, parameters] = asked[n % asked.length];
+    const range = "p_query_dsl" in parameters && operation !== "tail_logs"
+      ? { p_ts_from: new Date(clock() - dayMs), p_ts_to: new Date(clock()) }
+      : {};
+    const sent = performance.now();
+    const response = await fetch(`${state.url}/rest/v1/rpc/${operation}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${tenants[n % tenants.length].token}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ ...parameters, ...range }),
+    });
+    await response.arrayBuffer();
+    if (response.status === 200) tally.search.push(performance.now() - sent);
+    else note(tally, `${operation} ${response.status}`);
+    await pause(250);
+  }
+}
+
+/** At each played midnight: the size of the day that ended, and retention. */
+async function keepDays(
+  { sql }: BenchStack,
+  clock: () => number,
+  isOver: () => boolean,
+  tally: Tally,
+  sizes: { day: number; bytes: number; records: number }[],
+): Promise<void> {
+  let today = Math.floor(clock() / dayMs);
+  while (!isOver()) {
+    await pause(100);
+    const day = Math.floor(clock() / dayMs);
+    if (day === today) continue;
+    const name = `logs_${new Date(today * dayMs).toISOString().slice(0, 10).replaceAll("-", "_")}`;
+    const [size] = await sql`
+      select pg_total_relation_size(${`app.${name}`}::text::regclass)::float8 as bytes,
+        (select count(*)::float8 from ${sql(`app.${name}`)}) as records`;
+    sizes.push({ day: today, bytes: size.bytes, records: size.records });
+    today = day;
+    const began = performance.now();
+    retentionWorks = true;
+    await sql`call private.run_retention(${
+      new Date(day * dayMs).toISOString().slice(0, 10)
+    }::date)`;
+    retentionWorks = false;
+    tally.retention.push(performance.now() - began);
+  }
+}
+
+let retentionWorks = false;
+
+async function watch(bench: BenchStack, isOver: () => boolean, tally: Tally): Promise<void> {
+  let lastRun = "";
+  for (let n = 0; !isOver(); n++) {
+    await pause(200);
+    const working = retentionWorks;
+    const [{ run, duration }] = await bench.sql`
+      select last_succeeded_at::text as run, last_duration_ms as duration
+      from private.job_heartbeats where job = 'write_logs'`;
+    if (run !== lastRun) {
+      tally.writer[working || retentionWorks ? "working" : "resting"].push(duration);
+      lastRun = run;
+    }
+    if (n % 25 !== 0) continue;
+    tally.deepest = Math.max(tally.deepest, await depth(bench));
+    tally.memory.push(await memory(bench.state, "Pss_Anon"));
+  }
+}
+
+async function report(
+  { sql }: BenchStack,
+  tenants: SoakTenant[],
+  tally: Tally,
+  sizes: { day: number; bytes: number; records: number }[],
+  seconds: number,
+): Promise<Figure[]> {
+  const [jobs] = await sql`
+    select coalesce(string_agg(h.job || ': ' || h.last_error, '; '), 'none') as failed
+    from private.job_heartbeats h where h.last_failed_at is not null`;
+  const kept = await sql<{ tenant_id: string; records: number; oldest: number }[]>`
+    select l.tenant_id, count(*)::float8 as records,
+      private.utc_day(now()) - private.utc_day(min(l.ts)) as oldest
+    from app.logs l group by 1`;
+  const deleted = await sql<{ tenant_id: string; records: number }[]>`
+    select r.tenant_id, sum(r.records)::float8 as records from app.retention_runs r group by 1`;
+  const usage = await sql<{ tenant_id: string; events: number; bytes: number }[]>`
+    select u.tenant_id, sum(u.events)::float8 as events, sum(u.bytes)::float8 as bytes
+    from app.usage_days u group by 1`;
+  const of = <Row extends { tenant_id: string }>(rows: Row[], id: string) =>
+    rows.find(({ tenant_id }) => tenant_id === id);
+  const acknowledged = tenants.reduce((sum, one) => sum + one.acknowledged, 0);
+  const lost = tenants.filter((one) =>
+    (of([...kept], one.id)?.records ?? 0) + (of([...deleted], one.id)?.records ?? 0) !==
+      one.acknowledged
+  );
+  const miscounted = tenants.filter((one) => {
+    const counted = of([...usage], one.id);
+    return counted?.events !== one.acknowledged || counted.bytes !== one.bytes;
+  });
+  const tooOld = tenants.filter((one) => (of([...kept], one.id)?.oldest ?? 0) > one.retentionDays);
+  const [{ dead }] = await sql`
+    select count(*)::integer as dead from private.dead_letters`;
+  const [alerts] = await sql`select count(*)::integer as fired from app.alert_history`;
+
+  // A day that holds every tenant's records and was not deleted from: what a record takes.
+  const full = sizes.slice(1);
+  const perRecord = full.reduce((sum, one) => sum + one.bytes, 0) /
+    full.reduce((sum, one) => sum + one.records, 0);
+  await sql`analyze app.logs`;
+  const [now] = await sql`
+    select
+      sum(pg_total_relation_size(i.inhrelid))::float8 as bytes,
+      sum(pg_indexes_size(i.inhrelid))::float8 as indexes,
+      (select count(*)::float8 from app.logs) as records
+    from pg_inherits i where i.inhparent = 'app.logs'::regclass`;
+  const hot = await sql<{ name: string; bytes: number; dead: number }[]>`
+    select s.schemaname || '.' || s.relname as name,
+      pg_total_relation_size(s.relid)::float8 as bytes, s.n_dead_tup::float8 as dead
+    from pg_stat_user_tables s
+    where s.schemaname in ('app', 'private') and s.relname not like 'logs\_%'
+    order by bytes desc limit 8`;
+  const [old] = await sql`
+    select coalesce(sum(s.n_dead_tup), 0)::float8 as dead, coalesce(sum(s.n_live_tup), 0)::float8
+      as live
+    from pg_stat_user_tables s where s.schemaname = 'app' and s.relname like 'logs\_%'`;
+
+  const figures: Figure[] = [
+    { name: "minutes, played days", value: `${(seconds / 60).toFixed(0)}, ${days}` },
+    { name: "events acknowledged", value: thousands(acknowledged) },
+    figure("answers other than 200", list(tally.errors) || "none", "none", tally.errors.size === 0),
+    figure("jobs that failed", jobs.failed, "none", jobs.failed === "none"),
+    figure(
+      "tenants whose records and deletions are not what was acknowledged",
+      `${lost.length}`,
+      "0",
+      lost.length === 0,
+    ),
+    figure(
+      "tenants whose usage is not what was acknowledged",
+      `${miscounted.length}`,
+      "0",
+      miscounted.length === 0,
+    ),
+    figure("tenants with records past their retention", `${tooOld.length}`, "0", !tooOld.length),
+    figure("dead letters", `${dead}`, "0", dead === 0),
+    { name: "records deleted", value: thousands([...deleted].reduce((s, r) => s + r.records, 0)) },
+    { name: "alerts fired", value: thousands(alerts.fired) },
+    { name: "ingest p95, ms", value: percentile(tally.ingest, 0.95).toFixed(0) },
+    { name: "search p95, ms", value: percentile(tally.search, 0.95).toFixed(0) },
+    { name: "retention runs, slowest, s", value: (Math.max(...tally.retention) / 1000).toFixed(1) },
+    writerFigure(tally),
+    { name: "deepest queue, events", value: thousands(tally.deepest) },
+    figure("queue at the end, events", "0", "0", true),
+    figure(
+      "logs, MB (predicted: records × bytes of a record in its first day)",
+      `${(now.bytes / 1e6).toFixed(0)} (${(now.records * perRecord / 1e6).toFixed(0)})`,
+      "≤ 1.4 × predicted",
+      now.bytes <= 1.4 * now.records * perRecord,
+    ),
+    { name: "… of which indexes, MB", value: (now.indexes / 1e6).toFixed(0) },
+    figure(
+      "dead rows of the logs per living one",
+      ratio(old.dead, Math.max(1, old.live)),
+      "≤ 0.25",
+      old.dead <= 0.25 * old.live,
+    ),
+    ...hot.map(({ name, bytes, dead }) => ({
+      name: `${name}, MB and dead rows`,
+      value: `${(bytes / 1e6).toFixed(1)}, ${thousands(dead)}`,
+    })),
+    ...memoryFigures(tally.memory),
+  ];
+  printFigures("Soak", figures);
+  return figures;
+}
+
+function figure(name: string, value: string, limit: string, holds: boolean): Figure {
+  return { name, value, limit, holds };
+}
+
+function writerFigure({ writer }: Tally): Figure {
+  const name = "writer's run p95, ms: retention resting, working";
+  if (writer.working.length < 20) {
+    return { name, value: `${percentile(writer.resting, 0.95).toFixed(0)}, too few runs` };
+  }
+  const [resting, working] = [writer.resting, writer.working].map((one) => percentile(one, 0.95));
+  return figure(
+    name,
+    `${resting.toFixed(0)}, ${working.toFixed(0)}`,
+    "≤ 1.5 ×",
+    working <= 1.5 * resting,
+  );
+}
+
+/** The memory of a process of its own, not what it shares: its second quarter against its last. */
+function memoryFigures(samples: Map<string, number>[]): Figure[] {
+  const quarter = Math.floor(samples.length / 4);
+  if (quarter === 0) return [];
+  const average = (part: Map<string, number>[], name: string) =>
+    part.reduce((sum, sample) => sum + (sample.get(name) ?? 0), 0) / part.length;
+  return [...samples[0].keys()].map((name) => {
+    const early = average(samples.slice(quarter, 2 * quarter), name);
+    const late = average(samples.slice(-quarter), name);
+    return figure(
+      `${name}: memory of its own, second and last quarter, MiB`,
+      `${early.toFixed(0)}, ${late.toFixed(0)}`,
+      "flat",
+      late <= 1.25 * early + 16,
+    );
+  });
+}
+
+function note({ errors }: Tally, what: string): void {
+  errors.set(what, (errors.get(what) ?? 0) + 1);
+}
+
+function list(errors: Map<string, number>): string {
+  return [...errors].map(([what, count]) => `${count} × ${what}`).join(", ");
+}
+
+async function depth({ sql }: BenchStack): Promise<number> {
+  const [{ depth }] = await sql`select (private.queue_state()).depth::float8 as depth`;
+  return depth;
+}
+
+async function drained(bench: BenchStack): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (await depth(bench) > 0) {
+    if (performance.now() > end) throw new Failure("The queue is not empty 30 s after the end.");
+    await pause(200);
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
