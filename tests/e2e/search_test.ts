@@ -200,6 +200,51 @@ Deno.test("statistics and a histogram count what was ingested", async () => {
   });
 });
 
+Deno.test("the counts are those of a recount, while they are summed up and records come and go", async () => {
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  // Of all tenants, by level: services beyond the limit are counted together.
+  const disagreements = async () => [
+    ...await db`
+      select * from (
+        select l.tenant_id, date_bin('1 minute', l.ts, 'epoch') as minute, l.level,
+          count(*) as events
+        from app.logs l
+        group by 1, 2, 3
+      ) l
+      full join (
+        select c.tenant_id, c.minute, c.level, sum(c.events) as events
+        from private.log_counts c
+        group by 1, 2, 3
+        having sum(c.events) <> 0
+      ) c on row(c.tenant_id, c.minute, c.level)::text = row(l.tenant_id, l.minute, l.level)::text
+      where c.events is distinct from l.events`,
+  ];
+  let done = false;
+  const senders = Promise.all([0, 1, 2].map(async (sender) => {
+    for (let n = 0; n < 15; n++) {
+      const events = [0, 1, 2, 3].map((i) => ({
+        ts: ago((n * i * 37) * 1000),
+        level: ["info", "error", undefined][(n + i) % 3],
+        service: ["api", "web", undefined][(n + sender) % 3],
+      }));
+      assert.equal((await ingest(tenant.headers, events)).status, 200);
+    }
+  })).then(() => done = true);
+  while (!done) {
+    await db`select private.compact_log_counts()`;
+    await db`
+      delete from app.logs l
+      where l.tenant_id = ${tenant.id} and l.level is null and l.service = 'web'`;
+    assert.deepEqual(await disagreements(), []);
+  }
+  await senders;
+  await queueIsEmpty(db);
+  assert.deepEqual(await disagreements(), []);
+  await db`select private.compact_log_counts()`;
+  assert.deepEqual(await disagreements(), []);
+});
+
 Deno.test("a live tail shows every event once, late ones too, while many are sent", async () => {
   const tenant = await newTenant();
   const start = await read<Tail>(tenant.token, "tail_logs", {});
