@@ -703,6 +703,7 @@ $$;
 
 -- Reading: a function for each operation
 
+-- Compiling a filter to machine code takes far longer than it saves here: jit is off.
 create function private.read_log_page(
   p_query_dsl text,
   p_ts_from timestamptz,
@@ -716,6 +717,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
@@ -786,6 +788,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
@@ -814,6 +817,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
@@ -852,6 +856,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set jit = off
 as $$
 -- definer because nobody but this file makes SQL over records
 declare
@@ -870,6 +875,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set jit = off
 as $$
 -- definer because nobody but this file makes SQL over records
 declare
@@ -920,6 +926,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare

@@ -22,7 +22,7 @@ select is(
 select results_eq(
   format(
     'select count(*)::integer from app.logs l where %s',
-    (private.compile_query('req_id:' || repeat('x', 400) || ' OR req_id:' || left(value, 400))).filter
+    (private.compile_query(format('req_id:(%s %s)', repeat('x', 400), left(value, 400)))).filter
   ),
   $$values (0)$$,
   'and found by the whole value only'
