@@ -296,11 +296,15 @@ async function report(
   const perRecord = full.reduce((sum, one) => sum + one.bytes, 0) /
     full.reduce((sum, one) => sum + one.records, 0);
   await sql`analyze app.logs`;
+  // Rows that are deleted leave their room to the day; it goes when the day is dropped.
+  const existing = await sql<{ day: number }[]>`
+    select (d - date '1970-01-01')::integer as day from unnest(private.partition_days()) d`;
+  const predicted = sizes.filter((one) => existing.some(({ day }) => day === one.day))
+    .reduce((sum, one) => sum + one.records * perRecord, 0);
   const [now] = await sql`
     select
       sum(pg_total_relation_size(i.inhrelid))::float8 as bytes,
-      sum(pg_indexes_size(i.inhrelid))::float8 as indexes,
-      (select count(*)::float8 from app.logs) as records
+      sum(pg_indexes_size(i.inhrelid))::float8 as indexes
     from pg_inherits i where i.inhparent = 'app.logs'::regclass`;
   const hot = await sql<{ name: string; bytes: number; dead: number }[]>`
     select s.schemaname || '.' || s.relname as name,
@@ -341,10 +345,10 @@ async function report(
     { name: "deepest queue, events", value: thousands(tally.deepest) },
     figure("queue at the end, events", "0", "0", true),
     figure(
-      "logs, MB (predicted: records × bytes of a record in its first day)",
-      `${(now.bytes / 1e6).toFixed(0)} (${(now.records * perRecord / 1e6).toFixed(0)})`,
-      "≤ 1.4 × predicted",
-      now.bytes <= 1.4 * now.records * perRecord,
+      "logs, MB (predicted: what was written on the days that somebody keeps)",
+      `${(now.bytes / 1e6).toFixed(0)} (${(predicted / 1e6).toFixed(0)})`,
+      "≤ 1.2 ×",
+      now.bytes <= 1.2 * predicted,
     ),
     { name: "… of which indexes, MB", value: (now.indexes / 1e6).toFixed(0) },
     figure(
