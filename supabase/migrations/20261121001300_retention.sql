@@ -242,6 +242,8 @@ begin
     -- Without the writer nothing is added: it makes the day anew when events for it come.
     perform pg_advisory_xact_lock(hashtext('logloom:writer'));
     perform private.lock_partitions();
+    -- Without compact_log_counts no counts of the day come to be while they are forgotten.
+    perform pg_advisory_xact_lock(hashtext('logloom:log_counts'));
     if private.day_tenants(p_day) <> v_tenants then
       return 'busy';
     end if;
@@ -256,6 +258,9 @@ begin
       group by t.tenant_id
     ) n;
     perform private.forget_day_counts(p_day);
+    delete from private.log_counts c
+    where c.tenant_id = any(v_tenants)
+      and c.minute >= private.day_start(p_day) and c.minute < private.day_start(p_day + 1);
     -- Last, because every reader of app.logs waits from here to the commit.
     execute format('drop table app.%I', private.partition_name(p_day));
     perform set_config('lock_timeout', v_lock_timeout, true);

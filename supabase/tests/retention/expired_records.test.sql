@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(22);
+select plan(23);
 
 -- Retention of free: 7 days. long keeps 30, short 2, gone has been deleted.
 insert into app.tenants (tenant_id, plan_id)
@@ -107,6 +107,11 @@ select ok(private.partition_exists(private.utc_day(now()) + 3), 'as do the days 
 select is(
   array[pg_temp.counted('seven'), pg_temp.counted('short'), pg_temp.counted('long')],
   '{100,50,125}', 'the counts by minute say the same as the records'
+);
+select is_empty(
+  $$select from private.log_counts c
+    where c.minute < private.day_start(private.utc_day(now()) - 19)$$,
+  'of a day that was dropped no counts stay'
 );
 select results_eq(
   $$select r.tenant_id, r.status, r.records, r.partitions,
