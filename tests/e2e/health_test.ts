@@ -207,6 +207,9 @@ Deno.test("a deep and an old queue are told of, and its events are counted", asy
 Deno.test("a partition that is missing is told of: tomorrow's degraded, today's unhealthy", async () => {
   await isHealthyAgain();
   await using db = openDatabase(stack.databaseUrl, 1);
+  await using admin = openDatabase();
+  // It would make what is missing.
+  await using _writer = await stopWriter(admin);
   const { current_partition, next_partition } = (await ask("/partitions")).body.checks.partitions;
   {
     await using _tomorrow = await detach(db, String(next_partition));
