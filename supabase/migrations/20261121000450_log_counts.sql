@@ -162,6 +162,27 @@ begin
 end;
 $$;
 
+create function private.summarize_arrivals(p_day date)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set lock_timeout = '100ms'
+as $$
+begin
+  perform brin_summarize_new_values(i.indexrelid)
+  from pg_catalog.pg_index i
+  join pg_catalog.pg_class c on c.oid = i.indexrelid
+  join pg_catalog.pg_am a on a.oid = c.relam
+  where a.amname = 'brin'
+    and i.indrelid = to_regclass(format('app.%I', private.partition_name(p_day)));
+exception when lock_not_available then
+  -- Vacuum is at it, which does the same.
+  null;
+end;
+$$;
+
 create function private.compact_log_counts()
 returns integer
 language plpgsql
@@ -172,6 +193,7 @@ as $$
 declare
   v_settings private.settings;
   v_rows integer;
+  v_days date[];
 begin
   if not pg_try_advisory_xact_lock(hashtext('logloom:log_counts')) then
     return 0;
@@ -218,10 +240,15 @@ begin
   )
   select count(*) into v_rows from taken;
 
-  delete from private.log_arrivals a
-  where exists (
-    select from private.log_arrivals l where l.day = a.day and l.arrival > a.arrival
-  );
+  with superseded as (
+    delete from private.log_arrivals a
+    where exists (
+      select from private.log_arrivals l where l.day = a.day and l.arrival > a.arrival
+    )
+    returning a.day
+  )
+  select array_agg(distinct s.day) into v_days from superseded s;
+  perform private.summarize_arrivals(d.day) from unnest(v_days) d (day);
   return v_rows;
 end;
 $$;
@@ -246,6 +273,9 @@ comment on function private.count_no_records() is 'Forgets all counts when app.l
 comment on function private.forget_day_counts(date) is
   'Forgets the counts of a day. To be called in the transaction that drops its partition; what is '
   'deleted row by row is taken away by triggers.';
+comment on function private.summarize_arrivals(date) is
+  'Brings the index by arrival of a day''s partition up to date, for which autovacuum takes a '
+  'minute and more: what is not summarized is read by every live tail.';
 comment on function private.compact_log_counts() is
   'Sums up the rows of minutes that changed, and keeps the latest arrival of a day only. Rows '
   'that it read.';

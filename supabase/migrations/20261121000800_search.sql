@@ -546,12 +546,13 @@ begin
 end;
 $$;
 
--- Records after p_after and p_id, in the order in which they became visible, up to p_last.
+-- Records of the arrivals from p_first to p_last, of the first one those after p_id where it is
+-- given, in the order in which they became visible.
 create function private.log_tail_sql(
   p_tenant_id text,
   p_query private.compiled_query,
   p_limit integer,
-  p_after bigint,
+  p_first bigint,
   p_id uuid,
   p_last bigint
 )
@@ -567,11 +568,11 @@ declare
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
   from private.log_arrivals a
-  where a.arrival >= p_after;
-  v_filter := format(
-    'l.arrival between %1$s and %2$s and (l.arrival > %1$s or l.id > %3$L::uuid) and ',
-    p_after, p_last, p_id
-  );
+  where a.arrival >= p_first;
+  v_filter := format('l.arrival between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_filter := v_filter || format('(l.arrival > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
   -- Day by day, so that one late event does not bring in all days between. A client that was away
   -- for so long that there are many of them reads from the first to the last.
   if cardinality(v_days) <= 31 then
@@ -920,6 +921,7 @@ exception when query_canceled or lock_not_available then
 end;
 $$;
 
+-- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function private.read_log_tail(p_query_dsl text, p_cursor text, p_limit integer)
 returns public.log_tail
 language plpgsql
@@ -927,6 +929,7 @@ stable
 security definer
 set search_path = ''
 set jit = off
+set enable_seqscan = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
@@ -934,35 +937,50 @@ declare
   v_limit constant integer := private.page_limit(p_limit);
   v_query private.compiled_query;
   v_last bigint;
-  v_last_id uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
   v_after text[];
+  v_first bigint;
+  v_id uuid;
+  v_steps bigint := 64;
   v_logs public.log_record[] := '{}';
   v_arrivals bigint[];
   v_more boolean := false;
 begin
   v_query := private.search_query(p_query_dsl, now(), false);
   select coalesce(max(a.arrival), 0) into v_last from private.log_arrivals a;
-  if p_cursor is not null then
+  if p_cursor is null then
+    v_first := v_last + 1;
+  else
     v_after := private.decode_cursor(
-      p_cursor, '^tail (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
+      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
     );
-    -- The latest arrivals are gone with their days where the cursor is beyond them.
-    v_last := greatest(v_last, v_after[1]::bigint);
+    v_first := v_after[1];
+    v_id := v_after[2];
+  end if;
+
+  -- A few steps of the writer at a time: a client that was away does not read all it missed for
+  -- each page.
+  while v_first <= v_last and not v_more loop
     execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
       || private.log_tail_sql(
-        v_tenant_id, v_query, v_limit + 1, v_after[1]::bigint, v_after[2]::uuid, v_last
+        v_tenant_id, v_query, v_limit + 1, v_first, v_id, least(v_first + v_steps, v_last)
       )
       || ') r'
     into v_logs, v_arrivals;
     v_more := cardinality(v_logs) > v_limit;
-  end if;
+    exit when v_first + v_steps >= v_last;
+    v_steps := v_steps * 4;
+  end loop;
   if v_more then
     v_logs := v_logs[1:v_limit];
-    v_last := v_arrivals[v_limit];
-    v_last_id := (v_logs[v_limit]).id;
+    v_first := v_arrivals[v_limit];
+    v_id := (v_logs[v_limit]).id;
+  else
+    -- All of the last arrival was seen. The days of later ones may be gone.
+    v_first := greatest(v_last + 1, v_first);
+    v_id := null;
   end if;
   return row(
-    v_logs, private.encode_cursor(array['tail', v_last::text, v_last_id::text]), v_more
+    v_logs, private.encode_cursor(array['tail', v_first::text, v_id::text]), v_more
   )::public.log_tail;
 exception when query_canceled or lock_not_available then
   perform private.refuse_slow_search();

@@ -388,7 +388,7 @@ Deno.test("a search that runs out of time is told to narrow", async () => {
   const started = performance.now();
   assertTooSlow(await rpc(tenant.token, "search_logs", { p_query_dsl: slow }));
   const seconds = (performance.now() - started) / 1000;
-  assert.ok(seconds > 14 && seconds < 20, `${seconds} s`);
+  assert.ok(seconds > 14 && seconds < 30, `${seconds} s`);
 });
 
 Deno.test("a search that waits for a lock for too long says so in the same way", async () => {

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(22);
+select plan(23);
 
 create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)
 returns table (messages text, cursor text, more boolean)
@@ -121,6 +121,9 @@ select is(
   'only days with arrivals are read'
 );
 select pg_temp.act_as_user('acme', 'alice');
+
+select is(t.messages, null, 'a cursor from the future finds nothing until then')
+from seen s, pg_temp.tail('', 'dGFpbCA5OTk5OTk') t where s.name = 'all';
 
 select throws_ok(
   format('select public.tail_logs(p_cursor => %L)', c), 'PT400', 'Invalid p_cursor',
