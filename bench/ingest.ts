@@ -7,6 +7,7 @@ import { type Figure, percentile, printFigures, ratio, thousands } from "./suppo
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const bodyBytes = 490_000;
+const rounds = 3;
 
 /**
  * Speed, delay and size of the main job, all against R: one COPY of the same events into the same
@@ -53,26 +54,43 @@ async function measure(
   await sql`truncate app.logs`;
   const memoryBefore = await memory(state);
 
-  step("Acknowledged over HTTP, writer paused");
+  // In turns and by their medians: other work on the machine then weighs on all of them alike.
+  const rates = { acknowledged: [] as number[], writer: [] as number[] };
+  const peers = { copy: [] as number[], bulk: [] as number[] };
+  const failures: [number, number][] = [];
+  let bytesRatio = 0;
   await pauseWriter(bench);
-  const acknowledged = await load({ connections: 4, seconds }, (n) => send(nth(n).body));
-  const acknowledgedEvents = countEvents(acknowledged, bodies);
+  for (let round = 1; round <= rounds; round++) {
+    step(`Round ${round} of ${rounds}: acknowledged over HTTP, writer paused`);
+    const acknowledged = await load(
+      { connections: 4, seconds: seconds / rounds },
+      (n) => send(nth(n).body),
+    );
+    failures.push(...acknowledged.failures);
+    rates.acknowledged.push(countEvents(acknowledged, bodies) / acknowledged.seconds);
 
-  step("Writer, queue to partitions");
-  const writerSeconds = await drain(bench);
-  await sql`checkpoint`;
-  const [{ events: writtenEvents }] = await sql<{ events: number }[]>`
-    select count(*)::integer as events from app.logs`;
-  const [{ bytes: partitionBytes }] = await sql<{ bytes: number }[]>`
-    select sum(pg_total_relation_size(inhrelid))::float8 as bytes
-    from pg_inherits where inhparent = 'app.logs'::regclass`;
-  const sentBytes = countBytes(acknowledged, bodies);
+    step("  writer, queue to partitions");
+    await sql`checkpoint`;
+    const writerSeconds = await drain(bench);
+    const [{ events: writtenEvents }] = await sql<{ events: number }[]>`
+      select count(*)::integer as events from app.logs`;
+    rates.writer.push(writtenEvents / writerSeconds);
+    const [{ bytes: partitionBytes }] = await sql<{ bytes: number }[]>`
+      select sum(pg_total_relation_size(inhrelid))::float8 as bytes
+      from pg_inherits where inhparent = 'app.logs'::regclass`;
+    bytesRatio = Math.max(bytesRatio, partitionBytes / countBytes(acknowledged, bodies));
 
-  step("COPY of the same events");
-  const copyRate = await copy(bench);
+    step("  COPY of the same events");
+    peers.copy.push(await copy(bench));
+    await sql`truncate app.logs`;
 
-  step("PostgREST bulk insert into a copy of the table");
-  const bulkRate = await bulkInsert(bench, events, seconds);
+    step("  PostgREST bulk insert into a copy of the table");
+    peers.bulk.push(await bulkInsert(bench, events, seconds / rounds));
+  }
+  const copyRate = percentile(peers.copy, 0.5);
+  const bulkRate = percentile(peers.bulk, 0.5);
+  const acknowledgedRate = percentile(rates.acknowledged, 0.5);
+  const writerRate = percentile(rates.writer, 0.5);
 
   step("One-event requests");
   await resumeWriter(bench);
@@ -90,7 +108,8 @@ async function measure(
   );
   const depths: number[] = [];
   const depthProbe = setInterval(async () => depths.push(await queueDepth(bench)), 1000);
-  const target = 0.4 * copyRate / eventsPerBody;
+  // A little more than it has to hold.
+  const target = 0.37 * copyRate / eventsPerBody;
   const sustained = await load(
     { connections: 4, seconds: sustainedSeconds, pause: pace(target) },
     (n) => send(nth(n).body),
@@ -106,10 +125,7 @@ async function measure(
   step("Acknowledged to visible, at half the sustained rate");
   const delays = await measureDelays(bench, key, bodies, visibleRate / 2 / eventsPerBody, seconds);
 
-  const acknowledgedRate = acknowledgedEvents / acknowledged.seconds;
-  const writerRate = writtenEvents / writerSeconds;
-  const bytesRatio = partitionBytes / sentBytes;
-  const failures = [acknowledged, singles, sustained].flatMap((one) => [...one.failures]);
+  failures.push(...singles.failures, ...sustained.failures);
   const third = Math.ceil(depths.length / 3);
   const early = average(depths.slice(0, third));
   const late = average(depths.slice(-third));

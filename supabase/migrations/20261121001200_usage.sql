@@ -158,6 +158,22 @@ begin
 end;
 $$;
 
+create function private.writer_is_silent()
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return not exists (
+    select
+    from private.job_heartbeats h, private.settings s
+    where h.job = 'write_logs' and h.last_succeeded_at > now() - s.writer_guard_silence
+  );
+end;
+$$;
+
 create function private.ingest_headers()
 returns jsonb
 language plpgsql
@@ -166,14 +182,10 @@ security invoker
 set search_path = ''
 as $$
 begin
-  if exists (
-    select
-    from private.job_heartbeats h, private.settings s
-    where h.job = 'write_logs' and h.last_succeeded_at > now() - s.writer_guard_silence
-  ) then
-    return '{}'::jsonb;
-  end if;
-  return jsonb_build_object('X-Logloom-Writer', 'silent');
+  return case
+    when private.writer_is_silent() then jsonb_build_object('X-Logloom-Writer', 'silent')
+    else '{}'
+  end;
 end;
 $$;
 
@@ -287,15 +299,16 @@ begin
     );
   end if;
 
+  -- As text, not by way of limit_headers: every request passes here.
   perform set_config(
     'response.headers',
-    (
-      select jsonb_agg(jsonb_build_object(h.key, h.value))::text
-      from jsonb_each(
-        private.limit_headers(
-          p_plan.monthly_events_limit, p_plan.monthly_events_limit - v_events - p_events, v_reset_at
-        )
-      ) h
+    format(
+      '[{"X-RateLimit-Limit": "%s"}, {"X-RateLimit-Remaining": "%s"},'
+      ' {"X-RateLimit-Reset": "%s"}%s]',
+      p_plan.monthly_events_limit,
+      greatest(p_plan.monthly_events_limit - v_events - p_events, 0),
+      ceil(extract(epoch from v_reset_at))::bigint,
+      case when private.writer_is_silent() then ', {"X-Logloom-Writer": "silent"}' end
     ),
     true
   );
@@ -310,10 +323,14 @@ security invoker
 set search_path = ''
 as $$
 begin
-  -- The size of files, not a count: it costs the same however much is queued.
+  -- The size of files, not a count: it costs the same however much is queued. A batch's row is
+  -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
   if (
     select
-      pg_catalog.pg_table_size('private.queue_slot_' || p.open_slot)
+      pg_catalog.pg_relation_size('private.queue_slot_' || p.open_slot)
+      + coalesce(pg_catalog.pg_relation_size('private.queue_slot_' || p.closed_slot), 0)
+      >= s.queue_hard_limit_bytes / 4096
+      and pg_catalog.pg_table_size('private.queue_slot_' || p.open_slot)
       + coalesce(pg_catalog.pg_table_size('private.queue_slot_' || p.closed_slot), 0)
       >= s.queue_hard_limit_bytes
     from private.queue_pointer p, private.settings s
@@ -645,6 +662,8 @@ comment on function private.month_start(timestamptz) is 'First day of the UTC mo
 comment on function private.month_end(timestamptz) is 'When the UTC month ends.';
 comment on function private.plan_of(text) is
   'The plan of a tenant; of one that is not there yet, the default plan.';
+comment on function private.writer_is_silent() is
+  'Whether no run of the writer succeeded for writer_guard_silence.';
 comment on function private.ingest_headers() is
   'Headers of every answer to ingest: X-Logloom-Writer where pg_cron does not run the writer.';
 comment on function private.limit_headers(bigint, bigint, timestamptz) is
