@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { userToken } from "../local/keys.ts";
+import { measureCompiler } from "./compiler.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, thousands } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
@@ -194,7 +195,10 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
   }
   figures.push(...await measurePages(bench, now));
   figures.push(...await measureOthers(bench, now, days));
+  step("Compiler");
+  const compiler = await measureCompiler(bench.sql);
   printFigures(`Search, p95 of ${runs} runs over HTTP, warm`, figures);
+  printFigures("Compiler, queries of 2,048 bytes, in the database", compiler);
   console.log(`\nPlans\n\n${plans.join("\n\n")}`);
 }
 

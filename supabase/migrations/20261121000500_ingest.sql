@@ -253,7 +253,7 @@ create function private.repeated_answer(
 )
 returns json
 language plpgsql
-stable
+volatile
 security invoker
 set search_path = ''
 as $$
@@ -265,9 +265,12 @@ begin
   where k.tenant_id = p_tenant_id and k.idempotency_key = p_idempotency_key
     and k.created_at >= now() - p_lifetime;
   if v_known.body_digest <> p_body_digest then
-    raise sqlstate 'PT409' using
-      message = 'Idempotency-Key was used with another body',
-      hint = 'Send a new key with a new body; repeat a key only with the same body.';
+    perform private.refuse_ingest(
+      409,
+      'Idempotency-Key was used with another body',
+      'Send a new key with a new body; repeat a key only with the same body.',
+      private.answer_headers()
+    );
   end if;
   return v_known.response;
 end;
@@ -316,6 +319,7 @@ begin
     raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
   end if;
   if p_events.ts is null then
+    perform private.check_quota(v_tenant_id, private.plan_of(v_tenant_id), 0);
     return json_build_object('authenticated', true);
   end if;
 
@@ -364,15 +368,21 @@ begin
 
   -- A repeat gets the first answer, also once a limit is reached.
   if p_idempotency_key is not null then
+    perform private.check_quota(v_tenant_id, v_plan, 0);
     v_known := private.repeated_answer(v_tenant_id, p_idempotency_key, v_body_digest, v_lifetime);
     if v_known is not null then
-      perform private.check_quota(v_tenant_id, v_plan, 0);
       return v_known;
     end if;
   end if;
   perform private.check_quota(v_tenant_id, v_plan, v_ingested);
-  if v_ingested > 0 then
-    perform private.check_queue_size();
+  if v_ingested > 0 and private.queue_is_full() then
+    perform private.check_quota(v_tenant_id, v_plan, 0);
+    perform private.refuse_ingest(
+      503,
+      'The queue is full, try again',
+      'The writer is behind: the endpoint health/queue tells how far.',
+      private.answer_headers() || jsonb_build_object('Retry-After', '5')
+    );
   end if;
 
   if v_ingested > 0 or p_idempotency_key is not null then
@@ -502,7 +512,8 @@ comment on function public.ingest_logs(
 ) is
   'What the edge function ingest calls, once a request. The caller is p_tenant_id (of a verified '
   'token) or p_key_digest (hex SHA-256 of an API key). Events are parallel arrays; p_ts is of full '
-  'length, null where missing; without p_ts the call only authenticates. p_positions: index in the '
-  'request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. '
+  'length, null where missing; without p_ts the call only authenticates and tells the limits. '
+  'p_positions: index in the request of each event, null when nothing was rejected before; '
+  'p_rejected, p_errors: what was. '
   'Returns the answer to the client {success, ingested, rejected, errors}. '
   'Errors: PT401, PT409, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';

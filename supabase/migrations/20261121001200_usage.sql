@@ -315,8 +315,24 @@ begin
 end;
 $$;
 
-create function private.check_queue_size()
-returns void
+create function private.answer_headers()
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_object_agg(h.name, h.value)
+    from jsonb_array_elements(current_setting('response.headers')::jsonb) a (header)
+    cross join jsonb_each_text(a.header) h (name, value)
+  );
+end;
+$$;
+
+create function private.queue_is_full()
+returns boolean
 language plpgsql
 volatile
 security invoker
@@ -325,7 +341,7 @@ as $$
 begin
   -- The size of files, not a count: it costs the same however much is queued. A batch's row is
   -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
-  if (
+  return (
     select
       pg_catalog.pg_relation_size('private.queue_slot_' || p.open_slot)
       + coalesce(pg_catalog.pg_relation_size('private.queue_slot_' || p.closed_slot), 0)
@@ -334,14 +350,7 @@ begin
       + coalesce(pg_catalog.pg_table_size('private.queue_slot_' || p.closed_slot), 0)
       >= s.queue_hard_limit_bytes
     from private.queue_pointer p, private.settings s
-  ) then
-    perform private.refuse_ingest(
-      503,
-      'The queue is full, try again',
-      'The writer is behind: the endpoint health/queue tells how far.',
-      private.ingest_headers() || jsonb_build_object('Retry-After', '5')
-    );
-  end if;
+  );
 end;
 $$;
 
@@ -671,12 +680,14 @@ comment on function private.limit_headers(bigint, bigint, timestamptz) is
 comment on function private.seconds_until(timestamptz) is
   'Whole seconds for Retry-After, at least 1.';
 comment on function private.refuse_ingest(integer, text, text, jsonb) is
-  'PT429 or PT503 with headers.';
+  'PT409, PT429 or PT503 with headers.';
 comment on function private.check_quota(text, app.plans, integer) is
   'PT429 when the month''s events or bytes have reached the plan''s limit and there are events to '
   'add; else sets the X-RateLimit headers of the answer, right to about a second of traffic.';
-comment on function private.check_queue_size() is
-  'PT503 while the queue takes more of the disk than settings.queue_hard_limit_bytes.';
+comment on function private.answer_headers() is
+  'The headers that check_quota has set, for a refusal, whose error would lose them.';
+comment on function private.queue_is_full() is
+  'Whether the queue takes more of the disk than settings.queue_hard_limit_bytes.';
 comment on function private.tokens_at(
   double precision, timestamptz, integer, integer, timestamptz
 ) is 'What a bucket holds after it was filled up to an instant.';

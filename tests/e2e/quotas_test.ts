@@ -21,6 +21,31 @@ Deno.test("every accepted request is told the limit, what is left and when it st
   assert.equal(headers.get("x-logloom-writer"), null);
 });
 
+Deno.test("so is every refused one whose tenant is known", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  await putOnPlan(db, tenant, { monthly_events_limit: 10 });
+  const { key_value } = await createKey(tenant);
+  const idempotent = { "Idempotency-Key": "once" };
+  assert.equal((await ingest({ ...tenant.headers, ...idempotent }, events(2))).status, 200);
+  await using _settings = await changeSettings(db, { queue_hard_limit_bytes: 0 });
+  for (const caller of [tenant.headers, apiKey(key_value)]) {
+    const answers = [
+      [400, await ingest(caller, "{")],
+      [409, await ingest({ ...caller, ...idempotent }, events(3))],
+      [413, await ingest(caller, "x".repeat(512_001))],
+      [503, await ingest(caller, events(1))],
+    ] as const;
+    for (const [status, { status: actual, headers }] of answers) {
+      assert.deepEqual(
+        [actual, headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")],
+        [status, "10", "8"],
+      );
+      assert.equal(headers.get("x-ratelimit-reset"), String(monthEnd()));
+    }
+  }
+});
+
 Deno.test("when the month's events are used up ingest answers 429 until the month's end", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();

@@ -88,22 +88,19 @@ async function ingest(
   const held = await heldAnswer(request, credentials.value, authenticate, holds);
   if (held !== undefined) return held;
   const body = await readBody(request);
-  if (!body.ok) return body;
   const caller = await authenticate(credentials.value);
+  if (!body.ok) {
+    const known = caller.ok ? await askWhoCalls(caller.value, callDatabase) : caller;
+    return known.ok ? { ok: false, failure: { ...body.failure, notes: known.notes } } : body;
+  }
   if (!caller.ok) return caller;
 
   const content = await readContent(request.headers, body.value);
   if (!content.ok) {
     // Whether a key lives only the database knows; without that nobody learns about the body.
-    if (caller.value.kind === "api_key") {
-      const authenticated = await callDatabase(
-        "ingest_logs",
-        ingestParameters,
-        JSON.stringify(callerParameters(caller.value)),
-      );
-      if (!authenticated.ok) return authenticated;
-    }
-    return content;
+    const known = await askWhoCalls(caller.value, callDatabase);
+    if (!known.ok) return known;
+    return { ok: false, failure: { ...content.failure, notes: known.notes } };
   }
   const { events, parameters } = content.value;
   const answer = await callDatabase(
@@ -113,6 +110,11 @@ async function ingest(
   );
   holds.remember(caller.value, answer.ok ? answer.notes : answer.failure.notes);
   return answer;
+}
+
+/** Whether the database knows the caller, and, in the notes, what is left of its limits. */
+function askWhoCalls(caller: Caller, callDatabase: CallDatabase): Promise<Result<string>> {
+  return callDatabase("ingest_logs", ingestParameters, JSON.stringify(callerParameters(caller)));
 }
 
 /** Who sends faster than its plan allows is refused here, at the price of reading, not of parsing. */

@@ -53,6 +53,33 @@ Deno.test("what the database says of limits reaches the client, and nothing else
   }
 });
 
+Deno.test("a faulty request is told of the limits too", async () => {
+  await using peer = startPeer(() =>
+    new Response('{"authenticated" : true}', {
+      headers: { "X-RateLimit-Limit": "100", "X-Logloom-Writer": "silent" },
+    })
+  );
+  let woken = 0;
+  await using ingest = startIngest(peer.url, () => void woken++);
+  const requests: [number, Record<string, string>, string][] = [
+    [400, {}, "{"],
+    [400, { "Content-Encoding": "gzip" }, "no gzip"],
+    [413, {}, "x".repeat(512_001)],
+  ];
+  for (const caller of [withKey, withToken]) {
+    for (const [status, headers, body] of requests) {
+      const answer = await post(ingest.url, { ...caller, ...headers }, body);
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.get("X-RateLimit-Limit"), "100");
+      assert.equal(answer.headers.get("X-Logloom-Writer"), null);
+    }
+  }
+  assert.equal(woken, 6);
+  const stranger = await post(ingest.url, { "X-API-Key": "ll_wrong" }, requests[2][2]);
+  assert.deepEqual([stranger.status, stranger.headers.get("X-RateLimit-Limit")], [413, null]);
+  assert.equal(peer.requests.length, 6);
+});
+
 Deno.test("a refusal for the rate is repeated to the same caller without asking the database", async () => {
   await using peer = startPeer(({ body }) =>
     JSON.parse(body).p_tenant_id === undefined

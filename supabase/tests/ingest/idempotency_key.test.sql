@@ -1,5 +1,10 @@
 begin;
-select plan(6);
+select plan(7);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
+update app.plans set monthly_events_limit = 100 where plan_id = 'free';
+insert into private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
+on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
 
 create function pg_temp.send(p_tenant_id text, p_key text, p_body bytea, p_events integer)
 returns jsonb
@@ -15,6 +20,21 @@ begin
 end;
 $$;
 
+create function pg_temp.refusal(p_sql text)
+returns jsonb
+language plpgsql
+as $$
+declare
+  v_details text;
+begin
+  execute p_sql;
+  return null;
+exception when sqlstate 'PGRST' then
+  get stacked diagnostics v_details = pg_exception_detail;
+  return v_details;
+end;
+$$;
+
 select is(
   pg_temp.send('acme', 'k1', 'body', 3), '{"success": true, "ingested": 3, "rejected": 0}',
   'the first request is stored'
@@ -26,7 +46,22 @@ select is(
 select is((select sum(events)::integer from private.queue), 3, 'a repeat stores nothing');
 select throws_ok(
   $$select pg_temp.send('acme', 'k1', 'other body', 3)$$,
-  'PT409', 'Idempotency-Key was used with another body', 'the same key with another body'
+  'PGRST',
+  '{"code" : "PT409", "message" : "Idempotency-Key was used with another body", "hint" : '
+  '"Send a new key with a new body; repeat a key only with the same body."}',
+  'the same key with another body'
+);
+select is(
+  pg_temp.refusal($$select pg_temp.send('acme', 'k1', 'other body', 3)$$),
+  jsonb_build_object(
+    'status', 409,
+    'headers', jsonb_build_object(
+      'X-RateLimit-Limit', '100', 'X-RateLimit-Remaining', '97',
+      'X-RateLimit-Reset',
+      extract(epoch from date_trunc('month', now()) + interval '1 month')::bigint::text
+    )
+  ),
+  'is refused with what is left of the limit'
 );
 select is(
   pg_temp.send('globex', 'k1', 'other body', 2), '{"success": true, "ingested": 2, "rejected": 0}',

@@ -1,6 +1,6 @@
 begin;
 \ir ../ingest_answer.psql
-select plan(13);
+select plan(14);
 
 insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
 insert into private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
@@ -52,6 +52,15 @@ select is((select sum(events) from private.queue), 120::bigint, 'and stores noth
 select is(
   pg_temp.ingest('acme', 0) ->> 'status', '200', 'no events need no quota'
 );
+select public.ingest_logs(p_tenant_id => 'acme');
+select is(
+  current_setting('response.headers')::jsonb,
+  jsonb_build_array(
+    '{"X-RateLimit-Limit": "100"}'::jsonb, '{"X-RateLimit-Remaining": "0"}'::jsonb,
+    jsonb_build_object('X-RateLimit-Reset', m.seconds::text)
+  ),
+  'who only asks who it is learns what is left'
+) from month_end m;
 
 select private.flip_queue();
 select private.write_step();
