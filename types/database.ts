@@ -220,6 +220,7 @@ export type Database = {
         };
         Returns: Json;
       };
+      "ingest_requests": { Args: { "p_requests"?: Json }; Returns: Json };
       "list_alert_deliveries": {
         Args: {
           "p_after"?: string;

@@ -408,6 +408,69 @@ begin
 end;
 $$;
 
+create function private.ingest_each(p_requests json)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because private.ingest is what may read digests and write to the queue
+declare
+  v_parameters json;
+  v_request record;
+  v_answers json[] := '{}';
+  v_answer json;
+  v_state text;
+  v_detail text;
+begin
+  for v_parameters in select e.value from json_array_elements(p_requests) e loop
+    -- A block for each: what refuses one request leaves the others as they are.
+    begin
+      select r.* into v_request
+      from json_to_record(v_parameters) as r (
+        p_tenant_id text, p_key_digest text, p_idempotency_key text, p_body_digest text,
+        p_bytes integer, p_positions integer[], p_rejected integer, p_errors json,
+        p_ts timestamptz[], p_level text[], p_msg text[], p_service text[], p_env text[],
+        p_req_id text[], p_user_id text[], p_route text[], p_host text[], p_attrs jsonb[]
+      );
+      v_answer := private.ingest(
+        v_request.p_tenant_id, v_request.p_key_digest, v_request.p_idempotency_key,
+        v_request.p_body_digest, v_request.p_bytes, v_request.p_positions, v_request.p_rejected,
+        v_request.p_errors,
+        row(
+          v_request.p_ts, v_request.p_level, v_request.p_msg, v_request.p_service,
+          v_request.p_env, v_request.p_req_id, v_request.p_user_id, v_request.p_route,
+          v_request.p_host, v_request.p_attrs
+        )::private.event_arrays
+      );
+      v_answer := json_build_object(
+        'status', 200, 'headers', private.answer_headers(), 'body', v_answer::text
+      );
+    exception when others then
+      get stacked diagnostics v_state = returned_sqlstate, v_detail = pg_exception_detail;
+      v_answer := case
+        when v_state = 'PGRST' then json_build_object(
+          'status', v_detail::json -> 'status', 'headers', v_detail::json -> 'headers',
+          'body', sqlerrm
+        )
+        when v_state like 'PT%' then json_build_object(
+          'status', substr(v_state, 3)::integer, 'headers', '{}'::json,
+          'body', json_build_object('code', v_state, 'message', sqlerrm)::text
+        )
+        else json_build_object(
+          'status', 500, 'headers', '{}'::json,
+          'body', json_build_object('code', v_state, 'message', '')::text
+        )
+      end;
+    end;
+    v_answers := v_answers || v_answer;
+  end loop;
+  perform set_config('response.headers', '[]', true);
+  return array_to_json(v_answers);
+end;
+$$;
+
 create function private.interval_text(p_interval interval)
 returns text
 language plpgsql
@@ -464,7 +527,22 @@ begin
 end;
 $$;
 
+create function public.ingest_requests(p_requests json default null)
+returns json
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set statement_timeout = '5s'
+as $$
+begin
+  return private.ingest_each(p_requests);
+end;
+$$;
+
 grant execute on function
+  private.ingest_each(json),
+  public.ingest_requests(json),
   private.ingest(
     text, text, text, text, integer, integer[], integer, json, private.event_arrays
   ),
@@ -505,6 +583,8 @@ comment on function private.repeated_answer(text, text, bytea, interval) is
 comment on function private.ingest(
   text, text, text, text, integer, integer[], integer, json, private.event_arrays
 ) is 'Key check, limits, provisioning, idempotency and enqueue in the transaction of the call.';
+comment on function private.ingest_each(json) is
+  'private.ingest for each of the requests, in one transaction.';
 comment on function private.interval_text(interval) is 'An interval in words: 24 h, 90 min, 5 s.';
 comment on function public.ingest_logs(
   text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
@@ -517,3 +597,9 @@ comment on function public.ingest_logs(
   'p_rejected, p_errors: what was. '
   'Returns the answer to the client {success, ingested, rejected, errors}. '
   'Errors: PT401, PT409, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
+comment on function public.ingest_requests(json) is
+  'ingest_logs for several small requests that came at once: one transaction, one commit. '
+  'p_requests: array of objects, each with the parameters of ingest_logs. Returns an array in the '
+  'same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have '
+  'answered; body is JSON text, of an error {code, message}. What refuses one request does not '
+  'touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';

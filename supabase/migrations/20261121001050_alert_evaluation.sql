@@ -101,15 +101,20 @@ stable
 security invoker
 set search_path = ''
 as $$
-declare
-  v_timeout text;
 begin
-  select split_part(c.setting, '=', 2) into v_timeout
-  from pg_catalog.pg_proc p, unnest(p.proconfig) c (setting)
-  where p.pronamespace = 'public'::regnamespace and p.proname = 'ingest_logs'
-    and c.setting like 'statement_timeout=%';
-  -- A bare number is milliseconds, as everywhere in PostgreSQL's settings.
-  return case when v_timeout ~ '^[0-9]+$' then v_timeout || ' ms' else v_timeout end::interval;
+  return (
+    -- A bare number is milliseconds, as everywhere in PostgreSQL's settings.
+    select max(
+      (case when t.timeout ~ '^[0-9]+$' then t.timeout || ' ms' else t.timeout end)::interval
+    )
+    from (
+      select split_part(c.setting, '=', 2) as timeout
+      from pg_catalog.pg_proc p, unnest(p.proconfig) c (setting)
+      where p.pronamespace = 'public'::regnamespace
+        and p.proname in ('ingest_logs', 'ingest_requests')
+        and c.setting like 'statement_timeout=%'
+    ) t
+  );
 end;
 $$;
 

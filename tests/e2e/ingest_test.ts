@@ -95,6 +95,36 @@ Deno.test("events of past days go to the partitions of those days", async () => 
   );
 });
 
+Deno.test("requests that come at once are each answered, and each stored once", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  const { key_value } = await createKey(tenant);
+  const callers = [tenant.headers, apiKey(key_value)];
+  const sent = Array.from({ length: 300 }, (_, n) => `request ${n}`);
+  const answers = await Promise.all(sent.map((msg, n) => {
+    // Every tenth has an event that is refused beside the one that is stored.
+    const body = n % 10 === 0 ? [{ ts: "never" }, { msg }] : [{ msg }];
+    return ingest(callers[n % callers.length], body);
+  }));
+  for (const [n, { status, body }] of answers.entries()) {
+    const { success, ingested, rejected, errors } = body as {
+      success: boolean;
+      ingested: number;
+      rejected: number;
+      errors?: { index: number; code: string }[];
+    };
+    assert.deepEqual([status, success, ingested], [200, true, 1]);
+    assert.equal(rejected, n % 10 === 0 ? 1 : 0);
+    assert.deepEqual(
+      errors?.map(({ index, code }) => [index, code]),
+      n % 10 === 0 ? [[0, "ts_unreadable"]] : undefined,
+    );
+  }
+  await queueIsEmpty(db);
+  const stored = (await recordsOf(db, tenant.id, sent.length)).map(({ msg }) => msg);
+  assert.deepEqual(stored.toSorted(), sent.toSorted());
+});
+
 Deno.test("an event that cannot be read is rejected alone, with its index and the reason", async () => {
   const tenant = await newTenant();
   const hour = 3_600_000;

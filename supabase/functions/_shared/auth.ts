@@ -17,6 +17,11 @@ export type Caller =
   | { readonly kind: "api_key"; readonly keyDigest: string }
   | { readonly kind: "tenant"; readonly tenantId: string };
 
+/** The same text for the same caller, and for no other. */
+export function callerKey(caller: Caller): string {
+  return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
+}
+
 export type Authenticate = (credentials: Credentials) => Promise<Result<Caller>>;
 
 export interface AuthOptions {

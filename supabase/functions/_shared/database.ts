@@ -55,23 +55,32 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
       logFailure("database call failed", { call: name, reason: describeError(error) });
       return unavailable(databaseAway);
     }
-    const notes = readNotes(response.headers);
-    if (response.status === 200) return { ...success(text), ...notes };
-
-    const { code, message } = readError(text);
-    if (code.startsWith("PT") && decidedStatuses.has(response.status)) {
-      const decided: Failure = {
-        status: response.status,
-        error: message,
-        retryAfter: readRetryAfter(response.headers) ??
-          (response.status === 503 ? retrySoon() : undefined),
-        ...notes,
-      };
-      return { ok: false, failure: decided };
-    }
-    logFailure("database refused the call", { call: name, status: response.status, code });
-    return unavailable(databaseAway);
+    return readAnswer(name, response.status, response.headers, text);
   };
+}
+
+/** What the database answered to the call of a function. */
+export function readAnswer(
+  name: string,
+  status: number,
+  headers: Headers,
+  text: string,
+): Result<string> {
+  const notes = readNotes(headers);
+  if (status === 200) return { ...success(text), ...notes };
+
+  const { code, message } = readError(text);
+  if (code.startsWith("PT") && decidedStatuses.has(status)) {
+    const decided: Failure = {
+      status,
+      error: message,
+      retryAfter: readRetryAfter(headers) ?? (status === 503 ? retrySoon() : undefined),
+      ...notes,
+    };
+    return { ok: false, failure: decided };
+  }
+  logFailure("database refused the call", { call: name, status, code });
+  return unavailable(databaseAway);
 }
 
 /** PostgREST puts a 0 of its own before the database's value, on every 503. */

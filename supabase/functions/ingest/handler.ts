@@ -24,6 +24,7 @@ import {
 import { type Body, discardBody, readBody } from "./body.ts";
 import { type Events, readEvents } from "./events.ts";
 import { createHolds, type Holds } from "./holds.ts";
+import { createStore, type Store } from "./store.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
@@ -34,37 +35,17 @@ export interface IngestDependencies {
 
 const allowedMethods = "POST, OPTIONS";
 
-/** Every parameter of `ingest_logs`. */
-const ingestParameters = [
-  "p_tenant_id",
-  "p_key_digest",
-  "p_idempotency_key",
-  "p_body_digest",
-  "p_bytes",
-  "p_positions",
-  "p_rejected",
-  "p_errors",
-  "p_ts",
-  "p_level",
-  "p_msg",
-  "p_service",
-  "p_env",
-  "p_req_id",
-  "p_user_id",
-  "p_route",
-  "p_host",
-  "p_attrs",
-];
 export function createIngestHandler(
   dependencies: IngestDependencies,
 ): (request: Request) => Promise<Response> {
   const holds = createHolds();
+  const store = createStore(dependencies.callDatabase);
   return async (request) => {
     if (request.method === "OPTIONS") return preflight(allowedMethods);
     if (request.method !== "POST") return methodNotAllowed(request.method, allowedMethods);
     let answer: Result<string>;
     try {
-      answer = await ingest(request, dependencies, holds);
+      answer = await ingest(request, dependencies.authenticate, store, holds);
     } catch (error) {
       logFailure("ingest failed", { reason: describeError(error) });
       answer = unavailable("The service is unavailable, try again");
@@ -80,7 +61,8 @@ export function createIngestHandler(
 /** The answer's JSON text is the database's own. */
 async function ingest(
   request: Request,
-  { authenticate, callDatabase }: IngestDependencies,
+  authenticate: Authenticate,
+  store: Store,
   holds: Holds,
 ): Promise<Result<string>> {
   const credentials = readCredentials(request.headers);
@@ -90,7 +72,7 @@ async function ingest(
   const body = await readBody(request);
   const caller = await authenticate(credentials.value);
   if (!body.ok) {
-    const known = caller.ok ? await askWhoCalls(caller.value, callDatabase) : caller;
+    const known = caller.ok ? await askWhoCalls(caller.value, store) : caller;
     return known.ok ? { ok: false, failure: { ...body.failure, notes: known.notes } } : body;
   }
   if (!caller.ok) return caller;
@@ -98,23 +80,24 @@ async function ingest(
   const content = await readContent(request.headers, body.value);
   if (!content.ok) {
     // Whether a key lives only the database knows; without that nobody learns about the body.
-    const known = await askWhoCalls(caller.value, callDatabase);
+    const known = await askWhoCalls(caller.value, store);
     if (!known.ok) return known;
     return { ok: false, failure: { ...content.failure, notes: known.notes } };
   }
   const { events, parameters } = content.value;
-  const answer = await callDatabase(
-    "ingest_logs",
-    ingestParameters,
+  const answer = await store(
+    caller.value,
     events.toJson({ ...callerParameters(caller.value), ...parameters }),
+    // What waits for another request's key must not hold the locks of others meanwhile.
+    parameters.p_idempotency_key === undefined,
   );
   holds.remember(caller.value, answer.ok ? answer.notes : answer.failure.notes);
   return answer;
 }
 
 /** Whether the database knows the caller, and, in the notes, what is left of its limits. */
-function askWhoCalls(caller: Caller, callDatabase: CallDatabase): Promise<Result<string>> {
-  return callDatabase("ingest_logs", ingestParameters, JSON.stringify(callerParameters(caller)));
+function askWhoCalls(caller: Caller, store: Store): Promise<Result<string>> {
+  return store(caller, JSON.stringify(callerParameters(caller)), true);
 }
 
 /** Who sends faster than its plan allows is refused here, at the price of reading, not of parsing. */

@@ -1,4 +1,4 @@
-import type { Caller } from "../_shared/auth.ts";
+import { type Caller, callerKey } from "../_shared/auth.ts";
 import type { Failure, Notes } from "../_shared/errors.ts";
 
 /** Refusals for the rate that may be given for a few seconds without asking the database. */
@@ -36,7 +36,7 @@ export function createHolds(now: () => number = Date.now): Holds {
       const note = notes?.["x-logloom-hold"];
       if (note === undefined) return;
       const { seconds, retry_after: retryAfter, limit, error } = JSON.parse(note);
-      const key = keyOf(caller);
+      const key = callerKey(caller);
       holds.delete(key);
       // The oldest comes first in a Map.
       for (const oldest of holds.keys()) {
@@ -52,7 +52,7 @@ export function createHolds(now: () => number = Date.now): Holds {
     },
 
     find(caller) {
-      const key = keyOf(caller);
+      const key = callerKey(caller);
       const hold = holds.get(key);
       if (hold === undefined) return undefined;
       if (hold.until <= now()) {
@@ -71,8 +71,4 @@ export function createHolds(now: () => number = Date.now): Holds {
       };
     },
   };
-}
-
-function keyOf(caller: Caller): string {
-  return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
 }

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir rounds.psql
-select plan(9);
+select plan(10);
 
 select is(private.enqueue_timeout(), '5 seconds', 'the enqueue timeout is that of ingest_logs');
 alter function public.ingest_logs(
@@ -13,6 +13,10 @@ alter function public.ingest_logs(
   text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
   text[], text[], text[], text[], text[], text[], jsonb[]
 ) set statement_timeout = '5s';
+
+alter function public.ingest_requests(json) set statement_timeout = '6s';
+select is(private.enqueue_timeout(), '6 seconds', 'the longer one counts');
+alter function public.ingest_requests(json) set statement_timeout = '5s';
 
 delete from private.job_heartbeats;
 select is(private.watermark(), null, 'before the writer ever ran nothing is known');

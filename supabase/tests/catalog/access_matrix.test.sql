@@ -115,6 +115,10 @@ values
   ('run_saved_search', 'p_id => {private_search}', 'ok', 'PT404', 'PT404', 'PT400'),
   ('validate_query', 'p_query_dsl => ''ts:*''', 'ok', 'ok', 'ok', 'PT400'),
 
+  (
+    'ingest_requests', 'p_requests => ''[{"p_tenant_id": "acme", "p_ts": [null]}]''',
+    '42501', '42501', '42501', 'ok'
+  ),
   ('ingest_logs', 'p_tenant_id => ''acme'', p_ts => array[now()]', '42501', '42501', '42501', 'ok'),
   ('claim_notifications', '', '42501', '42501', '42501', 'ok'),
   ('settle_notification',

@@ -98,7 +98,8 @@ select set_eq(
     select array_agg(n.name)
     from unnest(
       array[
-        'ingest_logs', 'run_writer', 'health_report', 'claim_notifications', 'settle_notification'
+        'ingest_logs', 'ingest_requests', 'run_writer', 'health_report', 'claim_notifications',
+        'settle_notification'
       ]
     ) n (name)
     where exists (

@@ -1,0 +1,112 @@
+import { type Caller, callerKey } from "../_shared/auth.ts";
+import { type CallDatabase, readAnswer } from "../_shared/database.ts";
+import { describeError, logFailure, type Result, unavailable } from "../_shared/errors.ts";
+
+/**
+ * Commits a request, given as the JSON of `ingest_logs`' parameters. One that may share its
+ * transaction may be committed together with others of its caller. Never rejects.
+ */
+export type Store = (
+  caller: Caller,
+  request: string,
+  mayShare: boolean,
+) => Promise<Result<string>>;
+
+/** Every parameter of `ingest_logs`. */
+const parameters = [
+  "p_tenant_id",
+  "p_key_digest",
+  "p_idempotency_key",
+  "p_body_digest",
+  "p_bytes",
+  "p_positions",
+  "p_rejected",
+  "p_errors",
+  "p_ts",
+  "p_level",
+  "p_msg",
+  "p_service",
+  "p_env",
+  "p_req_id",
+  "p_user_id",
+  "p_route",
+  "p_host",
+  "p_attrs",
+];
+
+/** A longer request is worth a call of its own, and would keep small ones waiting. */
+const maxSharedLength = 16_384;
+const maxRequestsInCall = 64;
+/** Calls at a time for a caller's small requests: while one waits, the other goes on. */
+const maxCalls = 2;
+
+interface Waiting {
+  readonly request: string;
+  readonly settle: (answer: Result<string>) => void;
+}
+
+interface Line {
+  calls: number;
+  readonly waiting: Waiting[];
+}
+
+/**
+ * A small request goes to the database at once while its caller has a call to spare there; else it
+ * waits for one to end, and all that wait then share one call and one commit. That is a database's
+ * group commit, a step earlier: what a call costs is paid once for all of them.
+ */
+export function createStore(callDatabase: CallDatabase): Store {
+  const lines = new Map<string, Line>();
+  const alone = (request: string) => callDatabase("ingest_logs", parameters, request);
+
+  async function together(requests: string[]): Promise<Result<string>[]> {
+    try {
+      if (requests.length === 1) return [await alone(requests[0])];
+      const body = `{"p_requests":[${requests.join(",")}]}`;
+      const answer = await callDatabase("ingest_requests", ["p_requests"], body);
+      return readAnswers(answer, requests.length);
+    } catch (error) {
+      logFailure("requests could not be committed", { reason: describeError(error) });
+      return requests.map(() => unavailable("The database is unavailable, try again"));
+    }
+  }
+
+  async function serve(key: string, line: Line): Promise<void> {
+    line.calls++;
+    while (line.waiting.length > 0) {
+      const group = line.waiting.splice(0, maxRequestsInCall);
+      const answers = await together(group.map(({ request }) => request));
+      for (const [n, { settle }] of group.entries()) settle(answers[n]);
+    }
+    line.calls--;
+    if (line.calls === 0) lines.delete(key);
+  }
+
+  return async (caller, request, mayShare) => {
+    if (!mayShare || request.length > maxSharedLength) return await alone(request);
+    const key = callerKey(caller);
+    const line = lines.get(key) ?? { calls: 0, waiting: [] };
+    lines.set(key, line);
+    return await new Promise((settle) => {
+      line.waiting.push({ request, settle });
+      if (line.calls < maxCalls) serve(key, line);
+    });
+  };
+}
+
+interface AnswerOfOne {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** The answer of `ingest_requests`, taken apart; a failure of the call is that of each request. */
+function readAnswers(answer: Result<string>, count: number): Result<string>[] {
+  if (!answer.ok) return Array.from({ length: count }, () => answer);
+  const answers: AnswerOfOne[] = JSON.parse(answer.value);
+  if (answers.length !== count) throw new Error("not an answer for each request");
+  return answers.map(({ status, headers, body }) =>
+    readAnswer("ingest_requests", status, new Headers(headers), body)
+  );
+}

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { createDatabase } from "../_shared/database.ts";
+import { type PeerRequest, startPeer } from "../_shared/testing.ts";
+import { createStore, type Store } from "./store.ts";
+
+const acme = { kind: "tenant", tenantId: "acme" } as const;
+const globex = { kind: "tenant", tenantId: "globex" } as const;
+
+/** Stands for the database: a call is answered when the test lets it be. */
+function startDatabase(answer: (requests: string[]) => unknown) {
+  const arrivals: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
+  const peer = startPeer(async ({ path, body }) => {
+    const answered = new Promise<void>((go) => waiting.push(go));
+    arrivals.shift()?.();
+    await answered;
+    const parameters = JSON.parse(body);
+    if (path === "/rest/v1/rpc/ingest_logs") return Response.json(parameters.p_bytes);
+    const said = answer(parameters.p_requests.map((one: { p_bytes: number }) => one.p_bytes));
+    return said instanceof Response ? said : Response.json(said);
+  });
+  return {
+    ...peer,
+    store: createStore(createDatabase({ url: peer.url, serviceRoleKey: "key", timeoutMs: 5000 })),
+    arrival: () => new Promise<void>((arrived) => arrivals.push(arrived)),
+    /** Answers the calls that are under way, oldest first. */
+    answerAll: () => waiting.splice(0).forEach((go) => go()),
+    [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose](),
+  };
+}
+
+function each(values: unknown[]) {
+  return values.map((value) => ({ status: 200, headers: {}, body: `${value}` }));
+}
+
+const request = (n: number) => JSON.stringify({ p_bytes: n });
+const pathOf = ({ path }: PeerRequest) => path.slice("/rest/v1/rpc/".length);
+
+/** Sends two requests, which keep both calls of acme busy, then others, and lets all be answered. */
+async function sendBehindTwo(
+  database: ReturnType<typeof startDatabase>,
+  send: (store: Store) => ReturnType<Store>[],
+) {
+  const busy = [database.arrival(), database.arrival()];
+  const first = [1, 2].map((n) => database.store(acme, request(n), true));
+  await Promise.all(busy);
+  const called = database.arrival();
+  const others = send(database.store);
+  database.answerAll();
+  await called;
+  database.answerAll();
+  await Promise.all(first);
+  return await Promise.all(others);
+}
+
+Deno.test("requests that come while their caller's calls are under way share the next one", async () => {
+  await using database = startDatabase(each);
+  const answers = await sendBehindTwo(
+    database,
+    (store) => [3, 4, 5].map((n) => store(acme, request(n), true)),
+  );
+  assert.deepEqual(answers, ["3", "4", "5"].map((value) => ({ ok: true, value })));
+  assert.deepEqual(database.requests.map(pathOf), [
+    "ingest_logs",
+    "ingest_logs",
+    "ingest_requests",
+  ]);
+  assert.equal(
+    database.requests[2].body,
+    '{"p_requests":[{"p_bytes":3},{"p_bytes":4},{"p_bytes":5}]}',
+  );
+});
+
+Deno.test("each gets the answer that is its own, with its headers", async () => {
+  await using database = startDatabase(() => [
+    { status: 200, headers: { "X-RateLimit-Remaining": "1" }, body: "{}" },
+    {
+      status: 429,
+      headers: { "Retry-After": "7", "X-RateLimit-Remaining": "0" },
+      body: '{"code":"PT429","message":"Limit reached"}',
+    },
+    { status: 500, headers: {}, body: '{"code":"22P02","message":""}' },
+  ]);
+  const [accepted, limited, refused] = await sendBehindTwo(
+    database,
+    (store) => [3, 4, 5].map((n) => store(acme, request(n), true)),
+  );
+  assert.deepEqual(accepted, {
+    ok: true,
+    value: "{}",
+    notes: { "x-ratelimit-remaining": "1" },
+  });
+  assert.deepEqual(limited, {
+    ok: false,
+    failure: {
+      status: 429,
+      error: "Limit reached",
+      retryAfter: "7",
+      notes: { "x-ratelimit-remaining": "0" },
+    },
+  });
+  assert.ok(!refused.ok);
+  assert.equal(refused.failure.status, 503);
+});
+
+Deno.test("a shared call that fails, or says nothing sensible, is 503 for all of its requests", async () => {
+  const failures = [
+    () => Response.json({ code: "57014", message: "canceling statement" }, { status: 500 }),
+    () => [{ status: 200, headers: {}, body: "3" }],
+    () => "nothing",
+  ];
+  for (const failure of failures) {
+    await using database = startDatabase(failure);
+    const answers = await sendBehindTwo(
+      database,
+      (store) => [3, 4].map((n) => store(acme, request(n), true)),
+    );
+    for (const answer of answers) {
+      assert.ok(!answer.ok);
+      assert.deepEqual([answer.failure.status, answer.failure.error], [
+        503,
+        "The database is unavailable, try again",
+      ]);
+    }
+  }
+});
+
+Deno.test("other callers, large requests and those that may not share never wait", async () => {
+  await using database = startDatabase(each);
+  const large = JSON.stringify({ p_bytes: 5, p_msg: ["x".repeat(20_000)] });
+  const arrived = Array.from({ length: 5 }, () => database.arrival());
+  const answers = [
+    database.store(acme, request(1), true),
+    database.store(acme, request(2), true),
+    database.store(globex, request(3), true),
+    database.store(acme, request(4), false),
+    database.store(acme, large, true),
+  ];
+  await Promise.all(arrived);
+  assert.ok(database.requests.every((call) => pathOf(call) === "ingest_logs"));
+  database.answerAll();
+  assert.deepEqual((await Promise.all(answers)).map((answer) => answer.ok && answer.value), [
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+  ]);
+});
+
+Deno.test("at most 64 requests share a call; the rest follows", async () => {
+  await using database = startDatabase(each);
+  const busy = [database.arrival(), database.arrival()];
+  const answers = [1, 2].map((n) => database.store(acme, request(n), true));
+  await Promise.all(busy);
+  for (let n = 3; n <= 70; n++) answers.push(database.store(acme, request(n), true));
+  const followers = [database.arrival(), database.arrival()];
+  database.answerAll();
+  await Promise.all(followers);
+  database.answerAll();
+  const values = (await Promise.all(answers)).map((answer) => answer.ok && Number(answer.value));
+  assert.deepEqual(values, Array.from({ length: 70 }, (_, n) => n + 1));
+  assert.deepEqual(
+    database.requests.slice(2).map(({ body }) => JSON.parse(body).p_requests.length).sort(),
+    [4, 64],
+  );
+});

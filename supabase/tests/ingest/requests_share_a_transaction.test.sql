@@ -1,0 +1,67 @@
+begin;
+select plan(6);
+
+insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
+insert into private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
+on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
+update app.plans set monthly_events_limit = 3 where plan_id = 'free';
+set local role service_role;
+
+create temp table answers as
+select a.value, a.n
+from json_array_elements(
+  public.ingest_requests(
+    '[
+      {"p_tenant_id": "acme", "p_bytes": 20, "p_ts": [null, null], "p_msg": ["a", "b"]},
+      {"p_tenant_id": "acme", "p_bytes": 10, "p_ts": ["not a time"]},
+      {"p_key_digest": "00", "p_bytes": 10, "p_ts": [null]},
+      {
+        "p_tenant_id": "acme", "p_bytes": 10, "p_ts": ["1970-01-01T00:00:00Z", null],
+        "p_msg": ["old", "c"]
+      },
+      {"p_tenant_id": "acme", "p_bytes": 10, "p_ts": [null]}
+    ]'
+  )
+) with ordinality a (value, n);
+
+select is(
+  (select array_agg(a.value ->> 'status' order by a.n) from answers a),
+  '{200,500,401,200,429}', 'each request has its own status, in order'
+);
+select is(
+  (select array_agg((a.value ->> 'body')::jsonb order by a.n) from answers a),
+  array[
+    '{"success": true, "ingested": 2, "rejected": 0}',
+    '{"code": "22007", "message": ""}',
+    '{"code": "PT401", "message": "Invalid token, API key, or missing tenant_id"}',
+    '{
+      "success": true, "ingested": 1, "rejected": 1, "errors": [{
+        "index": 0, "code": "ts_out_of_range",
+        "message": "ts is older than the longest retention of any plan"
+      }]
+    }',
+    '{
+      "code": "PT429", "message": "Monthly event limit reached: 3 events",
+      "hint": "The limit is the plan''s, and starts anew with the next month (UTC)."
+    }'
+  ]::jsonb[],
+  'its own body'
+);
+select is(
+  (select array_agg(a.value #>> '{headers,X-RateLimit-Remaining}' order by a.n) from answers a),
+  '{1,null,null,0,0}', 'and its own headers'
+);
+select ok(
+  (select a.value #>> '{headers,Retry-After}' is not null from answers a where a.n = 5),
+  'with Retry-After where it was refused'
+);
+select is(current_setting('response.headers'), '[]', 'none of them is a header of the whole');
+reset role;
+select is(
+  (select array_agg(row(q.events, q.bytes, q.msg)::text order by q.batch_id) from private.queue q),
+  array[row(2, 20, '{a,b}'::text[])::text, row(1, 10, '{c}'::text[])::text],
+  'what was accepted is queued, a row for each request, and nothing else'
+);
+
+select * from finish();
+rollback;
