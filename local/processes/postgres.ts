@@ -53,7 +53,14 @@ export function postgresProcess(system: System, stack: Stack): ProcessDefinition
       dataFolder(system, stack),
       ...options,
     ]),
-    env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
+    env: {
+      LC_ALL: "C.UTF-8",
+      TZ: "UTC",
+      // Memory that one request of ingest took is kept for the next: else a third of the page
+      // faults on this machine are its being given back and taken anew.
+      MALLOC_MMAP_THRESHOLD_: `${32 * 1024 * 1024}`,
+      MALLOC_TRIM_THRESHOLD_: `${64 * 1024 * 1024}`,
+    },
     dependsOn: [],
     clear: () => endOrphans(system.outside(dataFolder(system, stack))),
     ready: async () => {

@@ -128,16 +128,22 @@ begin
         level, msg, service, env, req_id, user_id, route, host, attrs
       )
       select
-        (left(q.batch_key::text, 32) || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
         q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
         e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host, e.attrs
-      from private.%I q,
+      from (
+        -- Made once a batch, not once an event: that is what offset 0 is for.
+        select b.*, left(b.batch_key::text, 32) as id_prefix
+        from private.%I b
+        where b.batch_id between $1 and $2
+        offset 0
+      ) q,
         unnest(
           q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs
         ) with ordinality e (
           ts, level, msg, service, env, req_id, user_id, route, host, attrs, i
         )
-      where q.batch_id between $1 and $2 and e.i between $3 and $4
+      where e.i between $3 and $4
       order by q.tenant_id, ts
     $query$,
     'queue_slot_' || p_slot

@@ -377,7 +377,7 @@ function jsonTextOf(root: object): string {
  * JSON no bare NUL.
  */
 function mayHoldUnstorable(source: string): boolean {
-  return /\\u(?:0000|[dD][89a-fA-F])/.test(source);
+  return source.includes("\\u") && /\\u(?:0000|[dD][89a-fA-F])/.test(source);
 }
 
 /** JSON.stringify writes them as escapes, and whole pairs as characters. */
