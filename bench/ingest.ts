@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { serviceRoleKey } from "../local/keys.ts";
-import { type Event, loadEvents, makeBodies } from "./support/events.ts";
+import { type Body, type Event, loadEvents, makeBodies } from "./support/events.ts";
 import { type Load, load, pace } from "./support/load.ts";
 import { memory } from "./support/memory.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
@@ -49,7 +49,7 @@ async function measure(
   const nth = (n: number) => bodies[n % bodies.length];
 
   step("Warming up");
-  await load({ connections: 4, seconds: 3 }, (n) => send(nth(n).body));
+  await load({ connections: 4, seconds: 3 }, (n) => send(nth(n).stamped()));
   await drain(bench);
   await sql`truncate app.logs`;
   const memoryBefore = await memory(state);
@@ -64,7 +64,7 @@ async function measure(
     step(`Round ${round} of ${rounds}: acknowledged over HTTP, writer paused`);
     const acknowledged = await load(
       { connections: 4, seconds: seconds / rounds },
-      (n) => send(nth(n).body),
+      (n) => send(nth(n).stamped()),
     );
     failures.push(...acknowledged.failures);
     rates.acknowledged.push(countEvents(acknowledged, bodies) / acknowledged.seconds);
@@ -119,7 +119,7 @@ async function measure(
   const sustained = await load(
     { connections: 4, seconds: sustainedSeconds, pause: pace(target) },
     async (n) => {
-      const answer = await send(nth(n).body);
+      const answer = await send(nth(n).stamped());
       if (answer.status === 200) acknowledgedEvents += nth(n).events;
       return answer;
     },
@@ -229,12 +229,12 @@ function average(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
 }
 
-function countEvents(done: Load, bodies: { events: number }[]): number {
+function countEvents(done: Load, bodies: Body[]): number {
   return sumOfFirst(done.answered, bodies.map((body) => body.events));
 }
 
-function countBytes(done: Load, bodies: { body: Uint8Array }[]): number {
-  return sumOfFirst(done.answered, bodies.map((body) => body.body.length));
+function countBytes(done: Load, bodies: Body[]): number {
+  return sumOfFirst(done.answered, bodies.map(({ bytes }) => bytes));
 }
 
 /** Requests take the bodies in turn, so that `count` of them are whole turns and a rest. */
@@ -351,7 +351,7 @@ async function bulkInsert(bench: BenchStack, events: Event[], seconds: number): 
   }
   const done = await load(
     { connections: 4, seconds },
-    (n) => insert(bodies[n % bodies.length].body),
+    (n) => insert(bodies[n % bodies.length].stamped()),
   );
   await sql`drop table public.bench_logs`;
   await sql`notify pgrst, 'reload schema'`;
@@ -362,7 +362,7 @@ async function bulkInsert(bench: BenchStack, events: Event[], seconds: number): 
 async function measureDelays(
   bench: BenchStack,
   key: string,
-  bodies: { body: Uint8Array }[],
+  bodies: Body[],
   requestsPerSecond: number,
   seconds: number,
 ): Promise<number[]> {
@@ -370,7 +370,7 @@ async function measureDelays(
   const url = `${state.url}/functions/v1/ingest`;
   const background = load(
     { connections: 4, seconds, pause: pace(requestsPerSecond) },
-    (n) => post(url, key, bodies[n % bodies.length].body),
+    (n) => post(url, key, bodies[n % bodies.length].stamped()),
   );
   const delays: number[] = [];
   const end = performance.now() + seconds * 1000;

@@ -62,7 +62,7 @@ async function measure(bench: BenchStack, events: Event[], seconds: number): Pro
   const noisily = (times: number) =>
     load(
       { connections: 8, seconds: seconds / rounds, pause: pace(times * rate / body.events) },
-      () => send(noisy, body.body),
+      () => send(noisy, body.stamped()),
     );
 
   console.error("  Warming up");

@@ -19,31 +19,59 @@ export async function loadEvents(path: string | undefined): Promise<Event[]> {
   return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Event);
 }
 
+export interface Body {
+  events: number;
+  bytes: number;
+  /** The body as sent now: its events happened in the second before, one after another. */
+  stamped(): Uint8Array;
+}
+
 /** Bodies of at most `limit` bytes; each event carries `ts`. */
-export function makeBodies(
-  events: Event[],
-  limit: number,
-): { body: Uint8Array; events: number }[] {
-  const bodies: { body: Uint8Array; events: number }[] = [];
+export function makeBodies(events: Event[], limit: number): Body[] {
+  const bodies: Body[] = [];
   const encoder = new TextEncoder();
+  const anyTime = new Date(0).toISOString();
   let parts: string[] = [];
+  let places: number[] = [];
   let size = 2;
   const flush = () => {
-    bodies.push({ body: encoder.encode(`[${parts.join(",")}]`), events: parts.length });
+    bodies.push(stampable(encoder.encode(`[${parts.join(",")}]`), places));
     parts = [];
+    places = [];
     size = 2;
   };
-  const start = Date.now();
-  for (const [index, event] of events.entries()) {
-    const ts = new Date(start - (index % 60_000)).toISOString();
-    const text = JSON.stringify({ ts, ...event });
+  for (const event of events) {
+    const text = JSON.stringify({ ts: anyTime, ...event, ...("ts" in event && { ts: anyTime }) });
     const bytes = encoder.encode(text).length + 1;
     if (size + bytes > limit) flush();
+    places.push(size - 1 + '{"ts":"'.length);
     parts.push(text);
     size += bytes;
   }
   if (parts.length > 0 && bodies.length === 0) flush();
   return bodies;
+}
+
+/** `places`: where in the body the time of each event begins. */
+function stampable(body: Uint8Array, places: number[]): Body {
+  const encoder = new TextEncoder();
+  return {
+    events: places.length,
+    bytes: body.length,
+    stamped() {
+      const sent = body.slice();
+      const now = Date.now();
+      let time = new Uint8Array();
+      let timeMs = 0;
+      for (const [n, place] of places.entries()) {
+        const ms = now - 1000 + Math.floor((n * 1000) / places.length);
+        if (ms !== timeMs) time = encoder.encode(new Date(ms).toISOString());
+        timeMs = ms;
+        sent.set(time, place);
+      }
+      return sent;
+    },
+  };
 }
 
 function makeEvents(count: number): Event[] {
