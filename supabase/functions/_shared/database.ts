@@ -26,7 +26,8 @@ export type CallDatabase = (
   body: string,
 ) => Promise<Result<string>>;
 
-const databaseAway = "The database is unavailable, try again";
+/** What a client is told when the database cannot be asked. */
+export const databaseAway = "The database is unavailable, try again";
 
 /** What the database itself decided about a request; any other refusal is our own fault. */
 const decidedStatuses = new Set([400, 401, 409, 429, 503]);

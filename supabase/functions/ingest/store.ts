@@ -1,5 +1,5 @@
 import { type Caller, callerKey } from "../_shared/auth.ts";
-import { type CallDatabase, readAnswer } from "../_shared/database.ts";
+import { type CallDatabase, databaseAway, readAnswer } from "../_shared/database.ts";
 import { describeError, logFailure, type Result, unavailable } from "../_shared/errors.ts";
 
 /**
@@ -39,9 +39,12 @@ const maxSharedLength = 16_384;
 const maxRequestsInCall = 64;
 /** Calls at a time for a caller's small requests: while one waits, the other goes on. */
 const maxCalls = 2;
+/** Who waited so long is told to come again: the database does not answer, and others wait too. */
+const maxWaitMs = 10_000;
 
 interface Waiting {
   readonly request: string;
+  readonly since: number;
   readonly settle: (answer: Result<string>) => void;
 }
 
@@ -55,7 +58,10 @@ interface Line {
  * waits for one to end, and all that wait then share one call and one commit. That is a database's
  * group commit, a step earlier: what a call costs is paid once for all of them.
  */
-export function createStore(callDatabase: CallDatabase): Store {
+export function createStore(
+  callDatabase: CallDatabase,
+  now: () => number = () => performance.now(),
+): Store {
   const lines = new Map<string, Line>();
   const alone = (request: string) => callDatabase("ingest_logs", parameters, request);
 
@@ -67,14 +73,20 @@ export function createStore(callDatabase: CallDatabase): Store {
       return readAnswers(answer, requests.length);
     } catch (error) {
       logFailure("requests could not be committed", { reason: describeError(error) });
-      return requests.map(() => unavailable("The database is unavailable, try again"));
+      return requests.map(() => unavailable(databaseAway));
     }
+  }
+
+  function nextGroup({ waiting }: Line): Waiting[] {
+    while (waiting.length > 0 && now() - waiting[0].since > maxWaitMs) {
+      waiting.shift()?.settle(unavailable(databaseAway));
+    }
+    return waiting.splice(0, maxRequestsInCall);
   }
 
   async function serve(key: string, line: Line): Promise<void> {
     line.calls++;
-    while (line.waiting.length > 0) {
-      const group = line.waiting.splice(0, maxRequestsInCall);
+    for (let group = nextGroup(line); group.length > 0; group = nextGroup(line)) {
       const answers = await together(group.map(({ request }) => request));
       for (const [n, { settle }] of group.entries()) settle(answers[n]);
     }
@@ -88,7 +100,7 @@ export function createStore(callDatabase: CallDatabase): Store {
     const line = lines.get(key) ?? { calls: 0, waiting: [] };
     lines.set(key, line);
     return await new Promise((settle) => {
-      line.waiting.push({ request, settle });
+      line.waiting.push({ request, since: now(), settle });
       if (line.calls < maxCalls) serve(key, line);
     });
   };

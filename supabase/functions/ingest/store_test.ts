@@ -7,7 +7,7 @@ const acme = { kind: "tenant", tenantId: "acme" } as const;
 const globex = { kind: "tenant", tenantId: "globex" } as const;
 
 /** Stands for the database: a call is answered when the test lets it be. */
-function startDatabase(answer: (requests: string[]) => unknown) {
+function startDatabase(answer: (requests: string[]) => unknown, now?: () => number) {
   const arrivals: (() => void)[] = [];
   const waiting: (() => void)[] = [];
   const peer = startPeer(async ({ path, body }) => {
@@ -21,7 +21,10 @@ function startDatabase(answer: (requests: string[]) => unknown) {
   });
   return {
     ...peer,
-    store: createStore(createDatabase({ url: peer.url, serviceRoleKey: "key", timeoutMs: 5000 })),
+    store: createStore(
+      createDatabase({ url: peer.url, serviceRoleKey: "key", timeoutMs: 5000 }),
+      now,
+    ),
     arrival: () => new Promise<void>((arrived) => arrivals.push(arrived)),
     /** Answers the calls that are under way, oldest first. */
     answerAll: () => waiting.splice(0).forEach((go) => go()),
@@ -164,4 +167,26 @@ Deno.test("at most 64 requests share a call; the rest follows", async () => {
     database.requests.slice(2).map(({ body }) => JSON.parse(body).p_requests.length).sort(),
     [4, 64],
   );
+});
+
+Deno.test("behind a database that hangs nobody waits for one call after another", async () => {
+  let now = 0;
+  await using database = startDatabase(each, () => now);
+  const busy = [database.arrival(), database.arrival()];
+  const first = [1, 2].map((n) => database.store(acme, request(n), true));
+  await Promise.all(busy);
+  const old = database.store(acme, request(3), true);
+  now = 10_000;
+  const young = database.store(acme, request(4), true);
+  now = 10_001;
+  const called = database.arrival();
+  database.answerAll();
+  const answer = await old;
+  assert.ok(!answer.ok);
+  assert.equal(answer.failure.status, 503);
+  await called;
+  database.answerAll();
+  assert.deepEqual(await young, { ok: true, value: "4" });
+  await Promise.all(first);
+  assert.deepEqual(database.requests.map(({ body }) => JSON.parse(body).p_bytes), [1, 2, 4]);
 });
