@@ -481,8 +481,8 @@ begin
     end if;
   end if;
 
-  -- To plan anew would be a sixth of a call. The newest entries have one plan that always fits; what
-  -- else is asked for is planned for its values.
+  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
+  -- what else is asked for is planned for its values.
   if num_nonnulls(p_rule_id, p_ts_from, p_ts_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;
