@@ -144,7 +144,7 @@ create trigger logs_count_truncated
 after truncate on app.logs
 for each statement execute function private.count_no_records();
 
-create function private.forget_day_counts(p_day date)
+create function private.forget_day_counts(p_day date, p_tenant_ids text[])
 returns void
 language plpgsql
 volatile
@@ -152,10 +152,14 @@ security invoker
 set search_path = ''
 as $$
 begin
-  -- Tenant by tenant, as the index leads with it.
+  -- Tenant by tenant, as the index leads with it: those of the records, and those whose records of
+  -- the day are gone already.
   delete from private.log_counts c
-  using app.tenants t
-  where c.tenant_id = t.tenant_id
+  where c.tenant_id in (
+      select t.tenant_id from app.tenants t
+      union
+      select i.tenant_id from unnest(p_tenant_ids) i (tenant_id)
+    )
     and c.minute >= p_day::timestamp at time zone 'UTC'
     and c.minute < (p_day + 1)::timestamp at time zone 'UTC';
   delete from private.log_arrivals a where a.day = p_day;
@@ -270,7 +274,7 @@ comment on function private.count_added_records() is
 comment on function private.count_removed_records() is
   'Takes records that a statement deletes away from the counts.';
 comment on function private.count_no_records() is 'Forgets all counts when app.logs is truncated.';
-comment on function private.forget_day_counts(date) is
+comment on function private.forget_day_counts(date, text[]) is
   'Forgets the counts of a day. To be called in the transaction that drops its partition; what is '
   'deleted row by row is taken away by triggers.';
 comment on function private.summarize_arrivals(date) is

@@ -427,7 +427,7 @@ language plpgsql
 security invoker
 as $$
 declare
-  v_started_at constant timestamptz := clock_timestamp();
+  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
   v_deadline constant timestamptz :=
     v_started_at + (select s.writer_run_budget from private.settings s);
   v_step_events constant integer := (select s.writer_step_events from private.settings s);
@@ -443,14 +443,14 @@ begin
       begin
         v_events := private.write_step();
       exception when others then
-        v_error := format('%s: %s', sqlstate, sqlerrm);
+        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
         v_events := 0;
       end;
       commit;
       v_since_flip := v_since_flip + v_events;
-      exit when v_events = 0 or clock_timestamp() > v_deadline;
+      exit when v_events = 0 or pg_catalog.clock_timestamp() > v_deadline;
     end loop;
-    exit when v_error is not null or clock_timestamp() > v_deadline;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
     -- A further flip in this run only where there is more than a step's worth to move.
     exit when v_flipped and v_since_flip < v_step_events;
     v_flipped := private.flip_queue();
@@ -462,7 +462,7 @@ begin
     perform private.empty_moved_slots();
     perform private.provide_partitions();
   exception when others then
-    v_error := coalesce(v_error, format('%s: %s', sqlstate, sqlerrm));
+    v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
   end;
   perform private.record_job('write_logs', v_started_at, v_error);
   commit;

@@ -797,7 +797,7 @@ language plpgsql
 security invoker
 as $$
 declare
-  v_started_at constant timestamptz := clock_timestamp();
+  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
   v_round private.alert_rounds;
   v_tenant_ids text[];
   v_tenant_id text;
@@ -807,7 +807,7 @@ begin
   begin
     v_round := private.begin_alert_round(v_started_at, private.watermark());
   exception when others then
-    v_error := format('%s: %s', sqlstate, sqlerrm);
+    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
   end;
   commit;
   if v_round.window_end is not null then
@@ -818,13 +818,13 @@ begin
     foreach v_tenant_id in array v_tenant_ids loop
       begin
         v_fired := v_fired
-          + private.evaluate_tenant_alerts(v_tenant_id, v_round, clock_timestamp());
+          + private.evaluate_tenant_alerts(v_tenant_id, v_round, pg_catalog.clock_timestamp());
       exception when others then
-        v_error := format('%s: %s', sqlstate, sqlerrm);
+        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
       end;
       commit;
     end loop;
-    update private.alert_rounds set finished_at = clock_timestamp() where singleton;
+    update private.alert_rounds set finished_at = pg_catalog.clock_timestamp() where singleton;
     commit;
   end if;
   if v_fired > 0 then

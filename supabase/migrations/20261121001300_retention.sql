@@ -257,10 +257,7 @@ begin
         and c.minute >= private.day_start(p_day) and c.minute < private.day_start(p_day + 1)
       group by t.tenant_id
     ) n;
-    perform private.forget_day_counts(p_day);
-    delete from private.log_counts c
-    where c.tenant_id = any(v_tenants)
-      and c.minute >= private.day_start(p_day) and c.minute < private.day_start(p_day + 1);
+    perform private.forget_day_counts(p_day, v_tenants);
     -- Last, because every reader of app.logs waits from here to the commit.
     execute format('drop table app.%I', private.partition_name(p_day));
     perform set_config('lock_timeout', v_lock_timeout, true);
@@ -324,8 +321,8 @@ language plpgsql
 security invoker
 as $$
 declare
-  v_started_at constant timestamptz := clock_timestamp();
-  v_today constant date := coalesce(p_today, private.utc_day(now()));
+  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
+  v_today constant date := coalesce(p_today, private.utc_day(pg_catalog.now()));
   v_pause constant double precision :=
     (select extract(epoch from s.deletion_pause) from private.settings s);
   v_attempts constant integer := (select s.partition_drop_attempts from private.settings s);
@@ -341,7 +338,7 @@ begin
     return;
   end if;
   -- Of the session, since it spans transactions: one at a time deletes.
-  if not pg_try_advisory_lock(hashtext('logloom:deletion')) then
+  if not pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('logloom:deletion')) then
     return;
   end if;
   perform private.begin_retention();
@@ -354,15 +351,17 @@ begin
       begin
         v_outcome := private.drop_expired_day(v_day, v_today);
       exception when others then
-        v_error := coalesce(v_error, format('%s: %s', sqlstate, sqlerrm));
+        v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
         v_outcome := 'failed';
       end;
       commit;
       exit when v_outcome <> 'busy';
-      perform pg_sleep(1);
+      perform pg_catalog.pg_sleep(1);
     end loop;
     if v_outcome = 'busy' then
-      v_error := coalesce(v_error, format('readers kept partition %s from being dropped', v_day));
+      v_error := coalesce(
+        v_error, pg_catalog.format('readers kept partition %s from being dropped', v_day)
+      );
     end if;
     continue when v_outcome <> 'kept';
 
@@ -372,12 +371,12 @@ begin
         begin
           v_deleted := private.delete_expired(v_tenant_id, v_day, v_today);
         exception when others then
-          v_error := coalesce(v_error, format('%s: %s', sqlstate, sqlerrm));
+          v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
           v_deleted := 0;
         end;
         commit;
         exit when v_deleted = 0;
-        perform pg_sleep(v_pause);
+        perform pg_catalog.pg_sleep(v_pause);
       end loop;
     end loop;
   end loop;
@@ -387,7 +386,7 @@ begin
   end if;
   perform private.record_job('run_retention', v_started_at, v_error);
   commit;
-  perform pg_advisory_unlock(hashtext('logloom:deletion'));
+  perform pg_catalog.pg_advisory_unlock(pg_catalog.hashtext('logloom:deletion'));
 end;
 $$;
 
@@ -575,7 +574,7 @@ language plpgsql
 security invoker
 as $$
 declare
-  v_started_at constant timestamptz := clock_timestamp();
+  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
   v_pause constant double precision :=
     (select extract(epoch from s.deletion_pause) from private.settings s);
   v_run_id uuid;
@@ -583,7 +582,7 @@ declare
   v_failed text;
   v_error text;
 begin
-  if not pg_try_advisory_lock(hashtext('logloom:deletion')) then
+  if not pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('logloom:deletion')) then
     return;
   end if;
   loop
@@ -594,20 +593,20 @@ begin
       begin
         v_more := private.deletion_step(v_run_id);
       exception when others then
-        v_failed := format('The deletion stopped with error %s', sqlstate);
-        v_error := format('%s: %s', sqlstate, sqlerrm);
+        v_failed := pg_catalog.format('The deletion stopped with error %s', sqlstate);
+        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
         v_more := false;
       end;
       commit;
       exit when not v_more;
-      perform pg_sleep(v_pause);
+      perform pg_catalog.pg_sleep(v_pause);
     end loop;
     perform private.finish_deletion(v_run_id, v_failed);
     commit;
   end loop;
   perform private.record_job('run_deletions', v_started_at, v_error);
   commit;
-  perform pg_advisory_unlock(hashtext('logloom:deletion'));
+  perform pg_catalog.pg_advisory_unlock(pg_catalog.hashtext('logloom:deletion'));
 end;
 $$;
 

@@ -8,8 +8,10 @@ import {
 import type { CallDatabase } from "../_shared/database.ts";
 import {
   describeError,
+  type Failure,
   failure,
   logFailure,
+  type Notes,
   type Result,
   success,
   unavailable,
@@ -23,8 +25,8 @@ import {
 } from "../_shared/http.ts";
 import { type Body, discardBody, readBody } from "./body.ts";
 import { type Events, readEvents } from "./events.ts";
+import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
-import { createStore, type Store } from "./store.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
@@ -39,13 +41,13 @@ export function createIngestHandler(
   dependencies: IngestDependencies,
 ): (request: Request) => Promise<Response> {
   const holds = createHolds();
-  const store = createStore(dependencies.callDatabase);
+  const commit = createGroupCommit(dependencies.callDatabase);
   return async (request) => {
     if (request.method === "OPTIONS") return preflight(allowedMethods);
     if (request.method !== "POST") return methodNotAllowed(request.method, allowedMethods);
     let answer: Result<string>;
     try {
-      answer = await ingest(request, dependencies.authenticate, store, holds);
+      answer = await ingest(request, dependencies.authenticate, commit, holds);
     } catch (error) {
       logFailure("ingest failed", { reason: describeError(error) });
       answer = unavailable("The service is unavailable, try again");
@@ -62,7 +64,7 @@ export function createIngestHandler(
 async function ingest(
   request: Request,
   authenticate: Authenticate,
-  store: Store,
+  commit: Commit,
   holds: Holds,
 ): Promise<Result<string>> {
   const credentials = readCredentials(request.headers);
@@ -72,20 +74,19 @@ async function ingest(
   const body = await readBody(request);
   const caller = await authenticate(credentials.value);
   if (!body.ok) {
-    const known = caller.ok ? await askWhoCalls(caller.value, store) : caller;
-    return known.ok ? { ok: false, failure: { ...body.failure, notes: known.notes } } : body;
+    const known = caller.ok ? await askWhoCalls(caller.value, commit) : caller;
+    return known.ok ? refusal(body.failure, known.notes) : body;
   }
   if (!caller.ok) return caller;
 
   const content = await readContent(request.headers, body.value);
   if (!content.ok) {
     // Whether a key lives only the database knows; without that nobody learns about the body.
-    const known = await askWhoCalls(caller.value, store);
-    if (!known.ok) return known;
-    return { ok: false, failure: { ...content.failure, notes: known.notes } };
+    const known = await askWhoCalls(caller.value, commit);
+    return known.ok ? refusal(content.failure, known.notes) : known;
   }
   const { events, parameters } = content.value;
-  const answer = await store(
+  const answer = await commit(
     caller.value,
     events.toJson({ ...callerParameters(caller.value), ...parameters }),
     // What waits for another request's key must not hold the locks of others meanwhile.
@@ -96,8 +97,13 @@ async function ingest(
 }
 
 /** Whether the database knows the caller, and, in the notes, what is left of its limits. */
-function askWhoCalls(caller: Caller, store: Store): Promise<Result<string>> {
-  return store(caller, JSON.stringify(callerParameters(caller)), true);
+function askWhoCalls(caller: Caller, commit: Commit): Promise<Result<string>> {
+  return commit(caller, JSON.stringify(callerParameters(caller)), true);
+}
+
+/** A failure found here, with what the database says of the caller. */
+function refusal(failure: Failure, notes: Notes | undefined): Result<never> {
+  return { ok: false, failure: { ...failure, notes } };
 }
 
 /** Who sends faster than its plan allows is refused here, at the price of reading, not of parsing. */

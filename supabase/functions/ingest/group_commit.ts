@@ -6,7 +6,7 @@ import { describeError, logFailure, type Result, unavailable } from "../_shared/
  * Commits a request, given as the JSON of `ingest_logs`' parameters. One that may share its
  * transaction may be committed together with others of its caller. Never rejects.
  */
-export type Store = (
+export type Commit = (
   caller: Caller,
   request: string,
   mayShare: boolean,
@@ -58,10 +58,10 @@ interface Line {
  * waits for one to end, and all that wait then share one call and one commit. That is a database's
  * group commit, a step earlier: what a call costs is paid once for all of them.
  */
-export function createStore(
+export function createGroupCommit(
   callDatabase: CallDatabase,
   now: () => number = () => performance.now(),
-): Store {
+): Commit {
   const lines = new Map<string, Line>();
   const alone = (request: string) => callDatabase("ingest_logs", parameters, request);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createDatabase } from "../_shared/database.ts";
 import { type PeerRequest, startPeer } from "../_shared/testing.ts";
-import { createStore, type Store } from "./store.ts";
+import { type Commit, createGroupCommit } from "./group_commit.ts";
 
 const acme = { kind: "tenant", tenantId: "acme" } as const;
 const globex = { kind: "tenant", tenantId: "globex" } as const;
@@ -21,7 +21,7 @@ function startDatabase(answer: (requests: string[]) => unknown, now?: () => numb
   });
   return {
     ...peer,
-    store: createStore(
+    commit: createGroupCommit(
       createDatabase({ url: peer.url, serviceRoleKey: "key", timeoutMs: 5000 }),
       now,
     ),
@@ -42,13 +42,13 @@ const pathOf = ({ path }: PeerRequest) => path.slice("/rest/v1/rpc/".length);
 /** Sends two requests, which keep both calls of acme busy, then others, and lets all be answered. */
 async function sendBehindTwo(
   database: ReturnType<typeof startDatabase>,
-  send: (store: Store) => ReturnType<Store>[],
+  send: (commit: Commit) => ReturnType<Commit>[],
 ) {
   const busy = [database.arrival(), database.arrival()];
-  const first = [1, 2].map((n) => database.store(acme, request(n), true));
+  const first = [1, 2].map((n) => database.commit(acme, request(n), true));
   await Promise.all(busy);
   const called = database.arrival();
-  const others = send(database.store);
+  const others = send(database.commit);
   database.answerAll();
   await called;
   database.answerAll();
@@ -60,7 +60,7 @@ Deno.test("requests that come while their caller's calls are under way share the
   await using database = startDatabase(each);
   const answers = await sendBehindTwo(
     database,
-    (store) => [3, 4, 5].map((n) => store(acme, request(n), true)),
+    (commit) => [3, 4, 5].map((n) => commit(acme, request(n), true)),
   );
   assert.deepEqual(answers, ["3", "4", "5"].map((value) => ({ ok: true, value })));
   assert.deepEqual(database.requests.map(pathOf), [
@@ -86,7 +86,7 @@ Deno.test("each gets the answer that is its own, with its headers", async () => 
   ]);
   const [accepted, limited, refused] = await sendBehindTwo(
     database,
-    (store) => [3, 4, 5].map((n) => store(acme, request(n), true)),
+    (commit) => [3, 4, 5].map((n) => commit(acme, request(n), true)),
   );
   assert.deepEqual(accepted, {
     ok: true,
@@ -116,7 +116,7 @@ Deno.test("a shared call that fails, or says nothing sensible, is 503 for all of
     await using database = startDatabase(failure);
     const answers = await sendBehindTwo(
       database,
-      (store) => [3, 4].map((n) => store(acme, request(n), true)),
+      (commit) => [3, 4].map((n) => commit(acme, request(n), true)),
     );
     for (const answer of answers) {
       assert.ok(!answer.ok);
@@ -133,11 +133,11 @@ Deno.test("other callers, large requests and those that may not share never wait
   const large = JSON.stringify({ p_bytes: 5, p_msg: ["x".repeat(20_000)] });
   const arrived = Array.from({ length: 5 }, () => database.arrival());
   const answers = [
-    database.store(acme, request(1), true),
-    database.store(acme, request(2), true),
-    database.store(globex, request(3), true),
-    database.store(acme, request(4), false),
-    database.store(acme, large, true),
+    database.commit(acme, request(1), true),
+    database.commit(acme, request(2), true),
+    database.commit(globex, request(3), true),
+    database.commit(acme, request(4), false),
+    database.commit(acme, large, true),
   ];
   await Promise.all(arrived);
   assert.ok(database.requests.every((call) => pathOf(call) === "ingest_logs"));
@@ -154,9 +154,9 @@ Deno.test("other callers, large requests and those that may not share never wait
 Deno.test("at most 64 requests share a call; the rest follows", async () => {
   await using database = startDatabase(each);
   const busy = [database.arrival(), database.arrival()];
-  const answers = [1, 2].map((n) => database.store(acme, request(n), true));
+  const answers = [1, 2].map((n) => database.commit(acme, request(n), true));
   await Promise.all(busy);
-  for (let n = 3; n <= 70; n++) answers.push(database.store(acme, request(n), true));
+  for (let n = 3; n <= 70; n++) answers.push(database.commit(acme, request(n), true));
   const followers = [database.arrival(), database.arrival()];
   database.answerAll();
   await Promise.all(followers);
@@ -173,11 +173,11 @@ Deno.test("behind a database that hangs nobody waits for one call after another"
   let now = 0;
   await using database = startDatabase(each, () => now);
   const busy = [database.arrival(), database.arrival()];
-  const first = [1, 2].map((n) => database.store(acme, request(n), true));
+  const first = [1, 2].map((n) => database.commit(acme, request(n), true));
   await Promise.all(busy);
-  const old = database.store(acme, request(3), true);
+  const old = database.commit(acme, request(3), true);
   now = 10_000;
-  const young = database.store(acme, request(4), true);
+  const young = database.commit(acme, request(4), true);
   now = 10_001;
   const called = database.arrival();
   database.answerAll();
