@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { userToken } from "../local/keys.ts";
-import { measureCompiler } from "./compiler.ts";
+import { measureCompiler } from "./support/compiler.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, thousands } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { type Figure, percentile } from "./support/report.ts";
+import { type Figure, percentile } from "./report.ts";
 
 const longest = 2048;
 const runs = 60;
