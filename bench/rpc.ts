@@ -146,16 +146,16 @@ function userId(n: number): string {
 
 /** What a tenant on the plan pro may have, and a year's history. */
 async function makeObjects({ sql }: BenchStack, tenants: string[]): Promise<void> {
-  await sql`insert into app.tenants (tenant_id, plan_id) select unnest(${tenants}::text[]), 'pro'`;
+  await sql`insert into logloom.tenants (tenant_id, plan_id) select unnest(${tenants}::text[]), 'pro'`;
   await sql`
-    insert into app.saved_searches (
+    insert into logloom.saved_searches (
       tenant_id, created_by, name, query_dsl, category, is_shared, created_at
     )
     select t, ${userId(0)}, t || ' ' || i, 'level:error service:api', 'category ' || i % 5, true,
       now() - make_interval(mins => i)
     from unnest(${tenants}::text[]) t, generate_series(1, 25) i`;
   await sql`
-    insert into app.alert_rules (
+    insert into logloom.alert_rules (
       tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
       created_at
     )
@@ -163,11 +163,11 @@ async function makeObjects({ sql }: BenchStack, tenants: string[]): Promise<void
       now() - make_interval(mins => i)
     from unnest(${tenants}::text[]) t, generate_series(1, 25) i`;
   await sql`
-    insert into app.alert_history (tenant_id, rule_id, triggered_at, value, threshold)
+    insert into logloom.alert_history (tenant_id, rule_id, triggered_at, value, threshold)
     select r.tenant_id, r.rule_id, now() - make_interval(hours => i), 6, 5
-    from app.alert_rules r, generate_series(1, 365) i`;
+    from logloom.alert_rules r, generate_series(1, 365) i`;
   await sql`
-    insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+    insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
     select t, t || ' ' || i, 'll_' || left(md5(t || i), 8), sha256((t || i)::bytea)
     from unnest(${tenants}::text[]) t, generate_series(1, 10) i`;
   await sql`analyze`;
@@ -200,9 +200,9 @@ async function readingCalls(
 ): Promise<[string, Record<string, unknown>][]> {
   const [ids] = await sql`
     select
-      (select id from app.saved_searches where tenant_id = ${tenant} limit 1) as search,
-      (select rule_id from app.alert_rules where tenant_id = ${tenant} limit 1) as rule,
-      (select key_id from app.api_keys where tenant_id = ${tenant} limit 1) as key`;
+      (select id from logloom.saved_searches where tenant_id = ${tenant} limit 1) as search,
+      (select rule_id from logloom.alert_rules where tenant_id = ${tenant} limit 1) as rule,
+      (select key_id from logloom.api_keys where tenant_id = ${tenant} limit 1) as key`;
   return [
     ["get_current_tenant", {}],
     ["get_tenant_settings", {}],

@@ -61,13 +61,13 @@ export async function fill(
   }
   const [{ now }] = await sql<{ now: Date }[]>`select date_trunc('milliseconds', now()) as now`;
   for (let ago = days; ago >= 0; ago--) {
-    await sql`select private.create_partition(
-      private.utc_day(${now} - make_interval(days => ${ago})))`;
+    await sql`select logloom_private.create_partition(
+      logloom_private.utc_day(${now} - make_interval(days => ${ago})))`;
   }
   for (let ago = days; ago > 0; ago--) {
     step(`day ${days - ago + 1} of ${days}`);
     await sql`
-      insert into app.logs (
+      insert into logloom.logs (
         id, tenant_id, ts, received_at, arrival,
         level, msg, service, env, req_id, user_id, route, host, attrs
       )
@@ -94,22 +94,25 @@ export async function fill(
       order by r.n / 20000, r.tenant_id, r.ts`;
   }
   await sql`
-    update app.logs l
+    update logloom.logs l
     set req_id = 'bench-request', msg = 'quarterly report of the ' || l.req_id
     where l.id in (
-      select s.id from app.logs s
+      select s.id from logloom.logs s
       where s.tenant_id = ${tenant} and s.req_id is not null
       order by s.ts desc limit 3
     )`;
-  step("Summing up and vacuuming, as the jobs do");
+  step("Counting, summing up and vacuuming, as the writer and the jobs do");
+  await sql`
+    select logloom_private.recount_records(d)
+    from unnest(logloom_private.partition_days()) d`;
   for (;;) {
-    const [{ rows }] = await sql<{ rows: number }[]>`
-      select private.compact_log_counts() as rows`;
-    if (rows === 0) break;
+    const [{ rest }] = await sql<{ rest: string | null }[]>`
+      select logloom_private.compact_log_counts() as rest`;
+    if (rest === null) break;
   }
-  await sql`vacuum analyze app.logs`;
-  await sql`vacuum analyze private.log_counts`;
-  await sql`vacuum analyze private.log_arrivals`;
+  await sql`vacuum analyze logloom.logs`;
+  await sql`vacuum analyze logloom_private.log_counts`;
+  await sql`vacuum analyze logloom_private.log_arrivals`;
   await sql`checkpoint`;
 }
 
@@ -169,6 +172,27 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
       limit: 40,
     },
     {
+      name: "| count() by (5m), service, a day",
+      operation: "log_stats",
+      query: "| count() by (5m), service",
+      hours: day,
+      limit: 60,
+    },
+    {
+      name: "any:timeout | count(), an hour",
+      operation: "log_stats",
+      query: "any:timeout | count()",
+      hours: 1,
+      limit: 150,
+    },
+    {
+      name: "| patterns, the newest 100,000 records",
+      operation: "log_stats",
+      query: "| patterns",
+      hours: day,
+      limit: 2000,
+    },
+    {
       name: `req_id:…, ${days} days`,
       operation: "search_logs",
       query: "req_id:bench-request",
@@ -178,7 +202,7 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
   ];
 
   const [{ records }] = await bench.sql<{ records: number }[]>`
-    select count(*)::float8 as records from app.logs`;
+    select count(*)::float8 as records from logloom.logs`;
   const figures: Figure[] = [{ name: "records", value: thousands(records) }];
   const plans: string[] = [];
   const now = new Date();
@@ -246,15 +270,21 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
   step("Other operations");
   const from = new Date(now.getTime() - 24 * 3_600_000);
   const [record] = await bench.sql<{ id: string; ts: string }[]>`
-    select l.id, l.ts::text as ts from app.logs l
+    select l.id, l.ts::text as ts from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts < ${from} order by l.ts desc limit 1`;
   // Received now: its id says nothing of when it happened.
   const [late] = await bench.sql<{ id: string }[]>`
-    insert into app.logs (id, tenant_id, ts, received_at, arrival, msg)
-    select private.batch_key(now()), ${tenant}, now() - make_interval(days => ${days - 1}), now(),
+    insert into logloom.logs (id, tenant_id, ts, received_at, arrival, msg)
+    select logloom_private.batch_key(now()), ${tenant}, now() - make_interval(days => ${
+    days - 1
+  }), now(),
       max(a.arrival) + 1, 'late'
-    from private.log_arrivals a
+    from logloom_private.log_arrivals a
     returning id`;
+  await bench.sql`
+    insert into logloom_private.log_days (tenant_id, day)
+    values (${tenant}, logloom_private.utc_day(now() - make_interval(days => ${days - 1})))
+    on conflict do nothing`;
   const tail = await call<{ next_cursor: string }>(bench, "tail_logs", {});
   return [
     figure("get_log with p_ts", await time(bench, "get_log", { p_id: record.id, p_ts: record.ts })),
@@ -320,11 +350,11 @@ async function call<Body>(
 /** What the operation's own SQL does, as PostgreSQL explains it. */
 async function plan(sql: postgres.Sql, one: Case, from: Date, to: Date): Promise<string> {
   const range = `tstzrange('${from.toISOString()}', '${to.toISOString()}')`;
-  const query = `private.compile_query(${literal(one.query)})`;
+  const query = `logloom_private.compile_query(${literal(one.query)})`;
   const text = {
-    search_logs: `private.log_page_sql('${tenant}', ${query}, ${range}, 101, 'desc')`,
-    log_stats: `private.log_stats_sql('${tenant}', ${query}, ${range}, 100)`,
-    log_histogram: `private.log_histogram_sql('${tenant}', ${query}, ${range}, 1800)`,
+    search_logs: `logloom_private.log_page_sql('${tenant}', ${query}, ${range}, 101, 'desc')`,
+    log_stats: `logloom_private.log_stats_sql('${tenant}', ${query}, ${range}, 100)`,
+    log_histogram: `logloom_private.log_histogram_sql('${tenant}', ${query}, ${range}, 1800)`,
   }[one.operation];
   const [{ statement }] = await sql.unsafe<{ statement: string }[]>(`select ${text} as statement`);
   const lines = await sql.unsafe<{ "QUERY PLAN": string }[]>(

@@ -67,7 +67,7 @@ async function soak(
   // Time is played here; the job would go by the real one.
   await sql`
     select cron.alter_job(job_id := jobid, active := false)
-    from cron.job where jobname = 'run_retention'`;
+    from cron.job where jobname = 'logloom_run_retention'`;
   const tenants = await Promise.all([3, 7, 14, 30].map((kept) => makeTenant(bench, kept)));
   const tally: Tally = {
     errors: new Map(),
@@ -99,15 +99,15 @@ async function soak(
   ]);
   console.error("  Emptying the queue …");
   await drained(bench);
-  await sql`call private.run_retention(private.utc_day(now()))`;
+  await sql`call logloom_private.run_retention(logloom_private.utc_day(now()))`;
   return await report(bench, tenants, tally, sizes, seconds);
 }
 
 async function makeTenant({ sql, state }: BenchStack, retentionDays: number): Promise<SoakTenant> {
   const id = `keeps-${retentionDays}`;
-  await sql`insert into app.tenants (tenant_id, plan_id) values (${id}, 'enterprise')`;
+  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${id}, 'enterprise')`;
   await sql`
-    insert into app.tenant_settings (tenant_id, retention_days) values (${id}, ${retentionDays})`;
+    insert into logloom.tenant_settings (tenant_id, retention_days) values (${id}, ${retentionDays})`;
   const token = userToken(crypto.randomUUID(), id);
   const call = async (operation: string, parameters: Record<string, unknown>) => {
     const response = await fetch(`${state.url}/rest/v1/rpc/${operation}`, {
@@ -222,13 +222,13 @@ async function keepDays(
     if (day === today) continue;
     const name = `logs_${new Date(today * dayMs).toISOString().slice(0, 10).replaceAll("-", "_")}`;
     const [size] = await sql`
-      select pg_total_relation_size(${`app.${name}`}::text::regclass)::float8 as bytes,
-        (select count(*)::float8 from ${sql(`app.${name}`)}) as records`;
+      select pg_total_relation_size(${`logloom.${name}`}::text::regclass)::float8 as bytes,
+        (select count(*)::float8 from ${sql(`logloom.${name}`)}) as records`;
     sizes.push({ day: today, bytes: size.bytes, records: size.records });
     today = day;
     const began = performance.now();
     retentionWorks = true;
-    await sql`call private.run_retention(${
+    await sql`call logloom_private.run_retention(${
       new Date(day * dayMs).toISOString().slice(0, 10)
     }::date)`;
     retentionWorks = false;
@@ -245,7 +245,7 @@ async function watch(bench: BenchStack, isOver: () => boolean, tally: Tally): Pr
     const working = retentionWorks;
     const [{ run, duration }] = await bench.sql`
       select last_succeeded_at::text as run, last_duration_ms as duration
-      from private.job_heartbeats where job = 'write_logs'`;
+      from logloom_private.job_heartbeats where job = 'write_logs'`;
     if (run !== lastRun) {
       tally.writer[working || retentionWorks ? "working" : "resting"].push(duration);
       lastRun = run;
@@ -265,16 +265,16 @@ async function report(
 ): Promise<Figure[]> {
   const [jobs] = await sql`
     select coalesce(string_agg(h.job || ': ' || h.last_error, '; '), 'none') as failed
-    from private.job_heartbeats h where h.last_failed_at is not null`;
+    from logloom_private.job_heartbeats h where h.last_failed_at is not null`;
   const kept = await sql<{ tenant_id: string; records: number; oldest: number }[]>`
     select l.tenant_id, count(*)::float8 as records,
-      private.utc_day(now()) - private.utc_day(min(l.ts)) as oldest
-    from app.logs l group by 1`;
+      logloom_private.utc_day(now()) - logloom_private.utc_day(min(l.ts)) as oldest
+    from logloom.logs l group by 1`;
   const deleted = await sql<{ tenant_id: string; records: number }[]>`
-    select r.tenant_id, sum(r.records)::float8 as records from app.retention_runs r group by 1`;
+    select r.tenant_id, sum(r.records)::float8 as records from logloom.retention_runs r group by 1`;
   const usage = await sql<{ tenant_id: string; events: number; bytes: number }[]>`
     select u.tenant_id, sum(u.events)::float8 as events, sum(u.bytes)::float8 as bytes
-    from app.usage_days u group by 1`;
+    from logloom.usage_days u group by 1`;
   const of = <Row extends { tenant_id: string }>(rows: Row[], id: string) =>
     rows.find(({ tenant_id }) => tenant_id === id);
   const acknowledged = tenants.reduce((sum, one) => sum + one.acknowledged, 0);
@@ -288,34 +288,34 @@ async function report(
   });
   const tooOld = tenants.filter((one) => (of([...kept], one.id)?.oldest ?? 0) > one.retentionDays);
   const [{ dead }] = await sql`
-    select count(*)::integer as dead from private.dead_letters`;
-  const [alerts] = await sql`select count(*)::integer as fired from app.alert_history`;
+    select count(*)::integer as dead from logloom_private.dead_letters`;
+  const [alerts] = await sql`select count(*)::integer as fired from logloom.alert_history`;
 
   // A day that holds every tenant's records and was not deleted from: what a record takes.
   const full = sizes.slice(1);
   const perRecord = full.reduce((sum, one) => sum + one.bytes, 0) /
     full.reduce((sum, one) => sum + one.records, 0);
-  await sql`analyze app.logs`;
+  await sql`analyze logloom.logs`;
   // Rows that are deleted leave their room to the day; it goes when the day is dropped.
   const existing = await sql<{ day: number }[]>`
-    select (d - date '1970-01-01')::integer as day from unnest(private.partition_days()) d`;
+    select (d - date '1970-01-01')::integer as day from unnest(logloom_private.partition_days()) d`;
   const predicted = sizes.filter((one) => existing.some(({ day }) => day === one.day))
     .reduce((sum, one) => sum + one.records * perRecord, 0);
   const [now] = await sql`
     select
       sum(pg_total_relation_size(i.inhrelid))::float8 as bytes,
       sum(pg_indexes_size(i.inhrelid))::float8 as indexes
-    from pg_inherits i where i.inhparent = 'app.logs'::regclass`;
+    from pg_inherits i where i.inhparent = 'logloom.logs'::regclass`;
   const hot = await sql<{ name: string; bytes: number; dead: number }[]>`
     select s.schemaname || '.' || s.relname as name,
       pg_total_relation_size(s.relid)::float8 as bytes, s.n_dead_tup::float8 as dead
     from pg_stat_user_tables s
-    where s.schemaname in ('app', 'private') and s.relname not like 'logs\_%'
+    where s.schemaname in ('logloom', 'logloom_private') and s.relname not like 'logs\_%'
     order by bytes desc limit 8`;
   const [old] = await sql`
     select coalesce(sum(s.n_dead_tup), 0)::float8 as dead, coalesce(sum(s.n_live_tup), 0)::float8
       as live
-    from pg_stat_user_tables s where s.schemaname = 'app' and s.relname like 'logs\_%'`;
+    from pg_stat_user_tables s where s.schemaname = 'logloom' and s.relname like 'logs\_%'`;
 
   const figures: Figure[] = [
     { name: "minutes, played days", value: `${(seconds / 60).toFixed(0)}, ${days}` },
@@ -412,7 +412,7 @@ function list(errors: Map<string, number>): string {
 }
 
 async function depth({ sql }: BenchStack): Promise<number> {
-  const [{ depth }] = await sql`select (private.queue_state()).depth::float8 as depth`;
+  const [{ depth }] = await sql`select (logloom_private.queue_state()).depth::float8 as depth`;
   return depth;
 }
 

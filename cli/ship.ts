@@ -1,7 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import { Failure, sentence } from "../local/failure.ts";
-import { runningState } from "../local/state.ts";
-import { stackNamed } from "../local/stack.ts";
+import { environment, localStack, namedUrl } from "./client/target.ts";
 import { parseOptions } from "./options.ts";
 import { isOfShipper } from "./shipping/events.ts";
 import { follow } from "./shipping/follow.ts";
@@ -159,31 +158,19 @@ function wholeNumber(option: string, text: string, least: number, most: number):
 }
 
 async function readTarget(options: Options): Promise<{ url: string; apiKey: string }> {
-  const url = options.url ?? environment("LOGLOOM_URL");
+  const url = namedUrl(options.url);
   const apiKey = options.key ?? environment("LOGLOOM_API_KEY");
-  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
-    throw new Failure(`${url} is not the address of a project, such as https://….supabase.co.`);
-  }
   if (url !== undefined && apiKey !== undefined) return { url, apiKey };
   // A key goes nowhere but to the project that it belongs to.
   if (url !== undefined) {
     throw new Failure("an API key is needed for that address: --key or LOGLOOM_API_KEY.");
   }
-  const state = await runningState(stackNamed("dev"));
-  if (state === null) {
-    throw new Failure(
-      "no local stack is running: npm start, or name a project by --url and --key.",
-    );
-  }
+  const state = await localStack("--key");
   const localKey = apiKey ?? state.demo?.apiKey;
   if (localKey === undefined) {
     throw new Failure("the local stack has no demo key: name a key by --key or LOGLOOM_API_KEY.");
   }
   return { url: state.url, apiKey: localKey };
-}
-
-function environment(name: string): string | undefined {
-  return Deno.env.get(name) || undefined;
 }
 
 async function* sources(options: Options, signal: AbortSignal): AsyncGenerator<Source> {

@@ -4,7 +4,7 @@ import { command } from "./command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./failure.ts";
 import { dataFolder } from "./processes/postgres.ts";
-import { checkout, databasePassword, notifySecret, type Stack } from "./stack.ts";
+import { apiPoolSize, checkout, databasePassword, notifySecret, type Stack } from "./stack.ts";
 import { npmProgram, postgresBin, type System } from "./system.ts";
 
 /** Makes an empty cluster where there is none, or only half of one. */
@@ -45,6 +45,13 @@ export async function prepareCluster(
   }
 }
 
+export interface DatabaseOptions {
+  /** The folder whose supabase/migrations are applied, where it is not the checkout. */
+  project?: string;
+  /** Runs when the database is what a project has before its first migration. */
+  beforeMigrations?: () => Promise<void>;
+}
+
 /**
  * Brings the database of a running PostgreSQL to what a hosted project is, and the migrations to the last one.
  * Gives back a warning where a migration that it has was edited since.
@@ -53,25 +60,22 @@ export async function prepareDatabase(
   system: System,
   stack: Stack,
   signal: AbortSignal,
+  { project = checkout, beforeMigrations }: DatabaseOptions = {},
 ): Promise<string | null> {
   const mark = readyMark(system, stack);
   const before = await exists(mark);
   const applied = before ? JSON.parse(await Deno.readTextFile(mark)) as Digests : {};
   const now = await migrationDigests();
   if (!before) {
-    const sql = postgres(stack.adminDatabaseUrl, { max: 1, onnotice: () => {} });
-    try {
-      await sql.unsafe(await Deno.readTextFile(`${checkout}/local/database/roles.sql`));
-    } finally {
-      await sql.end();
-    }
+    await makeProject(stack);
+    await beforeMigrations?.();
   }
-  const output = await pushMigrations(stack.databaseUrl, signal);
+  const output = await pushMigrations(stack.databaseUrl, signal, project);
   if (output !== null) {
     const hint = before ? "\n\nnpm run reset starts over with the migrations as they are now." : "";
     throw new Failure(`supabase db push failed:\n\n${output}${hint}`);
   }
-  await connectNotify(stack);
+  await describeStack(stack);
   await Deno.writeTextFile(mark, JSON.stringify({ ...now, ...applied }));
   const edited = Object.keys(applied).filter((name) => applied[name] !== now[name]);
   return edited.length === 0
@@ -81,14 +85,25 @@ export async function prepareDatabase(
     }. npm run reset starts over with an empty database.`;
 }
 
-/** Tells the database's job where this stack's function notify is. */
-async function connectNotify(stack: Stack): Promise<void> {
+/** Gives a new cluster the roles, extensions and grants that a project has before its first migration. */
+export async function makeProject(stack: Stack): Promise<void> {
+  const sql = postgres(stack.adminDatabaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    await sql.unsafe(await Deno.readTextFile(`${checkout}/local/database/roles.sql`));
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Tells the database where this stack's function notify is, and how many connections PostgREST has. */
+async function describeStack(stack: Stack): Promise<void> {
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await sql`
-      update private.notify_endpoint
+      update logloom_private.notify_endpoint
       set url = ${`${stack.internalUrl}/functions/v1/notify`}, secret = ${notifySecret}
       where singleton`;
+    await sql`update logloom_private.settings set api_pool_size = ${apiPoolSize} where singleton`;
   } finally {
     await sql.end();
   }
@@ -108,10 +123,14 @@ async function migrationDigests(): Promise<Digests> {
 }
 
 /** The very command that brings a hosted project up to date; gives back what it said when it failed. */
-async function pushMigrations(databaseUrl: string, signal: AbortSignal): Promise<string | null> {
+export async function pushMigrations(
+  databaseUrl: string,
+  signal?: AbortSignal,
+  project = checkout,
+): Promise<string | null> {
   const { success, stdout, stderr } = await new Deno.Command(npmProgram("supabase"), {
     args: ["db", "push", `--remote=${databaseUrl}`, "--include-seed", "--yes"],
-    cwd: checkout,
+    cwd: project,
     signal,
     env: { NO_COLOR: "1", SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
     stdin: "null",

@@ -42,6 +42,7 @@ export class BoundedLog {
 
   #append(chunk: Uint8Array): void {
     if (!this.#open) return;
+    chunk = withoutKeys(chunk);
     if (this.#size + chunk.length > largest) this.#turn();
     this.#file.writeSync(chunk);
     this.#size += chunk.length;
@@ -53,4 +54,12 @@ export class BoundedLog {
     this.#file = Deno.openSync(this.path, { create: true, append: true, mode: 0o600 });
     this.#size = 0;
   }
+}
+
+const key = /(ll_[0-9A-Za-z]{8})[0-9A-Za-z]{28}/g;
+
+/** nginx writes the address of a request that fails, and with it a key that stands there. */
+function withoutKeys(chunk: Uint8Array): Uint8Array {
+  const text = new TextDecoder().decode(chunk);
+  return text.includes("ll_") ? new TextEncoder().encode(text.replace(key, "$1…")) : chunk;
 }

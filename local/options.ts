@@ -2,12 +2,17 @@ import { parseArgs } from "node:util";
 import { Failure } from "./failure.ts";
 import { type Stack, stackNamed, stackNames } from "./stack.ts";
 
-/** Reads a command's flags; every command of the stack takes --stack, for those that work on several. */
-export function readOptions<Flag extends string>(
+/**
+ * Reads a command's flags and its options with a value; every command of the stack takes --stack,
+ * for those that work on several.
+ */
+export function readOptions<Flag extends string, Name extends string = never>(
   flags: readonly Flag[],
-): { stack: Stack } & Record<Flag, boolean> {
+  names: readonly Name[] = [],
+): { stack: Stack } & Record<Flag, boolean> & Record<Name, string | undefined> {
   const options: Record<string, { type: "boolean" | "string" }> = { stack: { type: "string" } };
   for (const flag of flags) options[flag] = { type: "boolean" };
+  for (const name of names) options[name] = { type: "string" };
   let values: Record<string, string | boolean | undefined>;
   try {
     ({ values } = parseArgs({ args: Deno.args, options }));
@@ -18,6 +23,11 @@ export function readOptions<Flag extends string>(
   const wanted = values.stack ?? "dev";
   const name = stackNames.find((known) => known === wanted);
   if (!name) throw new Failure(`There is no stack ${wanted}; there are ${stackNames.join(", ")}.`);
-  const given = flags.map((flag) => [flag, values[flag] === true]);
-  return { ...Object.fromEntries(given) as Record<Flag, boolean>, stack: stackNamed(name) };
+  const given = Object.fromEntries(flags.map((flag) => [flag, values[flag] === true]));
+  const told = Object.fromEntries(names.map((name) => [name, values[name]]));
+  return {
+    ...given as Record<Flag, boolean>,
+    ...told as Record<Name, string | undefined>,
+    stack: stackNamed(name),
+  };
 }

@@ -19,7 +19,8 @@ export function rootPath(): string {
   return `${cacheFolder()}/debian-${release}-postgresql-17.r${revision}`;
 }
 
-function cacheFolder(): string {
+/** What is made once a machine. */
+export function cacheFolder(): string {
   return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/logloom`;
 }
 

@@ -11,10 +11,18 @@ const commands = {
   start: "local/start.ts",
   stop: "local/stop.ts",
   reset: "local/reset.ts",
+  migration: "local/migration.ts",
   test: "tests/run.ts",
+  chaos: "tests/chaos/run.ts",
   bench: "bench/main.ts",
   ship: "cli/ship.ts",
+  "console:shots": "console/shots.ts",
   token: "cli/token.ts",
+  search: "cli/search.ts",
+  tail: "cli/tail.ts",
+  "install-into": "cli/install_into.ts",
+  uninstall: "cli/uninstall.ts",
+  lock: "local/lock.ts",
 };
 
 const [name, ...args] = process.argv.slice(2);

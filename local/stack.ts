@@ -9,10 +9,13 @@ export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-lon
 /** What the database's job shows to the function notify. It, too, protects nothing outside. */
 export const notifySecret = "local-secret-of-the-function-notify";
 
+/** Connections that PostgREST keeps; the database bounds by it what may run at once. */
+export const apiPoolSize = 20;
+
 /** Every local database role has this password, as under `supabase start`. */
 export const databasePassword = "postgres";
 
-export const stackNames = ["dev", "test", "bench"] as const;
+export const stackNames = ["dev", "test", "bench", "scratch"] as const;
 export type StackName = (typeof stackNames)[number];
 
 /** The edge functions, each in a process of its own. */
@@ -42,10 +45,26 @@ export interface Stack {
   stateFile: string;
 }
 
-const firstPort: Record<StackName, number> = { dev: 54321, test: 55321, bench: 56321 };
+/** Where the n-th process of a function listens, from 0 on. Hosted, there are as many as needed. */
+export function functionPort(stack: Stack, name: FunctionName, n: number): number {
+  if (n === 0) return stack.ports.functions[name];
+  return stack.ports.internal + 10 + (n - 1) * functionNames.length + functionNames.indexOf(name);
+}
+
+const firstPort: Record<StackName, number> = {
+  dev: 54321,
+  test: 55321,
+  bench: 56321,
+  scratch: 57321,
+};
+
+/** So that several checkouts on one machine can run at once: each sets another multiple of 20. */
+function portOffset(): number {
+  return Number(Deno.env.get("LOGLOOM_PORT_OFFSET") ?? "0");
+}
 
 export function stackNamed(name: StackName): Stack {
-  const first = firstPort[name];
+  const first = firstPort[name] + portOffset();
   const folder = `${checkout}/.logloom/${name}`;
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 10);
   const postgres = first + 1;

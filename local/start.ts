@@ -1,6 +1,7 @@
 import { Failure, run, sentence } from "./failure.ts";
 import { readState, runningState } from "./state.ts";
 import { readOptions } from "./options.ts";
+import { findRuntime, type Runtime } from "./runtime.ts";
 import type { Stack } from "./stack.ts";
 import { prepareSystem, type System } from "./system.ts";
 import { fromFileUrl } from "./files.ts";
@@ -10,7 +11,7 @@ import { welcome } from "./welcome.ts";
 const progress = (step: string) => console.log(`  ${step} …`);
 
 await run(async () => {
-  const options = readOptions(["background", "supervise"]);
+  const options = readOptions(["background", "supervise"], ["functions-runtime"]);
   const stack = options.stack;
   const running = await runningState(stack);
   if (running?.status === "ready") {
@@ -24,14 +25,22 @@ await run(async () => {
   // Before the set-up, which can take a minute.
   await clearTheWay(stack);
   const system = await prepareSystem(progress);
-  if (options.background) await startInBackground(stack);
-  else await stay(stack, system, options.supervise);
+  const runtime = await findRuntime(options["functions-runtime"], progress);
+  if (options.background) await startInBackground(stack, runtime);
+  else await stay(stack, system, runtime, options.supervise);
 });
 
-async function stay(stack: Stack, system: System, isQuiet: boolean): Promise<void> {
+async function stay(
+  stack: Stack,
+  system: System,
+  runtime: Runtime,
+  isQuiet: boolean,
+): Promise<void> {
   const { state } = await up(stack, system, {
     progress: isQuiet ? () => {} : progress,
+    serving: { runtime, processes: 1 },
     demo: stack.name === "dev",
+    console: stack.name === "dev",
     isService: true,
   });
   if (!isQuiet) {
@@ -42,7 +51,7 @@ async function stay(stack: Stack, system: System, isQuiet: boolean): Promise<voi
 }
 
 /** Starts this very program again without a terminal, and waits until the stack serves. */
-async function startInBackground(stack: Stack): Promise<void> {
+async function startInBackground(stack: Stack, runtime: Runtime): Promise<void> {
   await Deno.mkdir(`${stack.folder}/logs`, { recursive: true, mode: 0o700 });
   const log = `${stack.folder}/logs/supervisor.log`;
   const child = new Deno.Command("sh", {
@@ -57,6 +66,7 @@ async function startInBackground(stack: Stack): Promise<void> {
       fromFileUrl(new URL(import.meta.url)),
       "--supervise",
       `--stack=${stack.name}`,
+      `--functions-runtime=${runtime.version}`,
     ],
     stdin: "null",
     stdout: "null",

@@ -21,6 +21,8 @@ export interface State {
   accessLog: string;
   logs: string;
   demo: Demo | null;
+  /** Whether the gateway serves the console. */
+  hasConsole: boolean;
   warnings: string[];
   processes: Record<string, ProcessStatus>;
 }
@@ -55,6 +57,7 @@ export function newState(stack: Stack, supervisor: ProcessIdentity, accessLog: s
     accessLog,
     logs: `${stack.folder}/logs`,
     demo: null,
+    hasConsole: false,
     warnings: [],
     processes: {},
   };

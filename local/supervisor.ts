@@ -66,6 +66,14 @@ export class Supervisor {
     await process.start();
   }
 
+  /** Stops processes for good, the last first. */
+  async remove(isMeant: (name: string) => boolean): Promise<void> {
+    for (const process of this.#running.filter(({ name }) => isMeant(name)).toReversed()) {
+      await process.stop();
+      this.#running.splice(this.#running.indexOf(process), 1);
+    }
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const process of this.#running.toReversed()) await process.stop();

@@ -1,9 +1,16 @@
-import { prepareCluster, prepareDatabase } from "./database.ts";
+import { type DatabaseOptions, prepareCluster, prepareDatabase } from "./database.ts";
 import { removeIfThere } from "./files.ts";
 import { demo } from "./demo.ts";
 import { Failure, sentence } from "./failure.ts";
+import { buildConsole, publishConsole } from "./console.ts";
 import { endProcess, startOf } from "./identity.ts";
-import { functionProcess, presentFunctions } from "./processes/functions.ts";
+import {
+  functionProcesses,
+  oneOfEach,
+  presentFunctions,
+  type Serving,
+  writePrograms,
+} from "./processes/functions.ts";
 import {
   accessLog,
   gatewayProcess,
@@ -15,13 +22,17 @@ import { postgrestProcess } from "./processes/postgrest.ts";
 import { shipperProcess } from "./processes/shipper.ts";
 import type { Stack } from "./stack.ts";
 import { newState, readState, runningState, type State, StateWriter } from "./state.ts";
-import { Supervisor } from "./supervisor.ts";
+import { type ProcessStatus, Supervisor } from "./supervisor.ts";
 import type { System } from "./system.ts";
 
-export interface UpOptions {
+export interface UpOptions extends DatabaseOptions {
   progress: (step: string) => void;
+  /** How the edge functions are served; without it, one process of each on the current Deno. */
+  serving?: Serving;
   /** Makes the demo tenant's key and ships the access log to it. */
   demo?: boolean;
+  /** Builds the console where it changed, and serves it. */
+  console?: boolean;
   /** It runs until somebody ends it, so that to be ended is no failure. */
   isService?: boolean;
   /** Runs when the database is complete and nothing but PostgreSQL runs yet. */
@@ -30,6 +41,8 @@ export interface UpOptions {
 
 export interface UpStack {
   state: State;
+  /** Serves the edge functions in another way from now on. */
+  serve(serving: Serving): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -59,6 +72,17 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
   // The stack serves all the same; what a person should know is told at the end.
   const warn = (warning: string) => state.warnings.push(warning);
 
+  const serve = async (serving: Serving) => {
+    const served = await presentFunctions();
+    await supervisor.remove((name) => name === "gateway" || served.some((of) => isOf(of, name)));
+    await writePrograms(stack, served);
+    await writeGatewayConfig(system, stack, served, serving.processes);
+    for (const definition of functionProcesses(stack, served, serving)) {
+      await supervisor.start(definition);
+    }
+    await supervisor.start(gatewayProcess(system, stack));
+  };
+
   let turning: ReturnType<typeof setInterval> | undefined;
   let stopped: Promise<void> | undefined;
   const stop = () =>
@@ -87,22 +111,29 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     await prepareCluster(system, stack, interrupted.signal);
     await supervisor.start(postgresProcess(system, stack));
     await progress("Applying migrations (supabase db push)");
-    const warning = await prepareDatabase(system, stack, interrupted.signal);
+    const warning = await prepareDatabase(system, stack, interrupted.signal, options);
     if (warning) warn(warning);
     await options.afterDatabase?.();
     await progress("Starting PostgREST, functions and gateway");
-    const functions = await presentFunctions();
-    await writeGatewayConfig(system, stack, functions);
     await supervisor.start(postgrestProcess(stack));
-    for (const name of functions) await supervisor.start(functionProcess(stack, name));
-    await supervisor.start(gatewayProcess(system, stack));
+    await serve(options.serving ?? oneOfEach);
     turning = setInterval(() => {
-      const { pid, state } = supervisor.statuses.gateway;
-      if (state === "ready") turnAccessLog(system, stack, pid).catch(() => {});
+      // While the functions come to be served in another way there is none.
+      const gateway: ProcessStatus | undefined = supervisor.statuses.gateway;
+      if (gateway?.state === "ready") turnAccessLog(system, stack, gateway.pid).catch(() => {});
     }, 5_000);
     await progress("Waiting until all is healthy");
     const trouble = await becomesHealthy(stack);
     if (trouble) warn(trouble);
+    if (options.console) {
+      // Without the console the service serves all the same.
+      await buildConsole(progress, interrupted.signal).then(
+        () => publishConsole(system, stack),
+      ).then(
+        () => state.hasConsole = true,
+        (error) => warn(`There is no console: ${sentence(error)}`),
+      );
+    }
     if (options.demo) {
       await progress("Making the demo tenant's key");
       state.demo = await demo(stack).catch((error) => {
@@ -122,7 +153,12 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
   state.status = "ready";
   state.message = "";
   await publish();
-  return { state, stop };
+  return { state, serve, stop };
+}
+
+/** Whether a process is one of a function's. */
+function isOf(functionName: string, processName: string): boolean {
+  return processName === functionName || processName.startsWith(`${functionName}-`);
 }
 
 /** Waits until the service itself says that it is ready; gives back what it says when it does not. */

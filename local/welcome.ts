@@ -2,7 +2,7 @@ import { demoTenant } from "./demo.ts";
 import type { State } from "./state.ts";
 
 /** Tells a person what there is now and what to try first. */
-export function welcome({ url, databaseUrl, logs, demo, warnings }: State): void {
+export function welcome({ url, databaseUrl, logs, demo, hasConsole, warnings }: State): void {
   const strong = (text: string) => Deno.stdout.isTerminal() ? `\x1b[1m${text}\x1b[0m` : text;
   console.log(`
 ${strong("Logloom is running")}
@@ -13,6 +13,12 @@ ${strong("Logloom is running")}
 `);
   if (demo) {
     const { apiKey, userTokens: [first, second] } = demo;
+    if (hasConsole) {
+      console.log(`${strong("Console, signed in as user 1")}
+
+  ${url}/#token=${first}
+`);
+    }
     console.log(`${strong(`Tenant ${demoTenant}`)}
 
   API key    ${apiKey}

@@ -1,14 +1,16 @@
 import { startTestStack, type TestStack } from "./test_stack.ts";
-import { type StepResult, steps } from "./steps.ts";
+import type { Step, StepResult } from "./step.ts";
+import { longSteps, steps } from "./steps.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
+// npm test -- long: what takes too long to be run at every change.
 await run(async () => {
   const [wanted, ...files] = Deno.args;
-  const chosen = wanted === undefined ? steps : steps.filter((step) => step.name === wanted);
+  const chosen = choose(wanted);
   if (chosen.length === 0) {
-    const names = steps.map((step) => step.name).join(", ");
+    const names = [...steps, ...longSteps].map((step) => step.name).join(", ");
     throw new Failure(`There is no test step ${wanted}; there are ${names}.`);
   }
 
@@ -33,6 +35,12 @@ await run(async () => {
   if (failed) Deno.exit(1);
   if (stack) await removeIfThere(stack.stack.folder);
 });
+
+function choose(wanted: string | undefined): Step[] {
+  if (wanted === undefined) return steps;
+  if (wanted === "long") return longSteps;
+  return [...steps, ...longSteps].filter((step) => step.name === wanted);
+}
 
 interface Row extends StepResult {
   name: string;

@@ -1,27 +1,22 @@
 import { walk } from "./walk.ts";
 import { sqlStyleFaults } from "./sql_style.ts";
-import { pgtapDatabase, type TestStack } from "./test_stack.ts";
-import { anonKey, serviceRoleKey } from "../local/keys.ts";
-import { checkout, databasePassword, jwtSecret } from "../local/stack.ts";
-import { npmProgram, postgresBin } from "../local/system.ts";
-
-export interface StepResult {
-  passed: number;
-  failed: number;
-}
-
-interface Context {
-  /** The files named on the command line; none means all. */
-  files: string[];
-  stack: TestStack | undefined;
-}
-
-export interface Step {
-  name: string;
-  title: string;
-  needsStack: boolean;
-  run(context: Context): Promise<StepResult>;
-}
+import { startReleasedStack } from "./migrations/stack.ts";
+import { prepareConsoleTests } from "./console_step.ts";
+import { pgtapDatabase } from "./test_stack.ts";
+import { restore } from "./restore.ts";
+import { hosted, hostedAll } from "./hosted.ts";
+import { installSenders } from "./senders/packages.ts";
+import {
+  atLeastOneFailure,
+  check,
+  type Context,
+  denoTests,
+  output,
+  type Step,
+  type StepResult,
+} from "./step.ts";
+import { checkout, databasePassword } from "../local/stack.ts";
+import { postgresBin } from "../local/system.ts";
 
 const sources = ["local", "cli", "tests", "bench", "supabase/functions"];
 
@@ -46,12 +41,35 @@ export const steps: Step[] = [
     run: async ({ files }) =>
       await check(["deno", "check", ...(files.length ? files : await typeScript())]),
   },
-  { name: "sql", title: "how the SQL is written", needsStack: false, run: sqlStyle },
+  {
+    name: "sql",
+    title: "SQL, by a linter, and how it is written",
+    needsStack: false,
+    run: sqlSources,
+  },
   {
     name: "unit",
     title: "functions, command line and stack, each by itself",
     needsStack: false,
     run: (context) => denoTests(["supabase/functions", "cli", "local", "tests/unit"], context),
+  },
+  {
+    name: "migrations",
+    title: "schemas and migrations agree, and an upgrade under load loses nothing",
+    needsStack: false,
+    run: migrationTests,
+  },
+  {
+    name: "restore",
+    title: "a dump, restored into an empty database and repaired",
+    needsStack: false,
+    run: restore,
+  },
+  {
+    name: "guest",
+    title: "a project of somebody else, before, with and after Logloom",
+    needsStack: false,
+    run: (context) => denoTests(["tests/guest"], context),
   },
   {
     name: "db-lint",
@@ -71,9 +89,9 @@ export const steps: Step[] = [
   { name: "pgtap", title: "the database, by pg_prove", needsStack: true, run: pgtap },
   {
     name: "query",
-    title: "random queries, by the compiler and by a plain evaluator",
+    title: "random queries, by the compiler and by a plain evaluator; random records, sealed",
     needsStack: true,
-    run: (context) => denoTests(["tests/query"], context),
+    run: (context) => denoTests(["tests/query", "tests/sealing"], context),
   },
   {
     name: "e2e",
@@ -82,10 +100,31 @@ export const steps: Step[] = [
     run: (context) => denoTests(["tests/e2e"], context),
   },
   {
+    name: "console",
+    title: "the console: in a real browser, on the stack",
+    needsStack: true,
+    run: (context) => consoleTests(context, /tests\/console\/\w+_test\.ts$/),
+  },
+  {
     name: "faults",
     title: "processes killed, bodies malformed",
     needsStack: true,
     run: (context) => denoTests(["tests/faults"], context),
+  },
+  {
+    name: "senders",
+    title: "three senders of other services, as their pages show them",
+    needsStack: true,
+    run: async (context) => {
+      if (context.files.length > 0) return await senders("all", context);
+      return await senders("few", { ...context, files: representativeSenders });
+    },
+  },
+  {
+    name: "hosted",
+    title: "on the Deno of hosted functions, three processes of each behind the gateway",
+    needsStack: true,
+    run: hosted,
   },
   {
     name: "secrets",
@@ -95,14 +134,84 @@ export const steps: Step[] = [
   },
 ];
 
-async function typeScript(): Promise<string[]> {
-  return (await walk(sources)).filter((path) => path.endsWith(".ts"));
+/** What takes too long for every change: `npm test -- long`. */
+export const longSteps: Step[] = [
+  {
+    name: "senders-all",
+    title: "every sender, each also through an outage of five seconds",
+    needsStack: true,
+    run: (context) => senders("all", context, { LOGLOOM_LONG: "1" }),
+  },
+  {
+    name: "console-all",
+    title: "every journey through the console, and every screen",
+    needsStack: true,
+    run: (context) => consoleTests(context, /tests\/console\/long\/\w+_test\.ts$/),
+  },
+  {
+    name: "chaos",
+    title: "kills and cuts at random, under load",
+    needsStack: true,
+    run: (context) => denoTests(["tests/chaos"], context),
+  },
+  {
+    name: "hosted-all",
+    title: "everything through the front door, and every fault, served as hosted",
+    needsStack: true,
+    run: hostedAll,
+  },
+];
+
+async function consoleTests({ files, stack }: Context, chosen: RegExp): Promise<StepResult> {
+  if (!stack) throw new Error("the console needs a stack");
+  await prepareConsoleTests(stack);
+  const tests = (await walk(["tests/console"])).filter((path) => chosen.test(path));
+  return denoTests([], { files: files.length ? files : tests, stack });
 }
 
-async function sqlStyle({ files }: Context): Promise<StepResult> {
+async function migrationTests({ files }: Context): Promise<StepResult> {
+  const released = await startReleasedStack();
+  try {
+    Deno.env.set("LOGLOOM_PROJECT", released.project);
+    return await denoTests(["tests/migrations"], { files, stack: released });
+  } finally {
+    await released.stop();
+  }
+}
+
+const representativeSenders = ["otlp", "elasticsearch_bulk", "curl"]
+  .map((name) => `tests/senders/${name}_test.ts`);
+
+async function senders(
+  which: "few" | "all",
+  context: Context,
+  env: Record<string, string> = {},
+): Promise<StepResult> {
+  await installSenders(which, (step) => console.log(`  ${step} …`));
+  return await denoTests(["tests/senders"], context, "deno", [], env);
+}
+
+async function typeScript(): Promise<string[]> {
+  // The console's tests stand on packages of its own, and are checked when those are there.
+  return (await walk(sources)).filter((path) =>
+    path.endsWith(".ts") && !path.startsWith("tests/console/")
+  );
+}
+
+/** What a linter reads as PostgreSQL does, function bodies included; and how it is written. */
+async function sqlSources({ files }: Context): Promise<StepResult> {
   const all = (await walk(["supabase", "local"])).filter((path) => path.endsWith(".sql"));
-  const result = { passed: 0, failed: 0 };
-  for (const path of files.length ? files : all) {
+  const chosen = files.length ? files : all;
+  // Tests are psql's, with commands of its own.
+  const linted = chosen.filter((path) => !path.startsWith("supabase/tests/"));
+  const result = linted.length === 0 ? { passed: 0, failed: 0 } : await check([
+    `${checkout}/node_modules/.bin/postgres-language-server`,
+    "check",
+    "--error-on-warnings",
+    "--max-diagnostics=50",
+    ...linted,
+  ]);
+  for (const path of chosen) {
     const faults = sqlStyleFaults(await Deno.readTextFile(`${checkout}/${path}`));
     for (const { line, message } of faults) console.log(`${path}:${line}: ${message}`);
     if (faults.length > 0) result.failed += 1;
@@ -111,20 +220,18 @@ async function sqlStyle({ files }: Context): Promise<StepResult> {
   return result;
 }
 
-/** Runs a tool that passes or fails as a whole. */
-async function check(argv: string[]): Promise<StepResult> {
-  const { code } = await output(argv, {});
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
-}
-
 /** What the advisors find and we mean so, by the beginning of its key. */
 const committing =
   "a procedure that commits cannot carry a set clause; it qualifies every name instead";
+const hosts =
+  "the project's own pre-request function runs inside and has the search_path of the request";
 const accepted: Record<string, string> = {
-  function_search_path_mutable_private_write_logs_: committing,
-  function_search_path_mutable_private_evaluate_alerts_: committing,
-  function_search_path_mutable_private_run_retention_: committing,
-  function_search_path_mutable_private_run_deletions_: committing,
+  function_search_path_mutable_logloom_private_check_request_: hosts,
+  function_search_path_mutable_logloom_private_call_host_pre_request_: hosts,
+  function_search_path_mutable_logloom_private_write_logs_: committing,
+  function_search_path_mutable_logloom_private_evaluate_alerts_: committing,
+  function_search_path_mutable_logloom_private_run_retention_: committing,
+  function_search_path_mutable_logloom_private_run_job_: committing,
 };
 
 async function advisors({ stack }: Context): Promise<StepResult> {
@@ -167,32 +274,6 @@ interface Finding {
   cache_key: string;
 }
 
-async function denoTests(folders: string[], { files, stack }: Context): Promise<StepResult> {
-  const tests = files.length
-    ? files
-    : (await walk(folders)).filter((path) => /_test\.ts$/.test(path));
-  if (tests.length === 0) return { passed: 0, failed: 0 };
-  const { code, text } = await output(
-    ["deno", "test", "--allow-all", "--no-check", "--cached-only", ...tests],
-    stack ? stackEnv(stack) : {},
-  );
-  const counts = /(\d+) passed[^|\n]*\| (\d+) failed/.exec(text);
-  return atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
-}
-
-/** What a test needs to find the stack and to do to it what it has in mind. */
-function stackEnv({ stack }: TestStack): Record<string, string> {
-  return {
-    LOGLOOM_URL: stack.url,
-    LOGLOOM_DB_URL: stack.databaseUrl,
-    LOGLOOM_ADMIN_DB_URL: stack.adminDatabaseUrl,
-    LOGLOOM_ANON_KEY: anonKey,
-    LOGLOOM_SERVICE_ROLE_KEY: serviceRoleKey,
-    LOGLOOM_JWT_SECRET: jwtSecret,
-    LOGLOOM_STATE_FILE: stack.stateFile,
-  };
-}
-
 async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> {
   if (!testStack) throw new Error("pgTAP needs a stack");
   const { stack, system } = testStack;
@@ -208,23 +289,46 @@ async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> 
     await system.makeFolder("postgres", copy.slice(0, copy.lastIndexOf("/")));
     await system.writeFile("postgres", copy, await Deno.readTextFile(`${checkout}/${path}`));
   }
-  const { code, text } = await output(
-    system.command("postgres", "/usr/bin/pg_prove", [
-      "--psql-bin",
-      `${postgresBin}/psql`,
-      "--host=127.0.0.1",
-      `--port=${stack.ports.postgres}`,
-      "--username=postgres",
-      `--dbname=${pgtapDatabase}`,
-      ...tests.map((path) => `${folder}/${path}`),
-    ]),
-    { PGPASSWORD: databasePassword, TZ: "UTC", LC_ALL: "C.UTF-8" },
-    (line) => line.replaceAll(`${folder}/supabase/tests/`, ""),
+  const prove = async (paths: string[], sealed?: string) => {
+    if (paths.length === 0) return { passed: 0, failed: 0 };
+    if (sealed) console.log(`with the records of each test ${sealed}:`);
+    return await pgProve(paths, sealed);
+  };
+  const pgProve = async (paths: string[], sealed: string | undefined) => {
+    const { code, text } = await output(
+      system.command("postgres", "/usr/bin/pg_prove", [
+        "--psql-bin",
+        `${postgresBin}/psql`,
+        "--host=127.0.0.1",
+        `--port=${stack.ports.postgres}`,
+        "--username=postgres",
+        `--dbname=${pgtapDatabase}`,
+        ...paths.map((path) => `${folder}/${path}`),
+      ]),
+      {
+        PGPASSWORD: databasePassword,
+        TZ: "UTC",
+        LC_ALL: "C.UTF-8",
+        PGOPTIONS: sealed ? `-c logloom_test.sealed=${sealed}` : "",
+      },
+      (line) => line.replaceAll(`${folder}/supabase/tests/`, ""),
+    );
+    const run = Number(/^Files=\d+, Tests=(\d+)/m.exec(text)?.[1] ?? 0);
+    const failed = [...text.matchAll(/Failed (\d+)\/\d+ subtests/g)]
+      .reduce((sum, [, count]) => sum + Number(count), 0);
+    return atLeastOneFailure(code, run - failed, failed);
+  };
+  // What reads records answers the same whether they are rows, sealed, or some of them sealed.
+  const reading = tests.filter((path) =>
+    /\/tests\/search\/(?!plans|counts_|days\.|a_slow)/.test(path)
   );
-  const run = Number(/^Files=\d+, Tests=(\d+)/m.exec(text)?.[1] ?? 0);
-  const failed = [...text.matchAll(/Failed (\d+)\/\d+ subtests/g)]
-    .reduce((sum, [, count]) => sum + Number(count), 0);
-  return atLeastOneFailure(code, run - failed, failed);
+  const result = await prove(tests);
+  for (const sealed of ["all", "some"]) {
+    const { passed, failed } = await prove(reading, sealed);
+    result.passed += passed;
+    result.failed += failed;
+  }
+  return result;
 }
 
 /** What no log may show: an API key (its first characters may), and a token of three parts. */
@@ -246,51 +350,4 @@ async function secretsInLogs({ stack: testStack }: Context): Promise<StepResult>
     console.log(`${name}: ${lines.length - 1} lines`);
   }
   return result.passed + result.failed > 0 ? result : { passed: 0, failed: 1 };
-}
-
-/** A tool that fails without saying which test did so has failed all the same. */
-function atLeastOneFailure(code: number, passed: number, failed: number): StepResult {
-  return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
-}
-
-/** Runs a command, shows what it says as it says it, and gives it back as well. */
-async function output(
-  [program, ...args]: string[],
-  env: Record<string, string>,
-  shown: (line: string) => string | null = (line) => line,
-): Promise<{ code: number; text: string }> {
-  const child = new Deno.Command(
-    program === "deno" || program === "supabase" ? npmProgram(program) : program,
-    {
-      args,
-      cwd: program === "chroot" ? "/" : checkout,
-      env: {
-        ...env,
-        NO_COLOR: "1",
-        DENO_NO_UPDATE_CHECK: "1",
-        SUPABASE_TELEMETRY_DISABLED: "1",
-        DO_NOT_TRACK: "1",
-      },
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-    },
-  ).spawn();
-  let text = "";
-  const show = (line: string) => {
-    const words = shown(line);
-    if (words !== null) console.log(words);
-  };
-  const take = async (stream: ReadableStream<Uint8Array>) => {
-    let rest = "";
-    for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) show(line);
-    }
-    if (rest !== "") show(rest);
-  };
-  const [status] = await Promise.all([child.status, take(child.stdout), take(child.stderr)]);
-  return { code: status.code, text };
 }

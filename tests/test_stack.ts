@@ -1,8 +1,9 @@
-import postgres from "postgres";
 import { removeCluster } from "../local/database.ts";
 import { Failure } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
-import { databaseUrl, type Stack, stackNamed } from "../local/stack.ts";
+import type { Serving } from "../local/processes/functions.ts";
+import { cloneDatabase } from "../local/migrations/databases.ts";
+import { type Stack, stackNamed } from "../local/stack.ts";
 import { runningState } from "../local/state.ts";
 import { prepareSystem, type System } from "../local/system.ts";
 import { endLeftovers, up } from "../local/up.ts";
@@ -13,6 +14,8 @@ export const pgtapDatabase = "pgtap";
 export interface TestStack {
   stack: Stack;
   system: System;
+  /** Serves the edge functions in another way from now on. */
+  serve(serving: Serving): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,32 +37,17 @@ export async function startTestStack(): Promise<TestStack> {
   Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
   const running = await up(stack, system, {
     progress,
-    afterDatabase: () => clonePgtapDatabase(stack),
+    afterDatabase: async () => {
+      await cloneDatabase(stack, "postgres", pgtapDatabase);
+    },
   });
   return {
     stack,
     system,
+    serve: running.serve,
     stop: async () => {
       await running.stop();
       await removeCluster(system, stack);
     },
   };
-}
-
-export function pgtapUrl(stack: Stack): string {
-  return databaseUrl("postgres", stack.ports.postgres, pgtapDatabase);
-}
-
-/** A database can be cloned while nobody is in it: pg_cron's launcher is kept out meanwhile. */
-async function clonePgtapDatabase(stack: Stack): Promise<void> {
-  const url = databaseUrl("supabase_admin", stack.ports.postgres, "template1");
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    await sql`alter database postgres with allow_connections false`;
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'postgres'`;
-    await sql`create database ${sql(pgtapDatabase)} template postgres owner postgres`;
-  } finally {
-    await sql`alter database postgres with allow_connections true`;
-    await sql.end();
-  }
 }

@@ -12,53 +12,68 @@ export type Database = {
     };
     Functions: {
       "acknowledge_alert": {
-        Args: { "p_alert_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["success"];
+        Args: { "p_alert_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
-          to: "success";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "add_member": {
+        Args: {
+          "p_email"?: string;
+          "p_role": string;
+          "p_tenant_id"?: string;
+          "p_user_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_member"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_member";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "check_plan_feature": {
-        Args: { "p_feature"?: string };
-        Returns: Database["public"]["CompositeTypes"]["plan_feature"];
+        Args: { "p_feature": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_plan_feature"];
         SetofOptions: {
           from: "*";
-          to: "plan_feature";
+          to: "logloom_plan_feature";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "claim_notifications": {
-        Args: { "p_limit"?: number };
-        Returns: Database["public"]["CompositeTypes"]["claimed_notification"][];
+        Args: { "p_limit": number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_claimed_notification"][];
         SetofOptions: {
           from: "*";
-          to: "claimed_notification";
+          to: "logloom_claimed_notification";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "create_alert_rule": {
         Args: {
-          "p_comparison"?: string;
-          "p_cooldown_minutes"?: number;
+          "p_comparison": Database["public"]["Enums"]["logloom_alert_comparison"];
+          "p_cooldown_minutes": number;
           "p_description"?: string;
-          "p_enabled"?: boolean;
-          "p_name"?: string;
+          "p_enabled": boolean;
+          "p_name": string;
           "p_notification_config"?: Json;
           "p_notification_destinations"?: (string)[];
-          "p_query_dsl"?: string;
+          "p_query_dsl": string;
           "p_tenant_id"?: string;
-          "p_threshold"?: number;
-          "p_window_minutes"?: number;
+          "p_threshold": number;
+          "p_window_minutes": number;
         };
-        Returns: Database["public"]["CompositeTypes"]["alert_rule"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
         SetofOptions: {
           from: "*";
-          to: "alert_rule";
+          to: "logloom_alert_rule";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -66,14 +81,14 @@ export type Database = {
       "create_api_key": {
         Args: {
           "p_expires_at"?: string;
-          "p_name"?: string;
+          "p_name": string;
           "p_scopes"?: (string)[];
           "p_tenant_id"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["created_api_key"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
         SetofOptions: {
           from: "*";
-          to: "created_api_key";
+          to: "logloom_created_api_key";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -83,18 +98,28 @@ export type Database = {
           "p_category"?: string;
           "p_description"?: string;
           "p_is_shared"?: boolean;
-          "p_name"?: string;
-          "p_query_dsl"?: string;
+          "p_name": string;
+          "p_query_dsl": string;
           "p_tags"?: (string)[];
         };
         Returns: string;
       };
-      "delete_alert_rule": {
-        Args: { "p_rule_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["success"];
+      "create_tenant": {
+        Args: { "p_tenant_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_tenant"];
         SetofOptions: {
           from: "*";
-          to: "success";
+          to: "logloom_tenant";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_alert_rule": {
+        Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -102,74 +127,94 @@ export type Database = {
       "delete_logs": {
         Args: {
           "p_dry_run"?: boolean;
-          "p_query_dsl"?: string;
-          "p_ts_from"?: string;
-          "p_ts_to"?: string;
+          "p_query_dsl": string;
+          "p_ts_from": string;
+          "p_ts_to": string;
         };
-        Returns: Database["public"]["CompositeTypes"]["retention_run"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_retention_run"];
         SetofOptions: {
           from: "*";
-          to: "retention_run";
+          to: "logloom_retention_run";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "delete_saved_search": {
-        Args: { "p_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["success"];
+        Args: { "p_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
-          to: "success";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_tenant": {
+        Args: { "p_tenant_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_tenant_deletion"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_tenant_deletion";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "get_alert_rule": {
-        Args: { "p_rule_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["alert_rule"];
+        Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
         SetofOptions: {
           from: "*";
-          to: "alert_rule";
+          to: "logloom_alert_rule";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "get_api_key_usage": {
-        Args: { "p_key_id"?: string; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["api_key_usage"];
+        Args: { "p_key_id": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_api_key_usage"];
         SetofOptions: {
           from: "*";
-          to: "api_key_usage";
+          to: "logloom_api_key_usage";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "get_current_tenant": {
         Args: { "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["tenant"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_tenant"];
         SetofOptions: {
           from: "*";
-          to: "tenant";
+          to: "logloom_tenant";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "get_log": {
-        Args: { "p_id"?: string; "p_ts"?: string };
-        Returns: Database["public"]["CompositeTypes"]["log_record"];
+        Args: { "p_id": string; "p_ts"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_record"];
         SetofOptions: {
           from: "*";
-          to: "log_record";
+          to: "logloom_log_record";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
-      "get_saved_search": {
-        Args: { "p_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["saved_search"];
+      "get_log_context": {
+        Args: { "p_after"?: number; "p_before"?: number; "p_id"?: string; "p_ts"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_record"][];
         SetofOptions: {
           from: "*";
-          to: "saved_search";
+          to: "logloom_log_record";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "get_saved_search": {
+        Args: { "p_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_saved_search";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -178,20 +223,20 @@ export type Database = {
       "get_saved_search_count": { Args: Record<PropertyKey, never>; Returns: number };
       "get_tenant_settings": {
         Args: { "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["tenant_settings"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_tenant_settings"];
         SetofOptions: {
           from: "*";
-          to: "tenant_settings";
+          to: "logloom_tenant_settings";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "get_usage": {
         Args: { "p_months"?: number; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["usage"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_usage"];
         SetofOptions: {
           from: "*";
-          to: "usage";
+          to: "logloom_usage";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -202,6 +247,7 @@ export type Database = {
           "p_attrs"?: (Json)[];
           "p_body_digest"?: string;
           "p_bytes"?: number;
+          "p_claims"?: Json;
           "p_env"?: (string)[];
           "p_errors"?: Json;
           "p_host"?: (string)[];
@@ -214,6 +260,7 @@ export type Database = {
           "p_req_id"?: (string)[];
           "p_route"?: (string)[];
           "p_service"?: (string)[];
+          "p_slice"?: number;
           "p_tenant_id"?: string;
           "p_ts"?: (string)[];
           "p_user_id"?: (string)[];
@@ -228,10 +275,10 @@ export type Database = {
           "p_limit"?: number;
           "p_rule_id"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["alert_delivery"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_delivery"][];
         SetofOptions: {
           from: "*";
-          to: "alert_delivery";
+          to: "logloom_alert_delivery";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -246,30 +293,30 @@ export type Database = {
           "p_ts_from"?: string;
           "p_ts_to"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["alert_history_entry"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_history_entry"][];
         SetofOptions: {
           from: "*";
-          to: "alert_history_entry";
+          to: "logloom_alert_history_entry";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "list_alert_rules": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["alert_rule"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"][];
         SetofOptions: {
           from: "*";
-          to: "alert_rule";
+          to: "logloom_alert_rule";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "list_api_keys": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["api_key"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_api_key"][];
         SetofOptions: {
           from: "*";
-          to: "api_key";
+          to: "logloom_api_key";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -283,40 +330,50 @@ export type Database = {
           "p_ts_from"?: string;
           "p_ts_to"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["audit_event"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_audit_event"][];
         SetofOptions: {
           from: "*";
-          to: "audit_event";
+          to: "logloom_audit_event";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "list_log_fields": {
-        Args: { "p_ts_from"?: string; "p_ts_to"?: string };
-        Returns: Database["public"]["CompositeTypes"]["log_field"][];
+        Args: { "p_query_dsl"?: string; "p_ts_from"?: string; "p_ts_to"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_field"][];
         SetofOptions: {
           from: "*";
-          to: "log_field";
+          to: "logloom_log_field";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_members": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_member"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_member";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "list_retention_runs": {
         Args: { "p_after"?: string; "p_kind"?: string; "p_limit"?: number; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["retention_run"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_retention_run"][];
         SetofOptions: {
           from: "*";
-          to: "retention_run";
+          to: "logloom_retention_run";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "list_saved_searches": {
         Args: { "include_shared"?: boolean; "p_after"?: string; "p_limit"?: number };
-        Returns: Database["public"]["CompositeTypes"]["saved_search"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"][];
         SetofOptions: {
           from: "*";
-          to: "saved_search";
+          to: "logloom_saved_search";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -328,10 +385,25 @@ export type Database = {
           "p_ts_from"?: string;
           "p_ts_to"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["log_histogram"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_histogram"];
         SetofOptions: {
           from: "*";
-          to: "log_histogram";
+          to: "logloom_log_histogram";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "log_series": {
+        Args: {
+          "p_buckets"?: number;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_series_answer"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_series_answer";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -343,17 +415,17 @@ export type Database = {
           "p_ts_from"?: string;
           "p_ts_to"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["log_stat"][];
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_stat"][];
         SetofOptions: {
           from: "*";
-          to: "log_stat";
+          to: "logloom_log_stat";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "preview_alert_rule": {
         Args: {
-          "p_comparison"?: string;
+          "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
           "p_cooldown_minutes"?: number;
           "p_query_dsl"?: string;
           "p_rule_id"?: string;
@@ -361,50 +433,60 @@ export type Database = {
           "p_threshold"?: number;
           "p_window_minutes"?: number;
         };
-        Returns: Database["public"]["CompositeTypes"]["alert_preview"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_preview"];
         SetofOptions: {
           from: "*";
-          to: "alert_preview";
+          to: "logloom_alert_preview";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "remove_member": {
+        Args: { "p_tenant_id"?: string; "p_user_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "retry_alert_delivery": {
-        Args: { "p_delivery_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["alert_delivery"];
+        Args: { "p_delivery_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_delivery"];
         SetofOptions: {
           from: "*";
-          to: "alert_delivery";
+          to: "logloom_alert_delivery";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "revoke_api_key": {
-        Args: { "p_key_id"?: string; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["success"];
+        Args: { "p_key_id": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
-          to: "success";
+          to: "logloom_success";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "rotate_api_key": {
-        Args: { "p_key_id"?: string; "p_overlap_minutes"?: number; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["created_api_key"];
+        Args: { "p_key_id": string; "p_overlap_minutes"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
         SetofOptions: {
           from: "*";
-          to: "created_api_key";
+          to: "logloom_created_api_key";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "rotate_webhook_secret": {
-        Args: { "p_rule_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["webhook_secret"];
+        Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_webhook_secret"];
         SetofOptions: {
           from: "*";
-          to: "webhook_secret";
+          to: "logloom_webhook_secret";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -417,20 +499,20 @@ export type Database = {
           "p_ts_from"?: string;
           "p_ts_to"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["saved_search_run"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_saved_search_run"];
         SetofOptions: {
           from: "*";
-          to: "saved_search_run";
+          to: "logloom_saved_search_run";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "run_writer": {
         Args: Record<PropertyKey, never>;
-        Returns: Database["public"]["CompositeTypes"]["writer_run"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_writer_run"];
         SetofOptions: {
           from: "*";
-          to: "writer_run";
+          to: "logloom_writer_run";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -444,54 +526,69 @@ export type Database = {
           "p_ts_from"?: string;
           "p_ts_to"?: string;
         };
-        Returns: Database["public"]["CompositeTypes"]["log_page"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_page"];
         SetofOptions: {
           from: "*";
-          to: "log_page";
+          to: "logloom_log_page";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "set_member_role": {
+        Args: { "p_role": string; "p_tenant_id"?: string; "p_user_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_member"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_member";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "settle_notification": {
         Args: {
-          "p_claim_id"?: string;
+          "p_claim_id": string;
           "p_error"?: string;
-          "p_notification_id"?: string;
-          "p_outcome"?: string;
+          "p_notification_id": string;
+          "p_outcome": string;
           "p_retry_after"?: number;
           "p_status"?: number;
         };
-        Returns: Database["public"]["CompositeTypes"]["success"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
-          to: "success";
+          to: "logloom_success";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "tail_logs": {
-        Args: { "p_cursor"?: string; "p_limit"?: number; "p_query_dsl"?: string };
-        Returns: Database["public"]["CompositeTypes"]["log_tail"];
+        Args: {
+          "p_backlog"?: number;
+          "p_cursor"?: string;
+          "p_limit"?: number;
+          "p_query_dsl"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_tail"];
         SetofOptions: {
           from: "*";
-          to: "log_tail";
+          to: "logloom_log_tail";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "test_alert_rule": {
-        Args: { "p_rule_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["alert_delivery"][];
+        Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_delivery"][];
         SetofOptions: {
           from: "*";
-          to: "alert_delivery";
+          to: "logloom_alert_delivery";
           isOneToOne: false;
           isSetofReturn: true;
         };
       };
       "update_alert_rule": {
         Args: {
-          "p_comparison"?: string;
+          "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
           "p_cooldown_minutes"?: number;
           "p_description"?: string;
           "p_enabled"?: boolean;
@@ -499,14 +596,14 @@ export type Database = {
           "p_notification_config"?: Json;
           "p_notification_destinations"?: (string)[];
           "p_query_dsl"?: string;
-          "p_rule_id"?: string;
+          "p_rule_id": string;
           "p_threshold"?: number;
           "p_window_minutes"?: number;
         };
-        Returns: Database["public"]["CompositeTypes"]["alert_rule"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
         SetofOptions: {
           from: "*";
-          to: "alert_rule";
+          to: "logloom_alert_rule";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -515,16 +612,16 @@ export type Database = {
         Args: {
           "p_category"?: string;
           "p_description"?: string;
-          "p_id"?: string;
+          "p_id": string;
           "p_is_shared"?: boolean;
           "p_name"?: string;
           "p_query_dsl"?: string;
           "p_tags"?: (string)[];
         };
-        Returns: Database["public"]["CompositeTypes"]["saved_search"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"];
         SetofOptions: {
           from: "*";
-          to: "saved_search";
+          to: "logloom_saved_search";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -535,35 +632,35 @@ export type Database = {
           "p_tenant_id"?: string;
           "pipeline_config"?: Json;
         };
-        Returns: Database["public"]["CompositeTypes"]["tenant_settings"];
+        Returns: Database["public"]["CompositeTypes"]["logloom_tenant_settings"];
         SetofOptions: {
           from: "*";
-          to: "tenant_settings";
+          to: "logloom_tenant_settings";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
       "validate_query": {
-        Args: { "p_query_dsl"?: string };
-        Returns: Database["public"]["CompositeTypes"]["query_validity"];
+        Args: { "p_query_dsl": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_query_validity"];
         SetofOptions: {
           from: "*";
-          to: "query_validity";
+          to: "logloom_query_validity";
           isOneToOne: true;
           isSetofReturn: false;
         };
       };
     };
     Enums: {
-      "alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
+      "logloom_alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
     };
     CompositeTypes: {
-      "alert_delivery": {
+      "logloom_alert_delivery": {
         "delivery_id": string | null;
         "alert_id": string | null;
         "rule_id": string | null;
-        "channel": string | null;
-        "status": string | null;
+        "channel": "email" | "webhook" | null;
+        "status": "pending" | "delivered" | "failed" | null;
         "attempts": number | null;
         "created_at": string | null;
         "last_attempt_at": string | null;
@@ -572,7 +669,7 @@ export type Database = {
         "last_status": number | null;
         "last_error": string | null;
       };
-      "alert_history_entry": {
+      "logloom_alert_history_entry": {
         "alert_id": string | null;
         "rule_id": string | null;
         "tenant_id": string | null;
@@ -588,26 +685,32 @@ export type Database = {
         "notification_error": string | null;
         "window_start": string | null;
         "window_end": string | null;
+        "group": Json | null;
       };
-      "alert_preview": {
+      "logloom_alert_preview": {
         "ts_from": string | null;
         "ts_to": string | null;
         "step_minutes": number | null;
-        "alerts": (Database["public"]["CompositeTypes"]["alert_preview_entry"])[] | null;
+        "alerts": (Database["public"]["CompositeTypes"]["logloom_alert_preview_entry"])[] | null;
+        "series": (Database["public"]["CompositeTypes"]["logloom_alert_preview_point"])[] | null;
       };
-      "alert_preview_entry": {
+      "logloom_alert_preview_entry": {
         "window_start": string | null;
         "window_end": string | null;
         "value": number | null;
       };
-      "alert_rule": {
+      "logloom_alert_preview_point": {
+        "ts": string | null;
+        "value": number | null;
+      };
+      "logloom_alert_rule": {
         "rule_id": string | null;
         "tenant_id": string | null;
         "name": string | null;
         "description": string | null;
         "query_dsl": string | null;
         "threshold": number | null;
-        "comparison": Database["public"]["Enums"]["alert_comparison"] | null;
+        "comparison": Database["public"]["Enums"]["logloom_alert_comparison"] | null;
         "window_minutes": number | null;
         "cooldown_minutes": number | null;
         "enabled": boolean | null;
@@ -619,19 +722,19 @@ export type Database = {
         "last_value": number | null;
         "last_error": string | null;
       };
-      "api_key": {
+      "logloom_api_key": {
         "key_id": string | null;
         "tenant_id": string | null;
         "name": string | null;
         "key_prefix": string | null;
         "scopes": (string)[] | null;
-        "status": string | null;
+        "status": "revoked" | "expired" | "active" | null;
         "created_at": string | null;
         "last_used_at": string | null;
         "expires_at": string | null;
         "revoked_at": string | null;
       };
-      "api_key_usage": {
+      "logloom_api_key_usage": {
         "key_id": string | null;
         "name": string | null;
         "created_at": string | null;
@@ -639,7 +742,7 @@ export type Database = {
         "days_since_creation": number | null;
         "days_since_last_use": number | null;
       };
-      "audit_event": {
+      "logloom_audit_event": {
         "event_id": string | null;
         "tenant_id": string | null;
         "occurred_at": string | null;
@@ -648,7 +751,7 @@ export type Database = {
         "subject": string | null;
         "details": Json | null;
       };
-      "claimed_notification": {
+      "logloom_claimed_notification": {
         "notification_id": string | null;
         "claim_id": string | null;
         "channel": string | null;
@@ -656,56 +759,57 @@ export type Database = {
         "body": string | null;
         "secrets": (string)[] | null;
       };
-      "created_api_key": {
+      "logloom_created_api_key": {
         "key_id": string | null;
         "tenant_id": string | null;
         "name": string | null;
         "key_prefix": string | null;
         "key_value": string | null;
         "scopes": (string)[] | null;
-        "status": string | null;
+        "status": "revoked" | "expired" | "active" | null;
         "created_at": string | null;
         "expires_at": string | null;
       };
-      "log_bucket": {
+      "logloom_log_bucket": {
         "ts": string | null;
         "count": number | null;
-        "levels": Database["public"]["CompositeTypes"]["log_level_counts"] | null;
+        "levels": Database["public"]["CompositeTypes"]["logloom_log_level_counts"] | null;
       };
-      "log_field": {
+      "logloom_log_field": {
         "field": string | null;
         "type": string | null;
         "count": number | null;
-        "values": (Database["public"]["CompositeTypes"]["log_field_value"])[] | null;
+        "values": (Database["public"]["CompositeTypes"]["logloom_log_field_value"])[] | null;
       };
-      "log_field_value": {
+      "logloom_log_field_value": {
         "value": string | null;
         "count": number | null;
       };
-      "log_histogram": {
+      "logloom_log_histogram": {
         "interval_seconds": number | null;
         "total": number | null;
-        "buckets": (Database["public"]["CompositeTypes"]["log_bucket"])[] | null;
+        "buckets": (Database["public"]["CompositeTypes"]["logloom_log_bucket"])[] | null;
       };
-      "log_level_counts": {
+      "logloom_log_level_counts": {
         "debug": number | null;
         "info": number | null;
         "warn": number | null;
         "error": number | null;
         "none": number | null;
       };
-      "log_page": {
-        "logs": (Database["public"]["CompositeTypes"]["log_record"])[] | null;
+      "logloom_log_page": {
+        "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
         "next_cursor": string | null;
         "ts_from": string | null;
         "ts_to": string | null;
+        "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
       };
-      "log_record": {
+      "logloom_log_record": {
         "id": string | null;
         "tenant_id": string | null;
         "ts": string | null;
         "received_at": string | null;
-        "level": string | null;
+        "level": "debug" | "info" | "warn" | "error" | null;
         "msg": string | null;
         "service": string | null;
         "env": string | null;
@@ -715,45 +819,69 @@ export type Database = {
         "host": string | null;
         "attrs": Json | null;
       };
-      "log_stat": {
+      "logloom_log_series": {
+        "group": Json | null;
+        "points": Json | null;
+      };
+      "logloom_log_series_answer": {
+        "interval_seconds": number | null;
+        "series": (Database["public"]["CompositeTypes"]["logloom_log_series"])[] | null;
+        "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
+      "logloom_log_stat": {
         "group": Json | null;
         "value": number | null;
+        "values": Json | null;
+        "total_groups": number | null;
+        "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
       };
-      "log_tail": {
-        "logs": (Database["public"]["CompositeTypes"]["log_record"])[] | null;
+      "logloom_log_tail": {
+        "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
         "next_cursor": string | null;
         "more": boolean | null;
       };
-      "notification_preferences": {
+      "logloom_member": {
+        "user_id": string | null;
+        "role": string | null;
+        "email": string | null;
+        "created_at": string | null;
+      };
+      "logloom_notification_preferences": {
         "email_enabled": boolean | null;
         "webhook_enabled": boolean | null;
       };
-      "pipeline_config": {
+      "logloom_pipeline_config": {
         "retention_days": number | null;
         "compression": boolean | null;
       };
-      "plan_feature": {
+      "logloom_plan_feature": {
         "enabled": boolean | null;
         "maxCount": number | null;
         "currentCount": number | null;
       };
-      "plan_features": {
+      "logloom_plan_features": {
         "saved_searches": boolean | null;
         "max_saved_searches": number | null;
         "alerts": boolean | null;
         "max_alerts": number | null;
       };
-      "query_validity": {
+      "logloom_query_validity": {
         "valid": boolean | null;
         "error": string | null;
         "position": number | null;
         "hint": string | null;
+        "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
       };
-      "retention_run": {
+      "logloom_query_warning": {
+        "position": number | null;
+        "message": string | null;
+        "suggestion": string | null;
+      };
+      "logloom_retention_run": {
         "run_id": string | null;
         "tenant_id": string | null;
-        "kind": string | null;
-        "status": string | null;
+        "kind": "retention" | "erasure" | null;
+        "status": "queued" | "running" | "done" | "interrupted" | "failed" | null;
         "requested_by": string | null;
         "requested_at": string | null;
         "query_dsl": string | null;
@@ -765,7 +893,7 @@ export type Database = {
         "finished_at": string | null;
         "error": string | null;
       };
-      "saved_search": {
+      "logloom_saved_search": {
         "id": string | null;
         "name": string | null;
         "description": string | null;
@@ -779,33 +907,38 @@ export type Database = {
         "last_run_at": string | null;
         "run_count": number | null;
       };
-      "saved_search_run": {
-        "logs": (Database["public"]["CompositeTypes"]["log_record"])[] | null;
+      "logloom_saved_search_run": {
+        "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
         "next_cursor": string | null;
         "ts_from": string | null;
         "ts_to": string | null;
-        "stats": (Database["public"]["CompositeTypes"]["log_stat"])[] | null;
+        "stats": (Database["public"]["CompositeTypes"]["logloom_log_stat"])[] | null;
       };
-      "success": {
+      "logloom_success": {
         "success": boolean | null;
       };
-      "tenant": {
+      "logloom_tenant": {
         "tenant_id": string | null;
         "plan_id": string | null;
         "plan_name": string | null;
         "created_at": string | null;
         "monthly_events_limit": number | null;
         "monthly_bytes_limit": number | null;
-        "features": Database["public"]["CompositeTypes"]["plan_features"] | null;
+        "features": Database["public"]["CompositeTypes"]["logloom_plan_features"] | null;
       };
-      "tenant_settings": {
+      "logloom_tenant_deletion": {
+        "deletion_id": string | null;
         "tenant_id": string | null;
-        "pipeline_config": Database["public"]["CompositeTypes"]["pipeline_config"] | null;
+        "requested_at": string | null;
+      };
+      "logloom_tenant_settings": {
+        "tenant_id": string | null;
+        "pipeline_config": Database["public"]["CompositeTypes"]["logloom_pipeline_config"] | null;
         "notification_preferences":
-          | Database["public"]["CompositeTypes"]["notification_preferences"]
+          | Database["public"]["CompositeTypes"]["logloom_notification_preferences"]
           | null;
       };
-      "usage": {
+      "logloom_usage": {
         "tenant_id": string | null;
         "month": string | null;
         "events": number | null;
@@ -817,25 +950,25 @@ export type Database = {
         "projected_events": number | null;
         "projected_bytes": number | null;
         "resets_at": string | null;
-        "months": (Database["public"]["CompositeTypes"]["usage_month"])[] | null;
-        "days": (Database["public"]["CompositeTypes"]["usage_day"])[] | null;
+        "months": (Database["public"]["CompositeTypes"]["logloom_usage_month"])[] | null;
+        "days": (Database["public"]["CompositeTypes"]["logloom_usage_day"])[] | null;
       };
-      "usage_day": {
+      "logloom_usage_day": {
         "day": string | null;
         "events": number | null;
         "bytes": number | null;
       };
-      "usage_month": {
+      "logloom_usage_month": {
         "month": string | null;
         "events": number | null;
         "bytes": number | null;
       };
-      "webhook_secret": {
+      "logloom_webhook_secret": {
         "rule_id": string | null;
         "secret": string | null;
         "previous_valid_until": string | null;
       };
-      "writer_run": {
+      "logloom_writer_run": {
         "moved": number | null;
         "done": boolean | null;
       };
@@ -947,7 +1080,7 @@ export type CompositeTypes<
 export const Constants = {
   "public": {
     Enums: {
-      "alert_comparison": ["gt", "gte", "lt", "lte", "eq", "neq"],
+      "logloom_alert_comparison": ["gt", "gte", "lt", "lte", "eq", "neq"],
     },
   },
 } as const;

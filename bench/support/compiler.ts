@@ -28,7 +28,7 @@ export async function measureCompiler(sql: postgres.Sql): Promise<Figure[]> {
     declare
       v_start constant timestamptz := clock_timestamp();
     begin
-      perform private.compile_query(p_query);
+      perform logloom_private.compile_query(p_query);
       return extract(epoch from clock_timestamp() - v_start) * 1000;
     end;
     $$`);

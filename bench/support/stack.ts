@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { removeCluster } from "../../local/database.ts";
+import type { Serving } from "../../local/processes/functions.ts";
 import { type Stack, stackNamed } from "../../local/stack.ts";
 import { readState, type State } from "../../local/state.ts";
 import { prepareSystem } from "../../local/system.ts";
@@ -14,12 +15,12 @@ export interface BenchStack {
 }
 
 /** An empty stack on ports of its own, beside whatever else runs. */
-export async function startBenchStack(): Promise<BenchStack> {
+export async function startBenchStack(serving?: Serving): Promise<BenchStack> {
   const stack = stackNamed("bench");
   const system = await prepareSystem(progress);
   await endLeftovers(stack);
   await removeCluster(system, stack);
-  const running = await up(stack, system, { progress });
+  const running = await up(stack, system, { progress, serving });
   const state = await readState(stack);
   if (!state) throw new Error("the stack has no state");
   const sql = postgres(stack.adminDatabaseUrl, { max: 4, onnotice: () => {} });

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { Failure } from "../../local/failure.ts";
+import { type Exchange, exchange } from "../client/http.ts";
 import { type Batch, halves } from "./batches.ts";
 import { userAgent } from "./events.ts";
 
@@ -31,7 +32,6 @@ export type Send = (batch: Batch) => Promise<Outcome>;
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
-const requestTimeoutMs = 30_000;
 
 export function createSender(options: SenderOptions): Send {
   const endpoint = `${options.url.replace(/\/+$/, "")}/functions/v1/ingest`;
@@ -79,26 +79,14 @@ export function createSender(options: SenderOptions): Send {
     body: string | Uint8Array<ArrayBuffer>,
     idempotencyKey: string,
   ): Promise<Answer> {
-    try {
-      const response = await fetch(endpoint, {
-        method: "POST",
-        headers: {
-          "Content-Type": "application/json",
-          "User-Agent": userAgent,
-          "X-API-Key": options.apiKey,
-          "Idempotency-Key": idempotencyKey,
-          ...options.gzip && { "Content-Encoding": "gzip" },
-        },
-        body,
-        signal: AbortSignal.timeout(requestTimeoutMs),
-      });
-      return answerOf(response, await response.text(), options.now());
-    } catch (error) {
-      const reason = error instanceof Error && error.name === "TimeoutError"
-        ? `no answer within ${requestTimeoutMs / 1000} s`
-        : `${endpoint} cannot be reached`;
-      return { kind: "try again", reason, retryAfterMs: 0 };
-    }
+    const headers = {
+      "Content-Type": "application/json",
+      "User-Agent": userAgent,
+      "X-API-Key": options.apiKey,
+      "Idempotency-Key": idempotencyKey,
+      ...options.gzip && { "Content-Encoding": "gzip" },
+    };
+    return answerOf(await exchange(endpoint, { method: "POST", headers, body }, options.now));
   }
 
   return send;
@@ -109,9 +97,7 @@ type Answer =
   | { readonly kind: "try again"; readonly reason: string; readonly retryAfterMs: number }
   | { readonly kind: "too large" | "refused"; readonly reason: string };
 
-function answerOf(response: Response, text: string, now: number): Answer {
-  const { status } = response;
-  const body = parse(text);
+function answerOf({ status, body, reason, passes, retryAfterMs }: Exchange): Answer {
   if (status === 200 && typeof body.ingested === "number" && typeof body.rejected === "number") {
     const errors = Array.isArray(body.errors) ? body.errors : [];
     return {
@@ -119,27 +105,9 @@ function answerOf(response: Response, text: string, now: number): Answer {
       outcome: { accepted: body.ingested, rejected: body.rejected, errors },
     };
   }
-  const said = typeof body.error === "string" ? body.error : "no reason given";
-  const reason = `${status} ${said}`;
   if (status === 413) return { kind: "too large", reason };
-  // A 200 that is not ours, like a 5xx, comes from something between here and the service.
-  const passes = status === 200 || status === 408 || status === 429 || status >= 500;
-  if (!passes) return { kind: "refused", reason };
-  return { kind: "try again", reason, retryAfterMs: retryAfter(response.headers, now) };
-}
-
-function retryAfter(headers: Headers, now: number): number {
-  const value = headers.get("Retry-After") ?? "";
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === "object" && body !== null ? { ...body } : {};
-  } catch {
-    return {};
-  }
+  // A 200 that is not ours comes from something between here and the service.
+  return passes || status === 200
+    ? { kind: "try again", reason, retryAfterMs }
+    : { kind: "refused", reason };
 }

@@ -22,9 +22,11 @@ alter role anon set statement_timeout to '3s';
 alter role authenticated set statement_timeout to '8s';
 alter role authenticator set statement_timeout to '8s';
 alter role authenticator set lock_timeout to '8s';
+-- The server's timeout is not for those who look after it.
+alter role supabase_admin set statement_timeout to 0;
 alter role postgres set search_path to "$user", public, extensions;
 
--- New objects in public are everyone's by default, as hosted; the first migration takes that back.
+-- New objects in public are everyone's by default, as hosted.
 grant usage on schema public to anon, authenticated, service_role;
 grant all on schema public to postgres;
 alter default privileges for role postgres in schema public

@@ -1,15 +1,25 @@
-import { anonKey, serviceRoleKey } from "../keys.ts";
+import { anonKey, secretApiKey, serviceRoleKey } from "../keys.ts";
 import { exists } from "../files.ts";
 import {
   checkout,
   type FunctionName,
   functionNames,
+  functionPort,
   jwtSecret,
   notifySecret,
   type Stack,
 } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
-import { npmProgram } from "../system.ts";
+import { currentRuntime, type Runtime } from "../runtime.ts";
+
+/** How the edge functions are served. */
+export interface Serving {
+  runtime: Runtime;
+  /** Processes of each function. Hosted, isolates come and go with the load. */
+  processes: number;
+}
+
+export const oneOfEach: Serving = { runtime: currentRuntime, processes: 1 };
 
 /** The edge functions that this checkout has. */
 export async function presentFunctions(): Promise<FunctionName[]> {
@@ -20,6 +30,21 @@ export async function presentFunctions(): Promise<FunctionName[]> {
 
 function source(name: FunctionName): string {
   return `${checkout}/supabase/functions/${name}/index.ts`;
+}
+
+/** Where the program of a function's process is: the function as it stands, told where to listen. */
+function program(stack: Stack, name: FunctionName): string {
+  return `${stack.folder}/functions/${name}.ts`;
+}
+
+/** Writes the programs of the functions' processes. */
+export async function writePrograms(stack: Stack, functions: FunctionName[]): Promise<void> {
+  await Deno.mkdir(`${stack.folder}/functions`, { recursive: true, mode: 0o700 });
+  for (const name of functions) {
+    const imports = [`${checkout}/local/processes/serve_at.ts`, source(name)];
+    const lines = imports.map((path) => `import ${JSON.stringify(path)};\n`);
+    await Deno.writeTextFile(program(stack, name), lines.join(""));
+  }
 }
 
 /** What the person who starts the stack may set for notifications: a mail server, a local receiver. */
@@ -38,15 +63,33 @@ function notifyEnv(): Record<string, string> {
   return env;
 }
 
+/** The processes of each edge function. */
+export function functionProcesses(
+  stack: Stack,
+  functions: FunctionName[],
+  { runtime, processes }: Serving,
+): ProcessDefinition[] {
+  return functions.flatMap((name) =>
+    Array.from({ length: processes }, (_, n) => functionProcess(stack, name, runtime, n))
+  );
+}
+
 /** An edge function in a process of its own, with no more rights than it needs. */
-export function functionProcess(stack: Stack, name: FunctionName): ProcessDefinition {
-  const port = stack.ports.functions[name];
+function functionProcess(
+  stack: Stack,
+  name: FunctionName,
+  runtime: Runtime,
+  n: number,
+): ProcessDefinition {
+  const port = functionPort(stack, name, n);
   const env = {
     // Not the front door: a function's own calls are not requests that the access log should tell of.
     SUPABASE_URL: stack.internalUrl,
     SUPABASE_ANON_KEY: anonKey,
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretApiKey }),
     SUPABASE_SERVICE_ROLE_KEY: serviceRoleKey,
     LOGLOOM_JWT_SECRET: jwtSecret,
+    LOGLOOM_FUNCTION_PORT: `${port}`,
     ...(name === "notify" ? notifyEnv() : {}),
   };
   // Webhooks go anywhere; the others have one thing to talk to.
@@ -54,22 +97,22 @@ export function functionProcess(stack: Stack, name: FunctionName): ProcessDefini
     ? "--allow-net"
     : `--allow-net=127.0.0.1:${port},${new URL(stack.internalUrl).host}`;
   return {
-    name,
+    name: n === 0 ? name : `${name}-${n + 1}`,
     command: [
-      npmProgram("deno"),
+      runtime.program,
       "run",
       `--config=${checkout}/deno.json`,
+      "--no-lock",
       "--no-prompt",
       "--cached-only",
       // As much memory as a hosted function gets.
       "--v8-flags=--max-old-space-size=256",
       net,
       `--allow-env=${Object.keys(env).join(",")}`,
-      source(name),
+      program(stack, name),
     ],
     env: {
       ...env,
-      DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
       DENO_NO_UPDATE_CHECK: "1",
       NO_COLOR: "1",
       HOME: Deno.env.get("HOME") ?? "/",

@@ -1,6 +1,6 @@
 import { exists } from "../files.ts";
-import { publicKeySet } from "../keys.ts";
-import type { FunctionName, Stack } from "../stack.ts";
+import { publicKeySet, secretApiKey, serviceRoleKey } from "../keys.ts";
+import { type FunctionName, functionPort, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import type { System } from "../system.ts";
 
@@ -11,6 +11,11 @@ const probeAgent = "logloom-probe";
 
 function folder(system: System, stack: Stack): string {
   return `${system.folder(stack)}/gateway`;
+}
+
+/** Where the console's files lie, as nginx sees it. */
+export function consoleFolder(system: System, stack: Stack): string {
+  return `${system.folder(stack)}/console`;
 }
 
 /** One NDJSON log event a request: what the shipper sends to the demo tenant. */
@@ -39,11 +44,13 @@ export async function writeGatewayConfig(
   system: System,
   stack: Stack,
   functions: FunctionName[],
+  processes: number,
 ): Promise<void> {
   const path = folder(system, stack);
   await system.makeFolder("www-data", path);
   await putAccessLogAside(system, stack);
-  await system.writeFile("www-data", `${path}/nginx.conf`, config(path, stack, functions));
+  const text = config(path, consoleFolder(system, stack), stack, functions, processes);
+  await system.writeFile("www-data", `${path}/nginx.conf`, text);
 }
 
 export function gatewayProcess(system: System, stack: Stack): ProcessDefinition {
@@ -70,20 +77,30 @@ export function gatewayProcess(system: System, stack: Stack): ProcessDefinition 
   };
 }
 
-function config(path: string, stack: Stack, functions: FunctionName[]): string {
-  const upstreams: [string, number][] = [
-    ["rest", stack.ports.postgrest],
-    ...functions.map((name): [string, number] => [name, stack.ports.functions[name]]),
+function config(
+  path: string,
+  consolePath: string,
+  stack: Stack,
+  functions: FunctionName[],
+  processes: number,
+): string {
+  const upstreams: [string, number[]][] = [
+    ["rest", [stack.ports.postgrest]],
+    ...functions.map((name): [string, number[]] => [
+      name,
+      Array.from({ length: processes }, (_, n) => functionPort(stack, name, n)),
+    ]),
   ];
   return `daemon off;
 worker_processes 1;
+worker_rlimit_nofile 32768;
 # A stop waits for requests, never for idle connections.
 worker_shutdown_timeout 5s;
 error_log stderr warn;
 pid ${path}/nginx.pid;
 
 events {
-  worker_connections 1024;
+  worker_connections 8192;
 }
 
 http {
@@ -104,6 +121,8 @@ ${upstreams.map(upstream).join("\n")}
 
   # Log events say what was asked and how it went: never a query string, a header or a body.
   map $request_uri $path_only {
+    # What follows is a key.
+    "~^(?<intake>/functions/v1/ingest/v1/input)/" $intake;
     "~^(?<path>[^?]*)" $path;
   }
   map $status $event_level {
@@ -116,8 +135,10 @@ ${upstreams.map(upstream).join("\n")}
     "~^(?<seconds>\\d+)\\.(?<rest>\\d+)$" $seconds$rest;
     default 0;
   }
-  map $http_user_agent $is_logged {
+  # Neither the shipper nor the console writes about itself: a live view would never be still.
+  map "$http_user_agent $http_x_client_info" $is_logged {
     "~^logloom-(ship|probe)" 0;
+    "~ logloom-console" 0;
     default 1;
   }
   log_format event escape=json
@@ -126,9 +147,24 @@ ${upstreams.map(upstream).join("\n")}
     '"attrs":{"status":$status,"method":"$request_method","duration_ms":$duration_ms,'
     '"bytes":$body_bytes_sent,"request_bytes":$request_length}}';
 
+  # A secret key becomes a token of the role service_role, unless a token came with it.
+  map "$request_uri $http_apikey $http_authorization" $authorization {
+    "~^/rest/v1[^ ]* ${secretApiKey} $" "Bearer ${serviceRoleKey}";
+    default $http_authorization;
+  }
+
+  # PostgREST looks for a similar name where it finds no operation, before anything of ours runs, and
+  # takes half a minute for a name of 20 KB. A body is looked at as it is sent on.
+  map $request_body $has_long_name {
+    ${longName} 1;
+    default "";
+  }
+
   proxy_http_version 1.1;
   proxy_set_header Connection "";
   proxy_set_header Host $http_host;
+  proxy_set_header Authorization $authorization;
+  proxy_set_header X-Logloom-Long-Name $has_long_name;
   proxy_set_header X-Forwarded-For $remote_addr;
   proxy_set_header X-Forwarded-Proto $scheme;
   proxy_set_header X-Forwarded-Host $http_host;
@@ -144,21 +180,27 @@ ${upstreams.map(upstream).join("\n")}
   server {
     listen 127.0.0.1:${stack.ports.gateway} backlog=1024;
     access_log ${path}/access.ndjson event buffer=32k flush=1s if=$is_logged;
+${operationRoutes(stack)}
 ${routes(functions)}
+${consoleRoutes(consolePath)}
   }
 
   server {
     listen 127.0.0.1:${stack.ports.internal} backlog=1024;
     access_log off;
 ${routes(functions)}
+    location / {
+      error_page 418 = @nowhere;
+      return 418;
+    }
   }
 }
 `;
 }
 
-function upstream([name, port]: [string, number]): string {
+function upstream([name, ports]: [string, number[]]): string {
   return `  upstream ${name} {
-    server 127.0.0.1:${port} max_fails=0;
+${ports.map((port) => `    server 127.0.0.1:${port} max_fails=0;`).join("\n")}
     keepalive 32;
     keepalive_requests 100000;
     # Sooner than PostgREST, which closes idle connections after 30 s.
@@ -178,6 +220,10 @@ function routes(functions: FunctionName[]): string {
     }
     location /rest/v1/ {
       client_max_body_size 20m;
+      if ($http_x_logloom_long_name) {
+        return 418;
+      }
+      error_page 418 = @long_name;
       if ($request_method = OPTIONS) {
         add_header Access-Control-Allow-Origin "*";
         add_header Access-Control-Allow-Methods "GET,HEAD,PUT,PATCH,POST,DELETE,OPTIONS,TRACE,CONNECT";
@@ -200,7 +246,7 @@ ${functions.map(functionRoute).join("\n")}
       return 200 '${JSON.stringify(publicKeySet)}';
     }
 
-    location / {
+    location @nowhere {
       return 404 '{"error":"No such path; the API is under /rest/v1/ and /functions/v1/"}';
     }
 
@@ -220,17 +266,110 @@ ${functions.map(functionRoute).join("\n")}
     location @too_large {${corsHeaders}
       return 413 '{"error":"Request body too large"}';
     }
+    location @long_name {${corsHeaders}
+      return 404 '{"code":"PT404","message":"No operation has a parameter of such a name","details":null,"hint":null}';
+    }
     location @away {${corsHeaders}
       add_header Retry-After 1 always;
       return 503 '{"error":"Service unavailable, try again in a moment"}';
     }`;
 }
 
+/** Longer than any operation's name or parameter; members of free-form objects may be as long. */
+const maxNameLength = 256;
+
+/** A string of JSON that is longer, and stands before a colon. nginx takes \\ for a backslash. */
+const longName = String.raw`'~"(?=(?:[^"\\\\]|\\\\.){${
+  maxNameLength + 1
+}})(?:[^"\\\\]++|\\\\.)*+"\s*:'`;
+
+/**
+ * Operations as users call them go through the second door, so that a body is whole, and looked at,
+ * before PostgREST has it.
+ */
+function operationRoutes({ ports }: Stack): string {
+  return `
+    location ~ "^/rest/v1/rpc/[^/]{64,}" {
+      add_header Access-Control-Allow-Origin "*" always;
+      return 404 '{"code":"PT404","message":"No operation has such a name","details":null,"hint":null}';
+    }
+    location /rest/v1/rpc/ {
+      client_max_body_size 128k;
+      client_body_buffer_size 128k;
+      client_body_in_single_buffer on;
+      proxy_request_buffering on;
+      proxy_pass http://127.0.0.1:${ports.internal};
+    }`;
+}
+
+/** What a browser may do with the console: its own files, its own service, nothing else. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The console's files, where they were built; otherwise `/` is a path that leads nowhere. */
+function consoleRoutes(path: string): string {
+  const headers = (cacheControl: string) => `
+      add_header Cache-Control "${cacheControl}";
+      add_header Content-Security-Policy "${contentSecurityPolicy}";
+      add_header X-Content-Type-Options nosniff;
+      add_header X-Frame-Options DENY;
+      add_header Referrer-Policy no-referrer;
+      add_header Cross-Origin-Opener-Policy same-origin;`;
+  return `
+    root ${path};
+    gzip on;
+    gzip_comp_level 6;
+    gzip_types text/css text/javascript application/json image/svg+xml;
+    types {
+      text/html html;
+      text/css css;
+      text/javascript js;
+      text/markdown md;
+      image/svg+xml svg;
+      application/json json;
+    }
+    charset utf-8;
+    charset_types text/html text/css text/javascript text/markdown;
+
+    location = / {
+      access_log off;${headers("no-cache")}
+      try_files /index.html @nowhere;
+    }
+    location = /icon.svg {
+      access_log off;${headers("no-cache")}
+      try_files $uri @nowhere;
+    }
+    location = /config.json {
+      access_log off;${headers("no-store")}
+      try_files $uri @nowhere;
+    }
+    # The names of these files change with what is in them.
+    location /assets/ {
+      access_log off;${headers("public, max-age=31536000, immutable")}
+      try_files $uri @nowhere;
+    }
+    location / {${headers("no-cache")}
+      try_files $uri @nowhere;
+    }`;
+}
+
 function functionRoute(name: string): string {
+  // Of several processes another one gets what the first never saw; a POST that was sent is sent once.
   return `    location = /functions/v1/${name} {
+      proxy_next_upstream error;
       proxy_pass http://${name}/${name};
     }
     location /functions/v1/${name}/ {
+      proxy_next_upstream error;
       proxy_pass http://${name}/${name}/;
     }
 `;

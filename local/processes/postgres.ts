@@ -23,7 +23,10 @@ const settings: Record<string, string> = {
   "cron.log_statement": "off",
   timezone: "UTC",
   log_timezone: "UTC",
-  max_connections: "100",
+  // These three as a small hosted instance has them.
+  max_connections: "60",
+  statement_timeout: "2min",
+  extra_float_digits: "0",
   max_worker_processes: "16",
   shared_buffers: "512MB",
   effective_cache_size: "2GB",

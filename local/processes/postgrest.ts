@@ -1,5 +1,5 @@
 import { keySet } from "../keys.ts";
-import { databaseUrl, type Stack } from "../stack.ts";
+import { apiPoolSize, databaseUrl, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import { npmProgram } from "../system.ts";
 
@@ -17,7 +17,7 @@ export function postgrestProcess(stack: Stack): ProcessDefinition {
       PGRST_DB_EXTRA_SEARCH_PATH: "public,extensions",
       PGRST_DB_ANON_ROLE: "anon",
       PGRST_DB_MAX_ROWS: "1000",
-      PGRST_DB_POOL: "20",
+      PGRST_DB_POOL: `${apiPoolSize}`,
       // The migrations name the pre-request function in a setting of the role authenticator.
       PGRST_DB_CONFIG: "true",
       PGRST_JWT_SECRET: JSON.stringify(keySet),

@@ -68,7 +68,7 @@ Deno.test("a key is created with its value, this once, and listed without", asyn
 
   await using db = openDatabase();
   const [{ stored }] = await db`
-    select to_jsonb(k)::text as stored from app.api_keys k where k.key_id = ${key_id}`;
+    select to_jsonb(k)::text as stored from logloom.api_keys k where k.key_id = ${key_id}`;
   assert.ok(!stored.includes(key_value.slice(11)), "the key itself is nowhere");
 });
 
@@ -126,7 +126,7 @@ Deno.test("an expired key says so", async () => {
   const p_expires_at = new Date(Date.now() + 3_600_000).toISOString();
   const { key_id } = await createKey(tenant, { p_expires_at });
   await using db = openDatabase();
-  await db`update app.api_keys set expires_at = now() where key_id = ${key_id}`;
+  await db`update logloom.api_keys set expires_at = now() where key_id = ${key_id}`;
   const { body } = await rpc<ApiKey[]>(tenant.token, "list_api_keys");
   assert.deepEqual(body.map(({ status }) => status), ["expired"]);
 });
@@ -153,7 +153,7 @@ Deno.test("the use of a key is told in whole days", async () => {
 
   await using db = openDatabase();
   await db`
-    update app.api_keys
+    update logloom.api_keys
     set created_at = now() - interval '49 hours', last_used_at = now() - interval '25 hours'
     where key_id = ${key_id}`;
   const { days_since_creation, days_since_last_use: since } = (await usage()).body;
@@ -204,7 +204,7 @@ Deno.test("a tenant without keys has an empty list, and reading does not provisi
   const tenant = await newTenant();
   assertAnswer(await rpc(tenant.token, "list_api_keys"), 200, []);
   await using db = openDatabase();
-  const tenants = () => db`select plan_id from app.tenants where tenant_id = ${tenant.id}`;
+  const tenants = () => db`select plan_id from logloom.tenants where tenant_id = ${tenant.id}`;
   assert.equal((await tenants()).length, 0);
   await createKey(tenant);
   assert.deepEqual([...await tenants()], [{ plan_id: "free" }]);
@@ -296,7 +296,7 @@ Deno.test("a user reaches neither tables nor what the functions alone may call",
   const tenant = await newTenant();
   const headers = { apikey: stack.anonKey, ...tenant.headers };
   for (const table of ["logs", "api_keys", "tenants", "plans", "queue", "settings", "job"]) {
-    for (const init of [{}, { headers: { "accept-profile": "app" } }]) {
+    for (const init of [{}, { headers: { "accept-profile": "logloom" } }]) {
       const answer = await call(`/rest/v1/${table}`, {
         headers: { ...headers, ...(init.headers ?? {}) },
       });
@@ -309,7 +309,11 @@ Deno.test("a user reaches neither tables nor what the functions alone may call",
   }
   for (const operation of ["health_report", "write_logs", "replay_dead_letters", "ingest"]) {
     const answer = await rpc(tenant.token, operation, {}, {
-      headers: { ...headers, "content-type": "application/json", "content-profile": "private" },
+      headers: {
+        ...headers,
+        "content-type": "application/json",
+        "content-profile": "logloom_private",
+      },
     });
     assert.equal(answer.status, 406, operation);
   }

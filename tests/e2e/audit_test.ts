@@ -48,7 +48,7 @@ Deno.test("a rotated key works beside its successor until the overlap ends", asy
     assert.equal((await ingest(apiKey(key), {})).status, 200);
   }
   await db`
-    update app.api_keys set expires_at = now() + interval '1 second'
+    update logloom.api_keys set expires_at = now() + interval '1 second'
     where key_id = ${old.key_id}`;
   await eventually("the old key has expired", async () => {
     return (await ingest(apiKey(old.key_value), {})).status === 401;

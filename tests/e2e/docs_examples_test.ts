@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import { rpc, supabase } from "../support/client.ts";
-import { type Database, openDatabase, stopJob } from "../support/database.ts";
+import { callAsOwner, type Database, openDatabase, stopJob } from "../support/database.ts";
+import { keepRecords } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
-import { newUser, served, type User } from "../support/users.ts";
+import { userToken } from "../support/tokens.ts";
+import { asUser, newUser, served, type User } from "../support/users.ts";
 
 interface Example {
   operation: string;
@@ -21,6 +23,12 @@ async function examples(): Promise<Example[]> {
     assert.ok(operation && request && response, `no example: ${section.slice(0, 60)}`);
     return { operation, request: JSON.parse(request), response: JSON.parse(response) };
   });
+}
+
+/** A user by the token that Auth would issue next. */
+async function ownerOf(tenantId: string | undefined, id: string): Promise<User> {
+  const token = await userToken({ sub: id, tenant_id: tenantId });
+  return asUser({ id: tenantId ?? "", userId: id, token });
 }
 
 type Send = (user: User, operation: string, parameters: unknown) => Promise<unknown>;
@@ -66,23 +74,35 @@ for (const [way, send] of Object.entries(ways)) {
       await using _sender = await stopJob(db, "send_notifications");
       const user = await newUser();
       await served(user.client.rpc("update_tenant_settings"));
-      await db`update app.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
+      await db`update logloom.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
       // What stands in the page for what differs from run to run, and is known before.
       const actual = new Map([
         ["demo", user.tenantId],
         ["11111111-1111-4111-8111-111111111111", user.id],
+        ["acme", `new-${user.tenantId}`],
       ]);
+      const newcomerId = crypto.randomUUID();
+      const newcomer = await ownerOf(undefined, newcomerId);
       for (const { operation, request, response } of await examples()) {
-        if (operation === "search_logs") await addRecords(db, user.tenantId);
+        if (operation === "search_logs") {
+          // However long ago the page's day is.
+          await keepRecords(db, user.tenantId, 36_500);
+          await addRecords(db, user.tenantId);
+        }
         if (operation === "list_alert_history") {
           const { p_rule_id } = inserted(request, actual) as { p_rule_id: string };
           await db`
-            insert into app.alert_history (
+            insert into logloom.alert_history (
               tenant_id, rule_id, value, threshold, notification_sent_at, notification_channels
             )
             values (${user.tenantId}, ${p_rule_id}, 12.4, 10, now(), '{email}')`;
         }
-        const answer = await send(user, operation, inserted(request, actual));
+        const caller = operation === "create_tenant"
+          ? newcomer
+          : operation === "delete_tenant"
+          ? await ownerOf(actual.get("acme") ?? "", newcomerId)
+          : user;
+        const answer = await send(caller, operation, inserted(request, actual));
         assertAsDocumented(answer, response, actual, operation);
       }
     },
@@ -113,15 +133,16 @@ async function addRecords(db: Database, tenantId: string): Promise<void> {
       attrs: { status: 502 },
     },
   ].map((record) => ({ ...record, ts: `2026-03-02T${record.ts}` }));
-  await db`select private.create_partition('2026-03-02')`;
+  await callAsOwner(db, "select logloom_private.create_partition('2026-03-02')");
   await db`
-    insert into app.logs (
+    insert into logloom.logs (
       id, tenant_id, ts, received_at, arrival, level, msg, service, req_id, attrs
     )
     select
-      private.batch_key(now()), ${tenantId}, r.ts, r.ts + interval '1 second',
-      nextval('private.arrival'), r.level, r.msg, r.service, r.req_id, r.attrs
-    from jsonb_populate_recordset(null::app.logs, ${JSON.stringify(records)}::text::jsonb) r`;
+      logloom_private.batch_key(now()), ${tenantId}, r.ts, r.ts + interval '1 second',
+      nextval('logloom_private.arrival'), r.level, r.msg, r.service, r.req_id, r.attrs
+    from jsonb_populate_recordset(null::logloom.logs, ${JSON.stringify(records)}::text::jsonb) r`;
+  await db`select logloom_private.recount_records('2026-03-02')`;
 }
 
 /** The value with the page's stand-ins replaced by what they stand for. */

@@ -239,11 +239,11 @@ Deno.test("a partition that is missing is told of: tomorrow's degraded, today's 
 async function detach(db: Database, name: string): Promise<AsyncDisposable> {
   // Its rows would be missed meanwhile, but nobody else uses this stack.
   const day = name.slice(5).replaceAll("_", "-");
-  await db.unsafe(`alter table app.logs detach partition app.${name}`);
+  await db.unsafe(`alter table logloom.logs detach partition logloom.${name}`);
   return {
     async [Symbol.asyncDispose]() {
       await db.unsafe(`
-        alter table app.logs attach partition app.${name}
+        alter table logloom.logs attach partition logloom.${name}
         for values from ('${day}Z') to ('${day}Z'::timestamptz + interval '1 day')`);
     },
   };

@@ -47,13 +47,17 @@ Deno.test("the tables show a tenant its own rows alone", async () => {
 
   const seenBy = (tenant: Tenant, table: string) =>
     db.begin(async (sql) => {
-      const claims = JSON.stringify({ role: "authenticated", tenant_id: tenant.id });
+      const claims = JSON.stringify({
+        role: "authenticated",
+        tenant_id: tenant.id,
+        exp: Math.floor(Date.now() / 1000) + 60,
+      });
       await sql`select set_config('request.jwt.claims', ${claims}, true)`;
       await sql`set local role authenticated`;
       const rows = await sql`select distinct tenant_id from ${sql(table)}`;
       return rows.map(({ tenant_id }) => tenant_id);
     });
-  for (const table of ["app.logs", "app.api_keys", "app.tenants"]) {
+  for (const table of ["logloom.logs", "logloom.api_keys", "logloom.tenants"]) {
     assert.deepEqual(await seenBy(mine, table), [mine.id], table);
     assert.deepEqual(await seenBy(other, table), [other.id], table);
   }

@@ -144,6 +144,7 @@ Deno.test("a query that does not compile is refused with the place of the mistak
     "Invalid p_query_dsl: it is blank",
   );
   await refused(
+    // @ts-expect-error: it is required
     client.rpc("create_saved_search", { p_query_dsl: "ts:*" }),
     400,
     "Missing required parameter: p_name",
@@ -154,7 +155,7 @@ Deno.test("a plan's limit holds when everybody saves at once", async () => {
   await using db = openDatabase();
   const first = await newUser();
   await served(first.client.rpc("update_tenant_settings"));
-  await db`update app.tenants set plan_id = 'pro' where tenant_id = ${first.tenantId}`;
+  await db`update logloom.tenants set plan_id = 'pro' where tenant_id = ${first.tenantId}`;
   const users = [first, ...await Promise.all([1, 2, 3, 4].map(() => newUser(first.tenantId)))];
   assert.deepEqual(
     await served(first.client.rpc("check_plan_feature", { p_feature: "saved_searches" })),
@@ -175,7 +176,7 @@ Deno.test("a plan's limit holds when everybody saves at once", async () => {
     ["Plan limit exceeded: saved_searches (max 50)", "saved"],
   );
   const [{ count }] = await db`
-    select count(*)::integer from app.saved_searches where tenant_id = ${first.tenantId}`;
+    select count(*)::integer from logloom.saved_searches where tenant_id = ${first.tenantId}`;
   assert.equal(count, 50);
   assert.deepEqual(
     await served(first.client.rpc("check_plan_feature", { p_feature: "saved_searches" })),
@@ -199,7 +200,7 @@ Deno.test("the first writes of a new tenant may come all at once", async () => {
 
 Deno.test("hostile texts are stored as they are or refused, and never more", async () => {
   const { token, client } = await newUser();
-  const name = `'; drop table app.saved_searches; -- \u202e"\\ $$ {{x}} 🪵`;
+  const name = `'; drop table logloom.saved_searches; -- \u202e"\\ $$ {{x}} 🪵`;
   const id = await served(client.rpc("create_saved_search", { p_name: name, p_query_dsl: "ts:*" }));
   assert.equal((await served(client.rpc("get_saved_search", { p_id: id }))).name, name);
   for (

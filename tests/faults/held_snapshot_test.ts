@@ -21,10 +21,10 @@ interface Sample {
 async function sample(sql: Database): Promise<Sample> {
   const [{ depth, bytes }] = await sql`
     select
-      (select depth::integer from private.queue_state()) as depth,
+      (select depth::integer from logloom_private.queue_state()) as depth,
       (
         select sum(pg_total_relation_size(inhrelid))::integer from pg_inherits
-        where inhparent = 'private.queue'::regclass
+        where inhparent = 'logloom_private.queue'::regclass
       ) as bytes`;
   return { depth, bytes };
 }
@@ -36,7 +36,7 @@ async function loadBeside(what: string, forgotten: (sql: Database) => Promise<un
   await using db = openDatabase();
   await using holder = openDatabase(undefined, 1);
   // Minutes of load are more than the smallest plan allows in a month.
-  await db`insert into app.tenants (tenant_id, plan_id) values (${tenant.id}, 'enterprise')`;
+  await db`insert into logloom.tenants (tenant_id, plan_id) values (${tenant.id}, 'enterprise')`;
   const [{ began }] = await db`select clock_timestamp() as began`;
   await holder.unsafe("begin isolation level repeatable read");
   await forgotten(holder);
@@ -53,7 +53,7 @@ async function loadBeside(what: string, forgotten: (sql: Database) => Promise<un
   assert.equal(sender.repeats, 0);
 
   const [{ emptied }] = await db`
-    select count(*)::integer as emptied from private.queue_slots where truncated_at > ${began}`;
+    select count(*)::integer as emptied from logloom_private.queue_slots where truncated_at > ${began}`;
   const greatestDepth = Math.max(...samples.map(({ depth }) => depth));
   const greatestBytes = Math.max(...samples.map(({ bytes }) => bytes));
   console.log(
@@ -71,7 +71,7 @@ async function loadBeside(what: string, forgotten: (sql: Database) => Promise<un
 Deno.test("beside a forgotten snapshot the queue drains and its slots stay small", async () => {
   const { greatestBytes, emptied } = await loadBeside(
     "held snapshot",
-    (sql) => sql`select count(*) from app.tenants`,
+    (sql) => sql`select count(*) from logloom.tenants`,
   );
   assert.ok(emptied >= 1, `${emptied} slots were emptied`);
   assert.ok(greatestBytes < bound, `the slots grew to ${greatestBytes} bytes`);
@@ -80,7 +80,7 @@ Deno.test("beside a forgotten snapshot the queue drains and its slots stay small
 Deno.test("beside a held lock on its slots the queue drains, and shrinks when the lock is gone", async () => {
   const { emptied } = await loadBeside(
     "held lock",
-    (sql) => sql`select count(*) from private.queue`,
+    (sql) => sql`select count(*) from logloom_private.queue`,
   );
   assert.equal(emptied, 0, "the lock was in the way");
 

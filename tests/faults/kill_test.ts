@@ -21,7 +21,7 @@ function writerAtWork(sql: Database): Promise<number> {
   return eventually("the writer writes", async () => {
     const [writer] = await sql`
       select pid from pg_stat_activity
-      where query = 'call private.write_logs()' and pid <> pg_backend_pid()
+      where query = 'call logloom_private.write_logs()' and pid <> pg_backend_pid()
         and state = 'active' and backend_xid is not null`;
     return writer?.pid as number | undefined;
   }, { every: 1, within: settled });

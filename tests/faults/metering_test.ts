@@ -27,7 +27,7 @@ Deno.test("after kills the usage is what was acknowledged", async () => {
   assert.deepEqual(await outcomeOf(db, tenant, 60_000), complete(sender));
   assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
   const [{ events }] = await db`
-    select sum(events)::float8 as events from app.usage_days where tenant_id = ${tenant.id}`;
+    select sum(events)::float8 as events from logloom.usage_days where tenant_id = ${tenant.id}`;
   assert.equal(events, sender.acknowledged);
 });
 
@@ -50,7 +50,7 @@ Deno.test("a client whose answer was lost repeats its request and doubles nothin
     await connection.write(new TextEncoder().encode(`${lines.join("\r\n")}\r\n\r\n${body}`));
     await eventually("it is committed", async () => {
       const [known] = await db`
-        select from private.idempotency_keys where tenant_id = ${tenant.id}`;
+        select from logloom_private.idempotency_keys where tenant_id = ${tenant.id}`;
       return known !== undefined;
     }, { every: 1 });
     connection.close();
@@ -71,7 +71,7 @@ Deno.test("a client whose answer was lost repeats its request and doubles nothin
 async function isSilent(sql: Database): Promise<boolean> {
   const [{ silent }] = await sql`
     select h.last_succeeded_at < now() - s.writer_guard_silence as silent
-    from private.job_heartbeats h, private.settings s where h.job = 'write_logs'`;
+    from logloom_private.job_heartbeats h, logloom_private.settings s where h.job = 'write_logs'`;
   return silent;
 }
 

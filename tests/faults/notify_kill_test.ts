@@ -45,7 +45,7 @@ Deno.test("a function that is killed while it delivers delivers again, under the
   assert.equal(second.body, first.body);
   const row = await eventually("the delivery is settled", async () => {
     const [row] = await db`
-      select status, attempts, notification_id from private.notifications
+      select status, attempts, notification_id from logloom_private.notifications
       where tenant_id = ${tenant.id}`;
     return row.status === "delivered" && row;
   });
@@ -75,7 +75,7 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
   const release = Promise.withResolvers<void>();
   const holding = Promise.withResolvers<void>();
   const holder = db.begin(async (sql) => {
-    await sql`select from app.alert_rules where rule_id = ${ruleId} for update`;
+    await sql`select from logloom.alert_rules where rule_id = ${ruleId} for update`;
     holding.resolve();
     await release.promise;
   });
@@ -89,8 +89,8 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
   const count = async () => {
     const [row] = await db`
       select
-        (select count(*)::integer from app.alert_history where rule_id = ${ruleId}) as alerts,
-        (select count(*)::integer from private.notifications where rule_id = ${ruleId}) as sent`;
+        (select count(*)::integer from logloom.alert_history where rule_id = ${ruleId}) as alerts,
+        (select count(*)::integer from logloom_private.notifications where rule_id = ${ruleId}) as sent`;
     return [row.alerts, row.sent];
   };
   assert.deepEqual(await count(), [0, 0]);
@@ -98,9 +98,11 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
   release.resolve();
   await holder;
   // With the job itself these are four; procedures that commit take no parameters.
-  await Promise.all([1, 2, 3].map(() => db.unsafe("call private.evaluate_alerts()").simple()));
+  await Promise.all(
+    [1, 2, 3].map(() => db.unsafe("call logloom_private.evaluate_alerts()").simple()),
+  );
   await receiver.wait(1, 90_000);
   assert.deepEqual(await count(), [1, 1]);
-  const [rule] = await db`select last_value from app.alert_rules where rule_id = ${ruleId}`;
+  const [rule] = await db`select last_value from logloom.alert_rules where rule_id = ${ruleId}`;
   assert.equal(rule.last_value, 2);
 });

@@ -9,21 +9,24 @@ async function enqueue(
   columns: { msg: string[]; level?: string[]; attrs?: string[] },
 ): Promise<void> {
   const { msg, level = msg.map(() => "info"), attrs = msg.map(() => "{}") } = columns;
-  await sql`insert into app.tenants (tenant_id, plan_id) values (${tenantId}, 'free')
+  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenantId}, 'free')
     on conflict do nothing`;
   await sql`
-    select private.enqueue(
-      ${tenantId}, null, 100,
-      row(
-        array_fill(null::timestamptz, array[${msg.length}::integer]), ${level}::text[],
-        ${msg}::text[], null, null, null, null, null, null, ${attrs}::text[]::jsonb[]
-      )::private.event_arrays
+    select logloom_private.enqueue(
+      ${tenantId}, null,
+      jsonb_populate_record(null::logloom_private.ingest_request, jsonb_build_object(
+        'p_bytes', 100,
+        'p_ts', array_fill(null::timestamptz, array[${msg.length}::integer]),
+        'p_level', ${level}::text[],
+        'p_msg', ${msg}::text[],
+        'p_attrs', ${attrs}::text[]::jsonb[]
+      ))
     )`;
 }
 
 async function deadLetters(sql: Database, tenantId: string) {
   const rows = await sql`
-    select msg, error_code, error_message, attempts from private.dead_letters
+    select msg, error_code, error_message, attempts from logloom_private.dead_letters
     where tenant_id = ${tenantId} order by msg`;
   return rows.map((row) => ({ ...row }));
 }
@@ -60,16 +63,16 @@ Deno.test("events that cannot be written are set aside, and hold up neither thei
       attempts: 1,
     })),
   );
-  assert.match(refused[0].error_message, /logs_level_is_known/);
-  assert.match(refused[1].error_message, /logs_attrs_is_object/);
+  assert.match(refused[0].error_message, /log_level_is_known/);
+  assert.match(refused[1].error_message, /log_attrs_is_object/);
 
   // Replayed as they are they stay; mended they become records.
-  await db`select private.replay_dead_letters()`;
+  await db`select logloom_private.replay_dead_letters()`;
   assert.equal((await deadLetters(db, poisoned.id))[0].attempts, 2);
   await db`
-    update private.dead_letters set level = 'info', attrs = null
+    update logloom_private.dead_letters set level = 'info', attrs = null
     where tenant_id = ${poisoned.id}`;
-  const [{ replayed }] = await db`select * from private.replay_dead_letters()`;
+  const [{ replayed }] = await db`select * from logloom_private.replay_dead_letters()`;
   assert.equal(replayed, 3);
   assert.equal((await recordsOf(db, poisoned.id, 6)).length, 6);
   assert.deepEqual(await deadLetters(db, poisoned.id), []);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { newTenant } from "../support/client.ts";
-import { openDatabase } from "../support/database.ts";
+import { callAsOwner, openDatabase } from "../support/database.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
 Deno.test("writers that run at once, by hand and by schedule, lose and double nothing", async () => {
@@ -10,7 +10,7 @@ Deno.test("writers that run at once, by hand and by schedule, lose and double no
   sender.start();
   const end = performance.now() + 3_000;
   await Promise.all(Array.from({ length: 4 }, async () => {
-    while (performance.now() < end) await db.unsafe("call private.write_logs()");
+    while (performance.now() < end) await callAsOwner(db, "call logloom_private.write_logs()");
   }));
   await sender.stop();
   assert.ok(sender.acknowledged > 0);

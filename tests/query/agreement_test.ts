@@ -1,9 +1,10 @@
 import { deepStrictEqual, fail } from "node:assert/strict";
 import fc from "fast-check";
 import { event, mangled, now, query } from "./arbitrary.ts";
-import { openDatabase, type Outcome } from "./database.ts";
-import { type Event, QueryError } from "./event.ts";
-import { aggregateOf, groupText, type Query, readQuery } from "./language.ts";
+import { openDatabase, type Outcome, range, type Row, timestamp } from "./database.ts";
+import { compareText, type Event, isRecord, type Json, QueryError } from "./event.ts";
+import { attributeOf, type Field, groupText, type Query, readQuery } from "./language.ts";
+import { aggregateOf, extract, type Plan } from "./stages.ts";
 
 // The compiler and a plain evaluator read the same random queries over the same random events and
 // must agree on every one: which events match, what an aggregate is, and where a query is wrong.
@@ -47,7 +48,7 @@ async function agree(queries: fc.Arbitrary<string>): Promise<void> {
 
 function compare(source: string, events: Event[], outcome: Outcome): void {
   // The evaluator does not weigh a regular expression.
-  if (outcome.message?.endsWith("it is too complex")) return;
+  if (outcome.message?.startsWith("Regular expression: it is too complex")) return;
   let read: Query;
   try {
     read = readQuery(source, now);
@@ -68,25 +69,170 @@ function compare(source: string, events: Event[], outcome: Outcome): void {
     matching.map(({ n }) => n),
     `${JSON.stringify(source)}: ${JSON.stringify(outcome)}`,
   );
-  const { aggregate } = read;
-  if (!aggregate) return;
+  const found = matching.map(({ event }) => event);
+  if (outcome.rows) compareRows(source, read.plan, staged(read.plan, found), outcome.rows);
+  if (outcome.records) {
+    const expected = staged(read.plan, found).map((event) => shown(read.plan, event));
+    const text = (one: unknown) => JSON.stringify(one, sorted);
+    deepStrictEqual(
+      outcome.records.map((one) => text({ ...one, ts: Date.parse(one.ts) })).sort(),
+      expected.map(text).sort(),
+      source,
+    );
+  }
+}
+
+/** Members in one order, for comparing. */
+function sorted(_: string, value: Json): Json {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): void {
+  const key = (group: (string | null)[]) => JSON.stringify(group);
   const groups = new Map<string, Event[]>();
-  if (aggregate.by.length === 0) groups.set("[]", []);
-  for (const { event } of matching) {
-    const name = JSON.stringify(aggregate.by.map((field) => groupText(field, event)));
+  if (plan.by.length === 0 && plan.bucket === null) groups.set("[]", []);
+  for (const event of events) {
+    const name = key(groupOf(plan, event));
     groups.set(name, [...(groups.get(name) ?? []), event]);
   }
-  const values = new Map(
-    outcome.groups?.map((row) => [JSON.stringify(row.slice(0, -1)), row.at(-1)]),
-  );
-  deepStrictEqual([...values.keys()].sort(), [...groups.keys()].sort(), source);
-  for (const [name, members] of groups) {
-    const found = (values.get(name) ?? null) as number | null;
-    const expected = aggregateOf(aggregate, members);
-    if (!isClose(found, expected)) {
-      fail(`${JSON.stringify(source)}, group ${name}: ${found} is not ${expected}`);
+  const minutes = (plan.bucket ?? (range.to - range.from) / 1e6) / 60;
+  const valuesOf = (members: Event[]) =>
+    plan.aggregates.map((aggregate) =>
+      aggregate.kind === "rate" ? members.length / minutes : aggregateOf(aggregate, members)
+    );
+  const names = plan.aggregates.map(({ name }) => name);
+  // What where leaves depends on the last digit of a sum now and then.
+  const isSure = plan.having.every(({ name }) => {
+    const kind = plan.aggregates.find((one) => one.name === name)?.kind ?? "";
+    return ["count", "count_distinct", "min", "max"].includes(kind);
+  });
+  const left = [...groups].filter(([, members]) => {
+    const values = valuesOf(members);
+    return plan.having.every(({ name, operator, number }) =>
+      holds(values[names.indexOf(name)], operator, number)
+    );
+  });
+  const keys = [...(plan.bucket === null ? [] : ["ts"]), ...plan.by.map(({ name }) => name)];
+  if (new Set(keys).size < keys.length) return;
+  for (const row of rows) {
+    const group = key(keys.map((name) => row.group[name]));
+    const members = groups.get(group);
+    if (!members) return fail(`${JSON.stringify(source)}: no group ${group}`);
+    const expected = valuesOf(members);
+    names.forEach((name, i) => {
+      if (!isClose(row.values[name], expected[i])) {
+        fail(
+          `${JSON.stringify(source)}, group ${group}: ${row.values[name]} is not ${expected[i]}`,
+        );
+      }
+    });
+  }
+  if (!isSure) return;
+  deepStrictEqual(rows.length, Math.min(left.length, plan.limit ?? left.length), source);
+  if (rows.length > 0) deepStrictEqual(rows[0].total, left.length, source);
+  rows.slice(1).forEach((row, i) => {
+    if (compareOrder(plan, rows[i], row) > 0) fail(`${JSON.stringify(source)}: order of ${i}`);
+  });
+}
+
+/** By the keys of sort, nulls last, or the bucket and the first value. */
+function compareOrder(plan: Plan, a: Row, b: Row): number {
+  const byDefault = [
+    ...(plan.bucket === null ? [] : [{ name: "ts", descending: false }]),
+    { name: plan.aggregates[0].name, descending: true },
+  ];
+  const isValue = (name: string) => plan.aggregates.some((one) => one.name === name);
+  for (const { name, descending } of [...plan.sort, ...byDefault]) {
+    const [x, y] = [a, b].map((row) => isValue(name) ? row.values[name] : row.group[name]);
+    if (x === y) continue;
+    if (x === null) return 1;
+    if (y === null) return -1;
+    const order = typeof x === "string" || typeof y === "string"
+      ? compareText(String(x), String(y))
+      : x - y;
+    return descending ? -order : order;
+  }
+  return 0;
+}
+
+function holds(value: number | null, operator: string, number: number): boolean {
+  if (value === null) return false;
+  switch (operator) {
+    case ">":
+      return value > number;
+    case ">=":
+      return value >= number;
+    case "<":
+      return value < number;
+    case "<=":
+      return value <= number;
+    case "=":
+      return value === number;
+    default:
+      return value !== number;
+  }
+}
+
+function groupOf(plan: Plan, event: Event): (string | null)[] {
+  const bucket = plan.bucket === null
+    ? []
+    : [`${timestamp(Math.floor(event.ts / 1e6 / plan.bucket) * plan.bucket * 1e6).slice(0, 19)}Z`];
+  return [...bucket, ...plan.by.map(({ field }) => groupText(field, event))];
+}
+
+/** The events as json, logfmt and where leave them. */
+function staged(plan: Plan, events: Event[]): Event[] {
+  let left = events;
+  for (const stage of plan.rows) {
+    if ("where" in stage) {
+      left = left.filter(stage.where);
+      continue;
+    }
+    left = left.map((event) => {
+      const text = groupText(stage.field, event);
+      const found = text === null ? {} : extract(stage.extract, text);
+      if (Object.keys(found).length === 0) return event;
+      return { ...event, attrs: { ...found, ...event.attrs } };
+    });
+  }
+  return left;
+}
+
+function shown({ fields }: Plan, event: Event) {
+  const all = fields.length === 0;
+  const has = (name: string) =>
+    all || fields.some((one) => one.kind === "text" && one.name === name);
+  const paths = fields.filter((one) => one.kind === "attrs");
+  return {
+    id: event.id,
+    ts: Math.floor(event.ts / 1000),
+    msg: has("msg") ? event.msg : null,
+    service: has("service") ? event.service : null,
+    attrs: all ? event.attrs : paths.length === 0 ? null : picked(event, paths),
+  };
+}
+
+/** The attributes that are named, nested as they were. */
+function picked(event: Event, paths: (Field & { kind: "attrs" })[]): Event["attrs"] {
+  const result: { [key: string]: Json } = {};
+  for (const field of paths) {
+    const value = attributeOf(field, event) ?? null;
+    const nested = attributeOf({ ...field, joined: false }, event) ?? null;
+    if (nested !== null) {
+      let at = result;
+      for (const key of field.path.slice(0, -1)) {
+        const held = Object.hasOwn(at, key) ? at[key] : undefined;
+        const inner = isRecord(held) ? { ...held } : {};
+        at[key] = inner;
+        at = inner;
+      }
+      at[field.path[field.path.length - 1]] = nested;
+    } else if (field.joined && event.attrs && Object.hasOwn(event.attrs, field.path.join("."))) {
+      result[field.path.join(".")] = value;
     }
   }
+  return Object.keys(result).length === 0 ? null : result;
 }
 
 /** Sums of doubles depend on their order; the database adds decimals. */

@@ -79,6 +79,36 @@ const words = [
   "/api/users",
   "/api/",
   "#!=@+/~<>",
+  "a api b",
+  "äapi",
+  "api_",
+  "1.5s",
+  "1500ms",
+  "1m30s",
+  "-2h",
+  "90 s",
+  "10MiB",
+  "10485760B",
+  "10mb",
+  "1KB",
+  "5 kib",
+  "10.0.0.7",
+  "10.0.0.7:443",
+  "10.1.2.3",
+  "192.168.0.1",
+  "010.0.0.1",
+  "::1",
+  "fe80::1:2",
+  "2001:db8::8",
+  "10.0.0.0/8",
+  '{"a": "api", "b": 5}',
+  ' {"a": {"b": 1.50}, "http.status": [1e1, "x"], "n": 0.10}',
+  '{"a": 1',
+  "{}",
+  '["a"]',
+  'a=api b="x \\"y\\" z" n=1.50',
+  "lvl=info a=5 b= c==d e=007 日=1",
+  '=x a="unclosed b=1',
 ];
 
 const text = fc.oneof(
@@ -152,6 +182,7 @@ const near = fc.constantFrom<Json>(
   ...[5, "5", "5.0", 1000, "1e3", true, "true", null, "api", "API", 9007199254740992, ["api", 5], [[
     "api",
   ]]],
+  ...["1.5s", "90s", "10MiB", "10.0.0.7", "10.0.0.7:443", "fe80::1:2", ["10.0.0.7"], "a api b"],
   ...[{ b: "api" }, { b: null }, { b: 5 }, { b: { a: "API" } }, [{ b: "api" }], "", [], {}, [null]],
 );
 const attrs = fc.oneof(
@@ -254,6 +285,26 @@ const regexAtom = fc.oneof(
     "[%_]",
     "[*-?]",
     "[α-ω]",
+    "\\D",
+    "\\W",
+    "\\S",
+    "\\n",
+    "\\t",
+    "[\\n\\t]",
+    "[\\D5]",
+    "[^\\W_]",
+    "[\\S]",
+    "[[:alpha:]]",
+    "[^[:digit:]a]",
+    "[[:upper:]]",
+    "[[:punct:][:space:]]",
+    "[À-Þ]",
+    "[Ā-ž]",
+    "[Ā-Ș]",
+    "[İ-Ň]",
+    "[\u0080-\u{1efff}]",
+    "[Ⅰ-Ⅿ]",
+    "[K-Å]",
     "[Α-Ω]",
     "[\\]\\-]",
     "日",
@@ -277,7 +328,7 @@ const regex: fc.Arbitrary<string> = fc.letrec<{ part: string }>((tie) => ({
       weight: 1,
       arbitrary: fc.tuple(
         fc.constantFrom("a", ".", "[a-c]", "\\w", "(a|b)", "(?:ab)", "\\?"),
-        fc.constantFrom("*", "+", "?", "{2}", "{1,}", "{0,3}"),
+        fc.constantFrom("*", "+", "?", "{2}", "{1,}", "{0,3}", "*?", "+?", "??", "{1,2}?"),
       )
         .map((parts) => parts.join("")),
     },
@@ -316,6 +367,10 @@ const timeLiteral = fc.oneof(
     "now+1h",
     "now-1d",
     "now-0s",
+    "-15m",
+    "-2d",
+    "+1h",
+    "-0s",
     "2026-11-21T12:00",
     "2026-11-21T12:00:00",
     "2026-11-21t14:00:00.0+02:00",
@@ -341,11 +396,20 @@ const levelWord = fc.constantFrom(
   "60",
   "emerg",
 );
+const quantityLiteral = fc.constantFrom(
+  ...["1.5s", "1500ms", "1m30s", "90s", "-2h", "0s", "1us", "2w", "1.5µs"],
+);
+const sizeLiteral = fc.constantFrom("10MiB", "10mb", "1kB", "5KiB", "1B", "0.5GiB");
 const numberLiteral = fc.oneof(
   number.map((value) => String(value).replace("+", "")),
   fc.constantFrom("1e3", "-0", "0.50", "10", "9007199254740993", "-5", "1E2"),
 );
 const textLiteral = fc.oneof(word, quoted);
+
+const network = fc.constantFrom(
+  ...["10.0.0.0/8", "10.0.0.7/32", "10.0.0.0/24", "0.0.0.0/0", "10.1.2.3/16", "192.168.0.0/30"],
+  ...["::/0", "fe80::/10", "2001:db8::/32", "::1/128", "10.0.0.0/33", "010.0.0.0/8", "1.2.3.4/x"],
+);
 
 const segment = fc.constantFrom(
   "a",
@@ -362,9 +426,10 @@ const segment = fc.constantFrom(
   "x-y_1",
   '"\\\\"',
 );
-const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((parts) =>
-  `attrs.${parts.join(".")}`
-);
+const path = fc.tuple(
+  fc.constantFrom("attrs.", "@"),
+  fc.array(segment, { minLength: 1, maxLength: 3 }),
+).map(([start, parts]) => start + parts.join("."));
 const nearRegex = fc.tuple(
   fc.constantFrom("msg", "service", "attrs.a"),
   fc.constantFrom(
@@ -443,9 +508,52 @@ const fieldWith = (field: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.tuple(field, value).map(([name, written]) => `${name}:${written}`);
 const plainValue = fc.oneof(term, quoted);
 
+/** A value under a sign: exactly, in any letter case, a word. */
+const signed = (value: fc.Arbitrary<string>) =>
+  fc.tuple(fc.constantFrom("=", "i=", "w=", "= ", "i="), fc.oneof(value, anyOf(value)))
+    .map((parts) => parts.join(""));
+/** Words by themselves, so that a whole one is found now and then. */
+const shortWord = fc.constantFrom(
+  "api",
+  "API",
+  "a",
+  "b",
+  '"a b"',
+  "5",
+  "äö",
+  "ÄÖ",
+  "日",
+  '"time out"',
+);
+
 const leaf = fc.oneof(
   { weight: 3, arbitrary: nearRegex },
   { weight: 6, arbitrary: nearField },
+  {
+    weight: 3,
+    arbitrary: fieldWith(
+      fc.oneof(textColumn, fc.constantFrom("msg", "any", "@a", "attrs.b")),
+      signed(fc.oneof(shortWord, plainValue)),
+    ),
+  },
+  {
+    weight: 4,
+    arbitrary: fieldWith(
+      fc.constant("any"),
+      fc.oneof(any(term), any(shortWord), quotedRegex),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fieldWith(fc.oneof(fc.constantFrom("host", "@a", "@b"), path), any(network)),
+  },
+  {
+    weight: 2,
+    arbitrary: fieldWith(
+      fc.oneof(fc.constantFrom("@a", "@b"), path),
+      fc.oneof(range(quantityLiteral), range(sizeLiteral)),
+    ),
+  },
   { weight: 4, arbitrary: term },
   {
     weight: 6,
@@ -507,19 +615,68 @@ const filter: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
 })).node;
 
 const groupField = fc.oneof(textColumn, fc.constantFrom("level", "msg", "id"), path);
+const percentile = fc.constantFrom("p50", "p90", "p95", "p99", "p99.9", "p0", "p100", "p37.5");
+const oneAggregate = fc.oneof(
+  fc.constantFrom("count()", "count( )", "rate()", "max(ts)", "min(received_at)"),
+  fc.tuple(fc.oneof(fc.constantFrom("sum", "avg", "min", "max"), percentile), path)
+    .map(([kind, name]) => `${kind}(${name})`),
+  groupField.map((name) => `count_distinct(${name})`),
+);
+const width = fc.constantFrom("(5m)", "(1h)", "( 1d )", "(90s)", "(1w)");
+
+/** Aggregates with names of their own, so that where and sort can name them. */
+const aggregates = fc.tuple(
+  fc.array(oneAggregate, { minLength: 1, maxLength: 3 }),
+  fc.array(fc.oneof({ weight: 3, arbitrary: groupField }, width), { maxLength: 2 }),
+).map(([all, keys]) => {
+  const by = keys.filter((key, i) => !key.startsWith("(") || i === 0);
+  return {
+    text: all.map((one, i) => i === 0 && all.length === 1 ? one : `${one} as v${i}`).join(", ") +
+      (by.length > 0 ? ` by ${by.join(", ")}` : ""),
+    names: all.length === 1 ? [all[0].replace(/\(.*/s, "")] : all.map((_, i) => `v${i}`),
+    keys: by.filter((key) => !key.startsWith("(")),
+  };
+});
+
 const aggregate = fc.tuple(
-  fc.oneof(
-    fc.constantFrom("count()", "count( )"),
-    fc.tuple(fc.constantFrom("sum", "avg", "min", "max", "p50", "p90", "p95", "p99"), path).map((
-      [kind, name],
-    ) => `${kind}(${name})`),
-    groupField.map((name) => `count_distinct(${name})`),
-  ),
-  fc.oneof(
-    fc.constant(""),
-    fc.array(groupField, { minLength: 1, maxLength: 2 }).map((names) => ` by ${names.join(", ")}`),
-  ),
-).map((parts) => parts.join(""));
+  aggregates,
+  fc.nat(),
+  fc.constantFrom(">", ">=", "<", "<=", "=", "!="),
+  fc.constantFrom("0", "1", "2", "-0.5", "1e1"),
+  fc.integer({ min: 0, max: 15 }),
+).map(([{ text: written, names, keys }, pick, operator, bound, parts]) => {
+  const name = names[pick % names.length];
+  const column = [...names, ...keys][pick % (names.length + keys.length)];
+  return written +
+    (parts & 1 ? ` | where ${name} ${operator} ${bound}` : "") +
+    (parts & 2 ? ` | sort by ${column}${pick % 2 ? " desc" : ""}` : "") +
+    (parts & 4 ? ` | limit ${1 + pick % 3}` : "");
+});
+
+/** What is done to records before anything is counted. */
+const extraction = fc.tuple(
+  fc.constantFrom("json msg", "logfmt msg", "json @a", "logfmt service", "json host"),
+  fc.oneof({ weight: 2, arbitrary: fc.constant("") }, fc.oneof(nearField, leaf)),
+).map(([stage, where]) => stage + (where === "" ? "" : ` | where ${where}`));
+const recordStages = fc.array(
+  fc.oneof(textColumn, path, fc.constantFrom("msg", "ts", "level")),
+  { minLength: 1, maxLength: 3 },
+).map((names) => `fields ${names.join(", ")} | sort by ts`);
+const stages = fc.oneof(
+  { weight: 4, arbitrary: aggregate },
+  { weight: 2, arbitrary: extraction },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(extraction, aggregate).map((parts) => parts.join(" | ")),
+  },
+  { weight: 1, arbitrary: recordStages },
+  { weight: 1, arbitrary: fc.tuple(leaf, aggregate).map(([w, a]) => `where ${w} | ${a}`) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(extraction, recordStages).map((parts) => parts.join(" | ")),
+  },
+  { weight: 1, arbitrary: fc.constantFrom("patterns", "patterns | where count > 1 | limit 2") },
+);
 
 /** Queries at the limits of what one may hold, and one beyond. */
 const limits = fc.oneof(
@@ -533,7 +690,11 @@ const limits = fc.oneof(
     [depth, open, one],
   ) => open.repeat(depth) + one + (open.includes("(") ? ")".repeat(depth) : "")),
   fc.tuple(fc.integer({ min: 2043, max: 2050 }), fc.constantFrom("a", "日")).map(([bytes, c]) =>
-    c.repeat(Math.floor(bytes / new TextEncoder().encode(c).length))
+    `service:${c.repeat(Math.floor((bytes - 8) / new TextEncoder().encode(c).length))}`
+  ),
+  fc.integer({ min: 509, max: 515 }).map((length) => "a".repeat(length)),
+  fc.integer({ min: 253, max: 259 }).map((length) =>
+    `any:${"b".repeat(length)} service:${"a".repeat(254)}*`
   ),
   fc.integer({ min: 254, max: 258 }).map((length) => `msg:~"${"a".repeat(length)}"`),
 );
@@ -543,10 +704,8 @@ export const query: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: filter },
   { weight: 1, arbitrary: fc.constantFrom("", " \t\r\n\u00a0") },
   {
-    weight: 1,
-    arbitrary: fc.tuple(fc.oneof(fc.constant(""), filter), aggregate).map(([f, a]) =>
-      `${f} | ${a}`
-    ),
+    weight: 4,
+    arbitrary: fc.tuple(fc.oneof(fc.constant(""), filter), stages).map(([f, s]) => `${f} | ${s}`),
   },
 );
 
@@ -596,6 +755,33 @@ const shards = [
   "'",
   "\u00a0",
   "日",
+  "any:",
+  "@",
+  "@a:",
+  '@"',
+  ":=",
+  "i=",
+  "w=",
+  "=",
+  "/8",
+  "1.5s",
+  "10MiB",
+  ">1s",
+  "[[:alpha:]]",
+  "*?",
+  "[:",
+  "|where ",
+  "|limit 2",
+  "|sort by ts",
+  "|json msg",
+  "|fields msg",
+  "|patterns",
+  " as n",
+  ", ",
+  "(5m)",
+  "desc",
+  ":]",
+  "\\D",
 ];
 
 /** A query that something was done to: mostly wrong, and each in its own way. */

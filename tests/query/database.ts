@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { Event } from "./event.ts";
+import type { Event, Json } from "./event.ts";
 import { now } from "./arbitrary.ts";
 
 /** What the database makes of a query: the numbers of the events that match, or where it is wrong. */
@@ -7,10 +7,30 @@ export interface Outcome {
   position?: number;
   message?: string;
   matches?: number[];
-  /** The fields to group by and the value, a row for each group. */
-  groups?: [...(string | null)[], number | null][];
+  /** Rows of log_stats in their order, where the query aggregates. */
+  rows?: Row[];
+  /** Records after the stages, where the query has some and does not aggregate. */
+  records?: Shown[];
   sqlstate?: string;
 }
+
+export interface Row {
+  group: { [name: string]: string | null };
+  values: { [name: string]: number | null };
+  total: number;
+}
+
+/** What a page shows of a record, as far as the tests look at it. */
+export interface Shown {
+  id: string;
+  ts: string;
+  msg: string | null;
+  service: string | null;
+  attrs: { [key: string]: Json } | null;
+}
+
+/** The range that rows are asked of: all times of the events. Its width is a whole number of minutes. */
+export const range = { from: now - 86_400e6 * 30, to: now + 86_400e6 * 30 };
 
 export interface Database extends AsyncDisposable {
   run(events: Event[], queries: string[]): Promise<Outcome[]>;
@@ -20,19 +40,25 @@ export interface Database extends AsyncDisposable {
 export async function openDatabase(): Promise<Database> {
   const url = Deno.env.get("LOGLOOM_DB_URL");
   if (!url) throw new Error("LOGLOOM_DB_URL is not set");
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = postgres(url, {
+    max: 1,
+    onnotice: () => {},
+    // As the pre-request check has it for our operations: numbers with all their digits.
+    connection: { extra_float_digits: 1 },
+  });
   await sql.unsafe(setup);
   return {
     async run(events, queries) {
       const rows = events.map((event, n) => ({
         ...event,
-        n,
+        arrival: n,
         ts: timestamp(event.ts),
         received_at: timestamp(event.received_at),
       }));
       const [{ outcomes }] = await sql`
         select pg_temp.run_queries(
-          ${JSON.stringify(rows)}::text::jsonb, ${queries}::text[], ${timestamp(now)}::timestamptz
+          ${JSON.stringify(rows)}::text::jsonb, ${queries}::text[], ${timestamp(now)}::timestamptz,
+          tstzrange(${timestamp(range.from)}::timestamptz, ${timestamp(range.to)}::timestamptz)
         ) as outcomes`;
       return outcomes as Outcome[];
     },
@@ -40,47 +66,69 @@ export async function openDatabase(): Promise<Database> {
   };
 }
 
-function timestamp(us: number): string {
+export function timestamp(us: number): string {
   const micros = ((us % 1e6) + 1e6) % 1e6;
   const seconds = new Date((us - micros) / 1000).toISOString().slice(0, 19);
   return `${seconds}.${String(micros).padStart(6, "0")}Z`;
 }
 
 const setup = `
-  create temporary table logs (like app.logs);
-  alter table logs add column n integer;
-  alter table logs alter column tenant_id drop not null, alter column arrival drop not null;
-  create function pg_temp.run_queries(p_events jsonb, p_queries text[], p_now timestamptz)
+  create temporary table logs (like logloom.logs);
+  alter table logs alter column tenant_id drop not null;
+  -- The events' table for that of all tenants, which has no day with records of this one.
+  create function pg_temp.over_events(p_sql text)
+  returns text
+  language sql
+  return replace(
+    replace(p_sql, 'from logloom.logs l ', 'from pg_temp.logs l '),
+    '::timestamptz and false and ', '::timestamptz and true and '
+  );
+  create function pg_temp.run_queries(
+    p_events jsonb, p_queries text[], p_now timestamptz, p_range tstzrange
+  )
   returns jsonb
   language plpgsql
   as $$
   declare
-    v_query private.compiled_query;
+    v_query logloom_private.compiled_query;
     v_outcomes jsonb := '[]';
     v_matches jsonb;
-    v_groups jsonb;
+    v_rows jsonb;
+    v_records jsonb;
     v_detail text;
     v_source text;
   begin
     truncate logs;
-    insert into logs select (jsonb_populate_record(null::logs, e)).* from jsonb_array_elements(p_events) e;
+    insert into logs
+    select (jsonb_populate_record(null::logs, e || '{"tenant_id": "random"}')).*
+    from jsonb_array_elements(p_events) e;
     foreach v_source in array p_queries loop
       begin
-        v_query := private.compile_query(v_source, p_now);
-        v_groups := null;
-        execute 'select jsonb_agg(l.n order by l.n) from logs l where ' || v_query.filter
+        v_query := logloom_private.compile_query(v_source, p_now);
+        v_rows := null;
+        v_records := null;
+        execute 'select jsonb_agg(l.arrival order by l.arrival) from logs l where ' || v_query.filter
         into v_matches;
-        if v_query.aggregate is not null then
-          execute 'select jsonb_agg(r) from (select jsonb_build_array('
-            || array_to_string(v_query.by_sql || v_query.aggregate_sql, ', ')
-            || ') as r from logs l where ' || v_query.filter
-            || case when v_query.by_sql = '{}' then '' else ' group by '
-              || array_to_string(v_query.by_sql, ', ') end || ') q'
-          into v_groups;
-          v_groups := coalesce(v_groups, '[]');
+        -- The counts know nothing of a temporary table: a field that they lack keeps them out.
+        v_query.fields := v_query.fields || 'msg'::text;
+        if v_query.plan ? 'aggregates' then
+          execute 'select jsonb_agg(jsonb_build_object(''group'', r.g, ''values'', r.v, ''total'', r.t)) '
+            || 'from (' || pg_temp.over_events(
+              logloom_private.log_stats_sql('random', v_query, p_range, 1000)
+            ) || ') r (g, value, v, t)'
+          into v_rows;
+          v_rows := coalesce(v_rows, '[]');
+        elsif not v_query.plan ? 'patterns' and (v_query.plan ? 'rows' or v_query.plan ? 'fields') then
+          execute 'select jsonb_agg(jsonb_build_object(''id'', (r.l).id, ''ts'', (r.l).ts, '
+            || '''msg'', (r.l).msg, ''service'', (r.l).service, ''attrs'', (r.l).attrs)) from ('
+            || pg_temp.over_events(
+              logloom_private.log_page_sql('random', v_query, p_range, 1000, 'desc')
+            ) || ') r (l)'
+          into v_records;
+          v_records := coalesce(v_records, '[]');
         end if;
         v_outcomes := v_outcomes || jsonb_build_object(
-          'matches', coalesce(v_matches, '[]'), 'groups', v_groups
+          'matches', coalesce(v_matches, '[]'), 'rows', v_rows, 'records', v_records
         );
       exception when others then
         get stacked diagnostics v_detail = pg_exception_detail;

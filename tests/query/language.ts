@@ -1,11 +1,20 @@
 import { compareText, type Event, fold, isRecord, type Json, numberText } from "./event.ts";
 import { type Predicate, QueryError } from "./event.ts";
+import {
+  compareDecimals,
+  type Decimal,
+  decimal,
+  quantityOf,
+  type Unit as Measure,
+} from "./decimal.ts";
+import { isAddressIn, readNetwork } from "./network.ts";
 import { compileRegex } from "./regex.ts";
+import { Plan, readStage } from "./stages.ts";
 
 // The query language read a second time, as plainly as it can be: from the text straight to a
 // function over one event. It shares nothing with the compiler but the document.
 
-const space = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
+export const space = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
 const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
 const columns = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
 type Column = (typeof columns)[number];
@@ -14,24 +23,19 @@ export type Field =
   | { kind: "time"; name: "ts" | "received_at" }
   | { kind: "id" }
   | { kind: "level" }
+  | { kind: "any" }
   | { kind: "text"; name: Column }
   | { kind: "attrs"; path: string[]; joined: boolean };
 
-export interface Aggregate {
-  kind: string;
-  field: Field | null;
-  by: Field[];
-}
-
 export interface Query {
   matches: Predicate;
-  aggregate: Aggregate | null;
+  plan: Plan;
 }
 
 /** A character of a term: itself, or a wildcard. */
 type Unit = string | { any: "one" | "many" };
 
-interface Token {
+export interface Token {
   text: string[];
   at: number;
 }
@@ -55,6 +59,7 @@ class Reader {
   readonly #tokens: Token[];
   #at = 0;
   #leaves = 0;
+  #searched = 0;
 
   constructor(readonly source: string[], readonly now: number) {
     this.#tokens = tokenize(source);
@@ -64,9 +69,29 @@ class Reader {
     let matches: Predicate = () => true;
     if (!this.#ends("|")) matches = this.#or(0);
     if (this.#is(")")) this.#refuse("closes nothing");
-    let aggregate: Aggregate | null = null;
-    if (this.#is("|")) aggregate = readAggregate(this.source, this.#token.at + 1);
-    return { matches, aggregate };
+    const plan = new Plan();
+    while (this.#is("|")) {
+      this.#at++;
+      if (this.#is("where") && !plan.makesRows) {
+        plan.check("where", this.#token.at);
+        this.#at++;
+        plan.rows.push({ where: this.#or(0) });
+        if (this.#is(")")) this.#refuse("closes nothing");
+        plan.seen("where");
+      } else {
+        const from = this.#tokens[this.#at - 1].at;
+        while (!this.#ends("|")) this.#at++;
+        readStage(plan, this.source.slice(from, this.#token.at - 1), from + 1);
+      }
+    }
+    // What where asks before anything is extracted belongs to the filter.
+    const first = plan.rows.findIndex((stage) => "extract" in stage);
+    const wheres = plan.rows.splice(0, first < 0 ? plan.rows.length : first);
+    const filters = [
+      matches,
+      ...wheres.map((stage) => "where" in stage ? stage.where : () => true),
+    ];
+    return { matches: (event) => filters.every((filter) => filter(event)), plan };
   }
 
   get #token(): Token {
@@ -107,6 +132,12 @@ class Reader {
   #leaf(position = this.#token.at): void {
     if (this.#leaves === 64) this.#refuse("too many terms", position);
     this.#leaves++;
+  }
+
+  /** Counts a text that is looked for inside others. */
+  #search(text: { length: number }, position: number): void {
+    this.#searched += text.length;
+    if (this.#searched > 512) this.#refuse("too much to look for", position);
   }
 
   #deeper(depth: number, position: number): number {
@@ -184,7 +215,7 @@ class Reader {
     let colon = colonOf(first);
     if (colon < 0) {
       const quotedFollows = this.#tokens[this.#at + 1];
-      const isPath = first.slice(0, 6).join("") === "attrs." && first.at(-1) === "." &&
+      const isPath = /^(@|(@.*|attrs(\..*)?)\.)$/s.test(first.join("")) &&
         this.#isQuoted(quotedFollows) && quotedFollows.at === position + first.length;
       if (!isPath) {
         if (["<", ">", "~"].includes(first[0])) this.#refuse("an operator without a field");
@@ -215,7 +246,16 @@ class Reader {
   }
 
   #value(field: Field, depth: number): Predicate {
-    if (this.#is("(")) return this.#anyOf(field, depth);
+    if (this.#is("(")) return this.#anyOf(field, depth, "");
+    const sign = /^(=|i=|w=|)/.exec(this.#token.text.join(""))?.[0] ?? "";
+    if (sign !== "") {
+      this.#takeSign(sign);
+      if (this.#is("(")) return this.#anyOf(field, depth, sign);
+      this.#leaf();
+      const matches = this.#signed(field, sign);
+      this.#nextApart();
+      return matches;
+    }
     this.#leaf();
     if (this.#is("[", "{")) return this.#range(field);
     const { text, at } = this.#token;
@@ -233,14 +273,44 @@ class Reader {
     return matches;
   }
 
-  #anyOf(field: Field, depth: number): Predicate {
+  /** Goes on to what a sign stands before, in the same token or the next. */
+  #takeSign(sign: string): void {
+    const { text, at } = this.#token;
+    if (text.length === sign.length) this.#at++;
+    else this.#tokens[this.#at] = { text: text.slice(sign.length), at: at + sign.length };
+    const takesList = ["=", "i=", "w="].includes(sign);
+    if (!this.#isTerm() && !(takesList && this.#is("("))) this.#refuse("a value is missing");
+  }
+
+  #signed(field: Field, sign: string): Predicate {
+    if (sign === "") return this.#term(field);
+    const token = this.#token;
+    const text = textOf(token);
+    if (sign === "=") {
+      if (field.kind === "time" || field.kind === "id" || field.kind === "level") {
+        if (token.text.join("") === "*") this.#refuse("exactly * is no such value");
+        return this.#term(field);
+      }
+      return (event) => textsOf(field, event).includes(text);
+    }
+    if (field.kind === "time" || field.kind === "id" || field.kind === "level") {
+      this.#refuse(`no ${sign}`);
+    }
+    const wanted = fold(text);
+    if (sign === "i=") return (event) => textsOf(field, event).some((t) => fold(t) === wanted);
+    if (wanted === "") this.#refuse("an empty word");
+    this.#search([...wanted], token.at);
+    return (event) => textsOf(field, event).some((t) => holdsWord(fold(t), wanted));
+  }
+
+  #anyOf(field: Field, depth: number, sign: string): Predicate {
     this.#deeper(depth, this.#token.at);
     this.#at++;
     const items: Predicate[] = [];
     for (;;) {
       if (!this.#isTerm() || this.#is("AND", "OR", "NOT")) this.#refuse("a value is missing");
       this.#leaf();
-      items.push(this.#term(field));
+      items.push(this.#signed(field, sign));
       this.#nextApart();
       if (this.#is(")")) break;
       if (this.#is("OR")) this.#nextApart();
@@ -268,14 +338,10 @@ class Reader {
   }
 
   #comparison(field: Field): Predicate {
-    const { text, at } = this.#token;
+    const { text } = this.#token;
     const operator = text[0] + (text[1] === "=" ? "=" : "");
-    let literal: Token = { text: text.slice(operator.length), at: at + operator.length };
-    if (literal.text.length === 0) {
-      this.#at++;
-      literal = this.#token;
-      if (!this.#isTerm()) this.#refuse("a value is missing");
-    }
+    this.#takeSign(operator);
+    const literal = this.#token;
     this.#nextApart();
     const open = operator.length === 1;
     return text[0] === ">"
@@ -291,7 +357,8 @@ class Reader {
     openUpper: boolean,
     position: number,
   ): Predicate {
-    if (field.kind === "id" || (field.kind === "text" && field.name === "msg")) {
+    const isSearched = field.kind === "any" || (field.kind === "text" && field.name === "msg");
+    if (field.kind === "id" || isSearched) {
       this.#refuse("cannot be compared", position);
     }
     for (const token of [lower, upper]) {
@@ -320,14 +387,18 @@ class Reader {
       return ({ level }) => level !== null && test(severity(level));
     }
     if (field.kind === "attrs") {
-      const test = within<number>(
-        (a, b) => (a < b ? -1 : a > b ? 1 : 0),
-        lower && readNumber(lower),
-        upper && readNumber(upper),
-      );
+      const low = lower && readNumber(lower);
+      const high = upper && readNumber(upper);
+      if (low && high && low.unit !== high.unit) this.#refuse("different units", upper?.at);
+      const unit = (low ?? high)?.unit ?? null;
+      const test = within<Decimal>(compareDecimals, low?.value ?? null, high?.value ?? null);
       return (event) => {
         const value = attributeOf(field, event);
-        return typeof value === "number" && test(value);
+        if (unit === null) {
+          return typeof value === "number" && test(decimal(JSON.stringify(value)));
+        }
+        const quantity = typeof value === "string" ? quantityOf(value, unit) : null;
+        return quantity !== null && test(quantity);
       };
     }
     const test = within<string>(
@@ -341,12 +412,38 @@ class Reader {
   /** A word or a quoted text that stands for itself; does not go on to the next token. */
   #term(field: Field): Predicate {
     const token = this.#token;
-    if (token.text.join("") === "*") return (event) => hasValue(field, event);
+    if (token.text.join("") === "*" && field.kind !== "any") {
+      return (event) => hasValue(field, event);
+    }
     const units = unitsOf(token);
     const text = textOf(token);
+    const isPattern = units.some((unit) => typeof unit !== "string");
+    if (
+      field.kind === "any" || (field.kind === "text" && (field.name === "msg" || isPattern)) ||
+      (field.kind === "attrs" && isPattern)
+    ) {
+      const isEmpty = ["*", '""'].includes(token.text.join(""));
+      if (field.kind === "any" && isEmpty) this.#refuse("any takes a text");
+      this.#search(token.text, token.at);
+    }
+    const takesNetwork = field.kind === "attrs" || (field.kind === "text" && field.name === "host");
+    if (takesNetwork && !isPattern && !this.#isQuoted()) {
+      const network = readNetwork(token.text.join(""));
+      if (network === undefined) this.#refuse("no network");
+      if (network) return (event) => textsOf(field, event).some((t) => isAddressIn(t, network));
+    }
     switch (field.kind) {
+      case "any": {
+        const folded = units.map((unit) => (typeof unit === "string" ? fold(unit) : unit));
+        const anywhere: Unit[] = [{ any: "many" }, ...folded, { any: "many" }];
+        return (event) => textsOf(field, event).some((t) => glob(anywhere, [...fold(t)]));
+      }
       case "time": {
         const span = this.#time(token);
+        if (/^[+-]/.test(text)) {
+          span.from = Math.min(span.from, this.now);
+          span.to = Math.max(span.to, this.now + 1);
+        }
         return ({ [field.name]: time }) => time >= span.from && time < span.to;
       }
       case "id":
@@ -370,7 +467,7 @@ class Reader {
 
   #time(token: Token): Span {
     const text = textOf(token);
-    const shift = /^now(?:([+-]\d{1,10})([smhdw]))?$/.exec(text);
+    const shift = /^(?:now|(?:now)?([+-]\d{1,10})([smhdw]))$/.exec(text);
     if (shift) {
       const unit = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }[shift[2]] ?? 0;
       const seconds = Number(shift[1] ?? 0) * unit;
@@ -494,27 +591,45 @@ function readLevel(token: Token): string {
   return found[0];
 }
 
-function readNumber(token: Token): number {
+function readNumber(token: Token): { unit: Measure | null; value: Decimal } {
   const text = textOf(token);
-  if (token.text[0] === '"' || !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
+  const isQuoted = token.text[0] === '"';
+  for (const unit of ["seconds", "bytes"] as const) {
+    const value = isQuoted ? null : quantityOf(text, unit);
+    if (value) return { unit, value };
+  }
+  if (isQuoted || !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
     throw new QueryError(token.at, "no number");
   }
-  const value = Number(text);
-  const isLost = value === 0 && /[1-9]/.test(text.replace(/[eE].*/, ""));
-  if (!Number.isFinite(value) || isLost) throw new QueryError(token.at, "out of range");
-  return value;
+  const exponent = Number(/[eE][+-]?(\d+)$/.exec(text)?.[1] ?? 0);
+  if (exponent > 400) throw new QueryError(token.at, "out of range");
+  return { unit: null, value: decimal(text) };
 }
 
-function readField(name: string[], position: number): Field {
+/** Does the text hold the word, with no letter, digit or _ beside it? */
+function holdsWord(text: string, word: string): boolean {
+  const [chars, wanted] = [[...text], [...word]];
+  const isBoundary = (c: string | undefined) => c === undefined || !/[\p{Alphabetic}0-9_]/u.test(c);
+  for (let at = 0; at + wanted.length <= chars.length; at++) {
+    if (
+      wanted.every((c, i) => chars[at + i] === c) && isBoundary(chars[at - 1]) &&
+      isBoundary(chars[at + wanted.length])
+    ) return true;
+  }
+  return false;
+}
+
+export function readField(name: string[], position: number): Field {
   const text = name.join("");
   if (text === "ts" || text === "received_at") return { kind: "time", name: text };
-  if (text === "id" || text === "level") return { kind: text };
+  if (text === "id" || text === "level" || text === "any") return { kind: text };
   const column = columns.find((known) => known === text);
   if (column) return { kind: "text", name: column };
-  if (!text.startsWith("attrs.")) throw new QueryError(position, "unknown field");
+  const isShort = text.startsWith("@") && text !== "@timestamp";
+  if (!isShort && !text.startsWith("attrs.")) throw new QueryError(position, "unknown field");
   const path: string[] = [];
   let isQuoted = false;
-  let rest = text.slice(5);
+  let rest = isShort ? `.${text.slice(1)}` : text.slice(5);
   while (rest !== "") {
     const segment = /^\.(?:([\p{L}\p{Nd}_-]+)|"((?:[^"\\]|\\[\s\S])*)")/u.exec(rest);
     if (!segment) throw new QueryError(position, "a malformed path");
@@ -525,7 +640,7 @@ function readField(name: string[], position: number): Field {
   return { kind: "attrs", path, joined: path.length > 1 && !isQuoted };
 }
 
-function attributeOf(field: Field & { kind: "attrs" }, { attrs }: Event): Json | undefined {
+export function attributeOf(field: Field & { kind: "attrs" }, { attrs }: Event): Json | undefined {
   if (attrs === null) return undefined;
   let value: Json | undefined = attrs;
   for (const key of field.path) {
@@ -561,9 +676,18 @@ function textsOf(field: Field, event: Event): string[] {
       return [event[field.name]].filter((text) => text !== null);
     case "level":
       return [event.level].filter((text) => text !== null);
+    case "any":
+      return [...columns.map((name) => event[name]), event.level, ...scalarsOf(event.attrs)]
+        .filter((text) => text !== null);
     default:
       throw new Error(`${field.kind} has no text`);
   }
+}
+
+function scalarsOf(value: Json): string[] {
+  if (Array.isArray(value)) return value.flatMap(scalarsOf);
+  if (isRecord(value)) return Object.values(value).flatMap(scalarsOf);
+  return [scalarText(value)].filter((text) => text !== null);
 }
 
 function hasValue(field: Field, event: Event): boolean {
@@ -577,75 +701,6 @@ function hasValue(field: Field, event: Event): boolean {
     default:
       return true;
   }
-}
-
-const numeric = ["sum", "avg", "min", "max", "p50", "p90", "p95", "p99"];
-
-function readAggregate(source: string[], from: number): Aggregate {
-  // Names, quoted segments included, and punctuation.
-  const tokens: Token[] = [];
-  let at = from - 1;
-  while (at < source.length) {
-    const start = at;
-    if (space.has(source[at])) {
-      at++;
-      continue;
-    }
-    const isName = (c: string) => !space.has(c) && !["(", ")", ",", "|", '"'].includes(c);
-    if (isName(source[at]) || source[at] === '"') {
-      while (at < source.length) {
-        if (isName(source[at])) at++;
-        else if (source[at] === '"') {
-          let end = at + 1;
-          while (end < source.length && source[end] !== '"') end += source[end] === "\\" ? 2 : 1;
-          if (end >= source.length) break;
-          at = end + 1;
-        } else break;
-      }
-    }
-    if (at === start) at++;
-    tokens.push({ text: source.slice(start, at), at: start + 1 });
-  }
-  tokens.push({ text: [], at: source.length + 1 });
-
-  let next = 0;
-  const take = () => tokens[next++];
-  const refuse = (token: Token, message: string): never => {
-    throw new QueryError(token.at, message);
-  };
-  const expect = (text: string) => {
-    const token = take();
-    if (token.text.join("") !== text) refuse(token, `${text} is missing`);
-  };
-  const field = () => {
-    const token = take();
-    if (token.text.length === 0 || ["(", ")", ",", "|"].includes(token.text[0])) {
-      refuse(token, "a field is missing");
-    }
-    const read = readField(token.text, token.at);
-    return { read, token };
-  };
-
-  const name = take();
-  const kind = name.text.join("");
-  if (!["count", "rate", "count_distinct", ...numeric].includes(kind)) refuse(name, "unknown");
-  expect("(");
-  let over: Field | null = null;
-  if (kind !== "count" && kind !== "rate") {
-    const { read, token } = field();
-    if (numeric.includes(kind) && read.kind !== "attrs") refuse(token, "no attribute");
-    over = read;
-  }
-  expect(")");
-  const by: Field[] = [];
-  if (tokens[next].text.join("") === "by") {
-    do {
-      next++;
-      by.push(field().read);
-    } while (tokens[next].text.join("") === ",");
-  }
-  if (tokens[next].text.length > 0) refuse(tokens[next], "nothing may follow");
-  return { kind, field: over, by };
 }
 
 /** The text that a field is grouped or counted by. */
@@ -663,28 +718,9 @@ export function groupText(field: Field, event: Event): string | null {
       return event.level;
     case "text":
       return event[field.name];
+    case "any":
+      throw new Error("any is no field to group by");
   }
-}
-
-/** The value of an aggregate that is no rate, over some events. */
-export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number | null {
-  if (field === null) return events.length;
-  if (kind === "count_distinct") {
-    return new Set(events.map((event) => groupText(field, event)).filter((t) => t !== null)).size;
-  }
-  if (field.kind !== "attrs") throw new Error(`${kind} takes an attribute`);
-  const numbers = events.map((event) => attributeOf(field, event))
-    .filter((value) => typeof value === "number")
-    .sort((a, b) => a - b);
-  const sum = numbers.reduce((total, value) => total + value, 0);
-  if (kind === "sum") return sum;
-  if (numbers.length === 0) return null;
-  if (kind === "avg") return sum / numbers.length;
-  if (kind === "min") return numbers[0];
-  if (kind === "max") return numbers[numbers.length - 1];
-  const place = (Number(kind.slice(1)) / 100) * (numbers.length - 1);
-  const [low, high] = [numbers[Math.floor(place)], numbers[Math.ceil(place)]];
-  return low + (high - low) * (place - Math.floor(place));
 }
 
 /** The text of a JSON value as jsonb has it. */

@@ -68,7 +68,7 @@ Deno.test(`the parser reads what liqe reads, seed ${seed}`, async () => {
       fc.asyncProperty(fc.array(query, { minLength: 40, maxLength: 40 }), async (sources) => {
         const fitting = sources.filter((source) => source.length < 1000 && leavesOf(source) <= 64);
         const rows = await sql`
-          select (private.compile_query(q)).tree
+          select (logloom_private.compile_query(q)).tree
           from unnest(${fitting}::text[]) with ordinality as s (q, n) order by n`;
         fitting.forEach((source, i) =>
           deepStrictEqual(ours(rows[i].tree), theirs(parse(source)), source)

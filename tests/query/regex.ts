@@ -20,13 +20,35 @@ export function compileRegex(source: string[], position: number): (text: string)
       ? `\\u{${shown.codePointAt(0)?.toString(16)}}`
       : shown;
   };
-  const sets: Record<string, string> = { d: "0-9", w: "0-9A-Za-z_", s: " \\t\\n\\r\\f\\v" };
+  const sets: Record<string, string> = {
+    d: "0-9",
+    w: "0-9A-Za-z_",
+    s: " \\t\\n\\r\\f\\v",
+    D: "\\u{1}-\\/:-\\u{10ffff}",
+    W: "\\u{1}-\\/:-@\\[-\\^`\\{-\\u{10ffff}",
+    S: "\\u{1}-\\u{8}\\u{e}-\\u{1f}!-\\u{10ffff}",
+    n: "\\n",
+    t: "\\t",
+    r: "\\r",
+  };
+  const named: Record<string, string> = {
+    alpha: "A-Za-z",
+    digit: "0-9",
+    alnum: "0-9A-Za-z",
+    upper: folded ? "A-Za-z" : "A-Z",
+    lower: "a-z",
+    space: " \\t\\n\\r\\f\\v",
+    blank: " \\t",
+    punct: "!-\\/:-@\\[-`\\{-~",
+    xdigit: "0-9A-Fa-f",
+    word: "0-9A-Za-z_",
+  };
 
   function charClass(): string {
     const start = at;
-    let end = at + 1;
-    while (end < chars.length && chars[end] !== "]") end += chars[end] === "\\" ? 2 : 1;
-    if (end >= chars.length) fail(start, "class not closed");
+    const whole = /^\[(?:\[:[a-z]+:\]|[^\]\\]|\\.)*\]/su.exec(chars.slice(at).join(""))?.[0];
+    if (whole === undefined) return fail(start, "class not closed");
+    const end = start + [...whole].length - 1;
     at++;
     const negated = chars[at] === "^";
     if (negated) at++;
@@ -34,6 +56,12 @@ export function compileRegex(source: string[], position: number): (text: string)
     let out = "";
     const item = (): { set?: string; char: string; where: number } => {
       const where = at;
+      const name = /^\[:([a-z]+):\]/.exec(chars.slice(at, end).join(""));
+      if (name) {
+        if (!Object.hasOwn(named, name[1])) fail(where, "no such class");
+        at += name[0].length;
+        return { set: named[name[1]], char: "", where };
+      }
       const c = chars[at++];
       if (c === "[") fail(where, "[ in a class");
       if (c !== "\\") return { char: c, where };
@@ -96,6 +124,13 @@ export function compileRegex(source: string[], position: number): (text: string)
   }
 
   function quantifier(): string {
+    const repeat = repetition();
+    // Lazy or not is no matter of whether a text matches.
+    if (repeat !== "" && chars[at] === "?") at++;
+    return repeat;
+  }
+
+  function repetition(): string {
     const c = chars[at];
     if (c === "*" || c === "+" || c === "?") {
       at++;

@@ -12,7 +12,7 @@ export function openDatabase(url = stack.adminDatabaseUrl, max = 2): Database {
   });
 }
 
-/** A record of app.logs as JSON shows it. */
+/** A record of logloom.logs as JSON shows it. */
 export interface LogRecord {
   id: string;
   tenant_id: string;
@@ -32,8 +32,20 @@ export interface LogRecord {
 
 export async function countRecords(sql: Database, tenantId: string): Promise<number> {
   const [{ count }] = await sql`
-    select count(*)::integer from app.logs where tenant_id = ${tenantId}`;
+    select count(*)::integer from logloom.logs where tenant_id = ${tenantId}`;
   return count;
+}
+
+/** Runs a statement as the jobs do: what it makes, such as a partition, belongs to the service's owner. */
+export async function callAsOwner(sql: Database, statement: string): Promise<void> {
+  const connection = await sql.reserve();
+  try {
+    await connection.unsafe("set role postgres");
+    await connection.unsafe(statement);
+  } finally {
+    await connection.unsafe("reset role");
+    connection.release();
+  }
 }
 
 /**
@@ -45,26 +57,35 @@ export async function recordsOf(
   tenantId: string,
   count: number,
 ): Promise<LogRecord[]> {
-  await sql.unsafe("call private.write_logs()");
+  await callAsOwner(sql, "call logloom_private.write_logs()");
   await eventually(
     `${count} records of ${tenantId}`,
     async () => (await countRecords(sql, tenantId)) >= count,
   );
   const rows = await sql`
-    select to_jsonb(l) as record from app.logs l where l.tenant_id = ${tenantId} order by l.id`;
+    select to_jsonb(l) as record from logloom.logs l where l.tenant_id = ${tenantId} order by l.id`;
   return rows.map((row) => row.record as LogRecord);
+}
+
+/** Removes the records, of the alias l, that pass a condition, as the service itself does. */
+export async function removeRecords(sql: Database, condition: string): Promise<void> {
+  const [{ statement }] = await sql`
+    select logloom_private.removed_records_sql(
+      ${`delete from logloom.logs l where ${condition}`}
+    ) as statement`;
+  await sql.unsafe(statement);
 }
 
 /** Waits until nothing that was sent before is on its way any more. */
 export async function queueIsEmpty(sql: Database, within = 15_000): Promise<void> {
   await eventually("the queue is empty", async () => {
-    const [{ depth }] = await sql`select depth::integer from private.queue_state()`;
+    const [{ depth }] = await sql`select depth::integer from logloom_private.queue_state()`;
     return depth === 0;
   }, { within });
 }
 
 /**
- * Changes thresholds for as long as the test runs. Their columns are named as in private.settings.
+ * Changes thresholds for as long as the test runs. Their columns are named as in logloom_private.settings.
  */
 export async function changeSettings(
   sql: Database,
@@ -73,12 +94,12 @@ export async function changeSettings(
   const names = Object.keys(settings);
   const [before] = await sql`
     select ${sql(names)} from (
-      select (jsonb_populate_record(null::private.settings, to_jsonb(s))).* from private.settings s
+      select (jsonb_populate_record(null::logloom_private.settings, to_jsonb(s))).* from logloom_private.settings s
     ) s`;
-  await sql`update private.settings set ${sql(settings, names)} where singleton`;
+  await sql`update logloom_private.settings set ${sql(settings, names)} where singleton`;
   return {
     async [Symbol.asyncDispose]() {
-      await sql`update private.settings set ${sql(before, names)} where singleton`;
+      await sql`update logloom_private.settings set ${sql(before, names)} where singleton`;
     },
   };
 }
@@ -87,7 +108,7 @@ export async function changeSettings(
 export async function stopJob(sql: Database, name: string): Promise<AsyncDisposable> {
   const setActive = (active: boolean) =>
     sql`select cron.alter_job(job_id := jobid, active := ${active})
-        from cron.job where jobname = ${name}`;
+        from cron.job where jobname = ${`logloom_${name}`}`;
   await setActive(false);
   await eventually(`the last run of ${name} has ended`, async () => {
     const [{ runs }] = await sql`

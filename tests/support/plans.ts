@@ -1,7 +1,7 @@
 import { type Tenant } from "./client.ts";
 import type { Database } from "./database.ts";
 
-/** Puts a tenant on a plan of its own: free, but for what is named as in app.plans. */
+/** Puts a tenant on a plan of its own: free, but for what is named as in logloom.plans. */
 export async function putOnPlan(
   sql: Database,
   tenant: Tenant,
@@ -11,12 +11,34 @@ export async function putOnPlan(
   const plan = JSON.stringify({ ...limits, plan_id: planId, is_default: false });
   await sql.begin(async (tx) => {
     await tx`
-      insert into app.plans
+      insert into logloom.plans
       select (jsonb_populate_record(p, ${plan}::text::jsonb)).*
-      from app.plans p where p.plan_id = 'free'`;
+      from logloom.plans p where p.plan_id = 'free'`;
     await tx`
-      insert into app.tenants (tenant_id, plan_id) values (${tenant.id}, ${planId})
+      insert into logloom.tenants (tenant_id, plan_id) values (${tenant.id}, ${planId})
       on conflict (tenant_id) do update set plan_id = excluded.plan_id`;
+  });
+}
+
+/** Has a tenant keep its records for so many days, on a copy of its plan: so that old events are taken. */
+export async function keepRecords(sql: Database, tenantId: string, days: number): Promise<void> {
+  const planId = `plan-${crypto.randomUUID()}`;
+  const plan = JSON.stringify({
+    plan_id: planId,
+    is_default: false,
+    retention_days_default: days,
+    retention_days_max: days,
+  });
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into logloom.plans
+      select (jsonb_populate_record(p, ${plan}::text::jsonb)).*
+      from logloom_private.plan_of(${tenantId}) p`;
+    await tx`
+      insert into logloom.tenants (tenant_id, plan_id) values (${tenantId}, ${planId})
+      on conflict (tenant_id) do update set plan_id = excluded.plan_id`;
+    await tx`
+      update logloom.tenant_settings set retention_days = null where tenant_id = ${tenantId}`;
   });
 }
 
@@ -27,6 +49,6 @@ export async function usageOf(
 ): Promise<{ events: number; bytes: number }> {
   const [usage] = await sql`
     select coalesce(sum(u.events), 0)::float8 as events, coalesce(sum(u.bytes), 0)::float8 as bytes
-    from private.usage_of(${tenant.id}, private.month_start(now())) u`;
+    from logloom_private.usage_of(${tenant.id}, logloom_private.month_start(now())) u`;
   return { events: usage.events, bytes: usage.bytes };
 }

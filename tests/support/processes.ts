@@ -4,7 +4,15 @@ import type { Database } from "./database.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
-export type ProcessName = "postgres" | "postgrest" | "ingest" | "health" | "notify" | "gateway";
+type FunctionName = "ingest" | "health" | "notify";
+
+/** Where a function has several processes, the second one is called ingest-2, for example. */
+export type ProcessName =
+  | "postgres"
+  | "postgrest"
+  | "gateway"
+  | FunctionName
+  | `${FunctionName}-${2 | 3}`;
 
 export async function stackState(): Promise<State> {
   return JSON.parse(await Deno.readTextFile(stack.stateFile));

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { type Answer, ingest, type Tenant } from "./client.ts";
 import { countRecords, type Database, queueIsEmpty } from "./database.ts";
 import { pause } from "./eventually.ts";
@@ -88,7 +89,8 @@ export class Sender {
 
 function shifted(random: Uint8Array<ArrayBuffer>, by: number): string | undefined {
   if (random.length === 0) return undefined;
-  return random.map((byte) => (byte * (2 * by + 1)) ^ (by >> 7)).toBase64();
+  const bytes = random.map((byte) => (byte * (2 * by + 1)) ^ (by >> 7));
+  return Buffer.from(bytes).toString("base64");
 }
 
 export interface Outcome {
@@ -108,9 +110,9 @@ export async function outcomeOf(sql: Database, tenant: Tenant, within: number): 
       count(distinct (attrs ->> 'n'))::integer as numbers,
       min((attrs ->> 'n')::integer) as least,
       max((attrs ->> 'n')::integer) as greatest
-    from app.logs where tenant_id = ${tenant.id}`;
+    from logloom.logs where tenant_id = ${tenant.id}`;
   const [{ dead }] = await sql`
-    select count(*)::integer as dead from private.dead_letters where tenant_id = ${tenant.id}`;
+    select count(*)::integer as dead from logloom_private.dead_letters where tenant_id = ${tenant.id}`;
   return {
     records: await countRecords(sql, tenant.id),
     numbers: row.numbers,

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { SignJWT } from "jose";
 import { stack } from "./stack.ts";
 
@@ -42,8 +43,6 @@ export async function cliToken(claims: Record<string, unknown>): Promise<string>
 
 /** A token that is not signed at all. */
 export function unsignedToken(claims: Record<string, unknown>): string {
-  const part = (value: unknown) =>
-    new TextEncoder().encode(JSON.stringify(value))
-      .toBase64({ alphabet: "base64url", omitPadding: true });
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.`;
 }

@@ -3,7 +3,7 @@ import { sqlStyleFaults } from "../sql_style.ts";
 
 Deno.test("lower-case SQL in two-space steps is as it should be", () => {
   const text = `-- A Comment may say SELECT.
-create function private.greet(p_name text)
+create function logloom_private.greet(p_name text)
 returns text
 as $$
 begin

@@ -1,5 +1,9 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import {
   createRemoteJWKSet,
+  customFetch,
+  decodeProtectedHeader,
   errors as joseErrors,
   type JWTPayload,
   jwtVerify,
@@ -15,7 +19,16 @@ export type Credentials =
 /** A caller as the database is told of it. Whether a key lives only the database knows. */
 export type Caller =
   | { readonly kind: "api_key"; readonly keyDigest: string }
-  | { readonly kind: "tenant"; readonly tenantId: string };
+  | {
+    readonly kind: "tenant";
+    readonly tenantId: string;
+    /** What the database judges the token by, as it does at its own door. */
+    readonly claims?: Claims;
+  };
+
+export type Claims = Pick<JWTPayload, "aud" | "exp" | "iat" | "nbf" | "sub"> & {
+  readonly tenant_id: string;
+};
 
 /** The same text for the same caller, and for no other. */
 export function callerKey(caller: Caller): string {
@@ -30,24 +43,16 @@ export interface AuthOptions {
   readonly now?: () => Date;
 }
 
-const keyPrefix = "ll_";
 const unauthenticated = failure(401, "Invalid token, API key, or missing tenant_id");
-
-export function readCredentials(headers: Headers): Result<Credentials> {
-  const apiKey = headers.get("X-API-Key");
-  if (apiKey) return success({ kind: "api_key", value: apiKey });
-  const authorization = headers.get("Authorization");
-  if (!authorization) return failure(400, "Missing authorization header");
-  // Another scheme than Bearer leaves a value that no key and no token can equal.
-  const value = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "";
-  return success({ kind: value.startsWith(keyPrefix) ? "api_key" : "jwt", value });
-}
 
 export function createAuthenticator(options: AuthOptions): Authenticate {
   const secret = options.jwtSecret === undefined
     ? undefined
     : new TextEncoder().encode(options.jwtSecret);
-  const jwks = createRemoteJWKSet(new URL(options.jwksUrl), { timeoutDuration: 3000 });
+  const jwks = createRemoteJWKSet(new URL(options.jwksUrl), {
+    timeoutDuration: 3000,
+    [customFetch]: fetchKeys,
+  });
 
   async function verify(token: string): Promise<JWTPayload> {
     const claims: JWTVerifyOptions = {
@@ -80,17 +85,26 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   return async ({ kind, value }) => {
     if (kind === "api_key") {
       if (!isWellFormedKey(value)) return unauthenticated;
-      return success({ kind: "api_key", keyDigest: await sha256Hex(value) });
+      return success({ kind: "api_key", keyDigest: sha256Hex(value) });
     }
     try {
-      const tenantId = tenantOf(await verify(value));
-      return tenantId === undefined ? unauthenticated : success({ kind: "tenant", tenantId });
+      const claims = usableClaims(await verify(value));
+      return claims === undefined
+        ? unauthenticated
+        : success({ kind: "tenant", tenantId: claims.tenant_id, claims });
     } catch (error) {
       if (isTokenError(error)) return unauthenticated;
       logFailure("signing keys cannot be read", { reason: describeError(error) });
       return unavailable("Tokens cannot be verified at the moment, try again");
     }
   };
+}
+
+/** An answer that jose does not read would keep its connection. */
+async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
+  const response = await fetch(url, options);
+  if (response.status !== 200) await response.body?.cancel();
+  return response;
 }
 
 /** Everything that is wrong with a token, as against with the place where its key is found. */
@@ -100,26 +114,25 @@ function isTokenError(error: unknown): boolean {
     error.code === "ERR_JOSE_GENERIC");
 }
 
-function headerAlgorithm(token: string): unknown {
+function headerAlgorithm(token: string): string | undefined {
   try {
-    const base64 = token.slice(0, token.indexOf(".")).replaceAll("-", "+").replaceAll("_", "/");
-    const header: unknown = JSON.parse(atob(base64));
-    return typeof header === "object" && header !== null && "alg" in header
-      ? header.alg
-      : undefined;
+    return decodeProtectedHeader(token).alg;
   } catch {
     return undefined;
   }
 }
 
-function tenantOf(claims: JWTPayload): string | undefined {
-  const { role, sub, tenant_id: tenantId } = claims;
-  if (role !== "authenticated") return undefined;
-  if (sub !== undefined && (typeof sub !== "string" || sub === "")) return undefined;
-  if (typeof tenantId !== "string" || tenantId.trim() === "") return undefined;
-  // Postgres can store neither NUL nor half a surrogate pair.
-  if (tenantId.includes("\0") || !tenantId.isWellFormed()) return undefined;
-  return [...tenantId].length <= 255 ? tenantId : undefined;
+/** In JSON text: NUL, or half a surrogate pair. Postgres can store neither. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+
+/** The claims that the database is to judge; undefined where it could not even read them. */
+function usableClaims(payload: JWTPayload): Claims | undefined {
+  const { aud, exp, iat, nbf, role, sub, tenant_id } = payload;
+  if (role !== "authenticated" || sub === "" || typeof (sub ?? "") !== "string") return undefined;
+  if (typeof tenant_id !== "string" || tenant_id.trim() === "") return undefined;
+  if ([...tenant_id].length > 255) return undefined;
+  if (unstorable.test(JSON.stringify(payload))) return undefined;
+  return { aud, exp, iat, nbf, sub, tenant_id };
 }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -130,7 +143,8 @@ export function isWellFormedKey(key: string): boolean {
 }
 
 export function keyChecksum(text: string): string {
-  let rest = crc32(text);
+  // Deno 2.1 answers with a signed number.
+  let rest = crc32(text) >>> 0;
   let checksum = "";
   for (let place = 0; place < 6; place++) {
     checksum = base62[rest % 62] + checksum;
@@ -139,17 +153,6 @@ export function keyChecksum(text: string): string {
   return checksum;
 }
 
-function crc32(text: string): number {
-  let crc = 0xffffffff;
-  for (let at = 0; at < text.length; at++) {
-    crc ^= text.charCodeAt(at);
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  return ~crc >>> 0;
-}
-
-export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return new Uint8Array(digest).toHex();
+export function sha256Hex(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
 }

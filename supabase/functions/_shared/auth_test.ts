@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import {
@@ -7,7 +8,6 @@ import {
   createAuthenticator,
   isWellFormedKey,
   keyChecksum,
-  readCredentials,
 } from "./auth.ts";
 import type { Result } from "./errors.ts";
 import { closedUrl, startPeer } from "./testing.ts";
@@ -20,6 +20,16 @@ const claims = {
   sub: "11111111-1111-4111-8111-111111111111",
   tenant_id: "acme",
   exp: nowSeconds + 3600,
+};
+
+/** What of them the database is to judge. */
+const judged = {
+  aud: undefined,
+  exp: claims.exp,
+  iat: undefined,
+  nbf: undefined,
+  sub: claims.sub,
+  tenant_id: claims.tenant_id,
 };
 const refused = {
   ok: false,
@@ -47,31 +57,6 @@ function hs256(payload: Record<string, unknown>, key = secret, alg = "HS256"): P
 function keyOf(random: string): string {
   return `ll_${random}${keyChecksum(`ll_${random}`)}`;
 }
-
-Deno.test("X-API-Key wins over Authorization; a bearer value with ll_ is an API key", () => {
-  const read = (headers: Record<string, string>) => readCredentials(new Headers(headers));
-  const apiKey = { ok: true, value: { kind: "api_key", value: "ll_x" } };
-  assert.deepEqual(read({ "X-API-Key": "ll_x", Authorization: "Bearer jwt" }), apiKey);
-  assert.deepEqual(read({ Authorization: "Bearer ll_x" }), apiKey);
-  assert.deepEqual(read({ Authorization: "bearer  ll_x" }), apiKey);
-  assert.deepEqual(read({ "X-API-Key": "", Authorization: "Bearer ll_x" }), apiKey);
-  assert.deepEqual(read({ Authorization: "Bearer a.b.c" }), {
-    ok: true,
-    value: { kind: "jwt", value: "a.b.c" },
-  });
-  assert.deepEqual(read({ Authorization: "Basic bGxfeA==" }), {
-    ok: true,
-    value: { kind: "jwt", value: "" },
-  });
-  const missing = {
-    ok: false,
-    failure: { status: 400, error: "Missing authorization header", retryAfter: undefined },
-  };
-  assert.deepEqual(read({}), missing);
-  assert.deepEqual(read({ Authorization: "" }), missing);
-  assert.deepEqual(read({ "X-API-Key": " " }), missing);
-  assert.deepEqual(read({ apikey: "ll_x" }), missing);
-});
 
 Deno.test("an API key ends with the CRC32 of what precedes", async () => {
   // CRC-32's published check value for this text is cbf43926.
@@ -104,7 +89,7 @@ Deno.test("a key with one character mistyped, missing or added is refused", () =
 Deno.test("a token of the shared secret names its tenant", async () => {
   assert.deepEqual(await authenticate(await hs256(claims)), {
     ok: true,
-    value: { kind: "tenant", tenantId: "acme" },
+    value: { kind: "tenant", tenantId: "acme", claims: judged },
   });
   const { sub: _, ...withoutSub } = claims;
   assert.ok((await authenticate(await hs256(withoutSub))).ok);
@@ -148,11 +133,7 @@ Deno.test("a token without usable claims is refused", async () => {
 
 Deno.test("a token that is not of our making is refused", async () => {
   const [header, payload, signature] = (await hs256(claims)).split(".");
-  const encode = (value: unknown) =>
-    new TextEncoder().encode(JSON.stringify(value)).toBase64({
-      alphabet: "base64url",
-      omitPadding: true,
-    });
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const forged = encode({ ...claims, tenant_id: "other" });
   const tokens = [
     "",
@@ -201,7 +182,7 @@ Deno.test("tokens of the project's own keys are verified, and the keys are read 
     new SignJWT(claims).setProtectedHeader(header).sign(key);
   const stranger = await generateKeyPair("ES256");
 
-  const accepted = { ok: true, value: { kind: "tenant", tenantId: "acme" } };
+  const accepted = { ok: true, value: { kind: "tenant", tenantId: "acme", claims: judged } };
   for (
     const [token, result] of [
       [await sign(es256.privateKey, { alg: "ES256", kid: "es" }), accepted],

@@ -11,7 +11,7 @@ import {
 
 export interface DatabaseOptions {
   readonly url: string;
-  readonly serviceRoleKey: string;
+  readonly serviceKey: string;
   readonly timeoutMs: number;
 }
 
@@ -33,11 +33,14 @@ export const databaseAway = "The database is unavailable, try again";
 const decidedStatuses = new Set([400, 401, 409, 429, 503]);
 
 export function createDatabase(options: DatabaseOptions): CallDatabase {
-  const headers = {
+  const headers: Record<string, string> = {
     "Content-Type": "application/json",
-    apikey: options.serviceRoleKey,
-    Authorization: `Bearer ${options.serviceRoleKey}`,
+    apikey: options.serviceKey,
   };
+  // A secret key is no token: the gateway puts one in its place, unless another is sent.
+  if (!options.serviceKey.startsWith("sb_")) {
+    headers.Authorization = `Bearer ${options.serviceKey}`;
+  }
 
   return async (name, parameters, body) => {
     const columns = parameters.length > 0 ? `?columns=${parameters.join(",")}` : "";

@@ -4,7 +4,7 @@ import type { Failure } from "./errors.ts";
 import { closedUrl, startPeer } from "./testing.ts";
 
 function database(url: string, timeoutMs = 5000): CallDatabase {
-  return createDatabase({ url, serviceRoleKey: "service-key", timeoutMs });
+  return createDatabase({ url, serviceKey: "service-key", timeoutMs });
 }
 
 async function failureOf(call: CallDatabase): Promise<Failure> {
@@ -32,6 +32,14 @@ Deno.test("a call is a POST with the service role's key, and its answer passes a
   assert.equal(request.headers.get("Authorization"), "Bearer service-key");
   assert.equal(request.headers.get("apikey"), "service-key");
   assert.equal(request.headers.get("Content-Type"), "application/json");
+});
+
+Deno.test("a secret key is no token, so it is sent as the API key alone", async () => {
+  await using peer = startPeer(() => new Response("{}"));
+  const call = createDatabase({ url: peer.url, serviceKey: "sb_secret_one", timeoutMs: 5000 });
+  await call("health_report", [], "{}");
+  const [{ headers }] = peer.requests;
+  assert.deepEqual([headers.get("apikey"), headers.get("Authorization")], ["sb_secret_one", null]);
 });
 
 Deno.test("what the database decided keeps its status, text and Retry-After", async () => {

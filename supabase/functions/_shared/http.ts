@@ -1,9 +1,27 @@
 import type { Failure, Notes } from "./errors.ts";
 
-const corsHeaders = {
+/** What browsers send: supabase-js, tracing, and the senders of other services. */
+const allowedHeaders = [
+  "authorization",
+  "x-client-info",
+  "apikey",
+  "content-type",
+  "content-encoding",
+  "x-api-key",
+  "idempotency-key",
+  "x-region",
+  "x-retry-count",
+  "x-supabase-api-version",
+  "traceparent",
+  "tracestate",
+  "baggage",
+  "dd-api-key",
+  "x-requested-with",
+].join(", ");
+
+export const corsHeaders = {
   "Access-Control-Allow-Origin": "*",
-  "Access-Control-Allow-Headers":
-    "authorization, x-client-info, apikey, content-type, content-encoding, x-api-key, idempotency-key",
+  "Access-Control-Allow-Headers": allowedHeaders,
   "Access-Control-Expose-Headers":
     "allow, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset",
 };
@@ -42,11 +60,15 @@ export function methodNotAllowed(method: string, allowed: string): Response {
   });
 }
 
-export function preflight(allowed: string): Response {
+/** `wanted` is what the browser asks to send: every header may come, none gives any right. */
+export function preflight(allowed: string, wanted: string | null = null): Response {
+  const isNames = wanted !== null && wanted.length <= 2000 &&
+    /^[\w!#$%&'*+.^`|~, -]+$/.test(wanted);
   return new Response(null, {
     status: 204,
     headers: {
       ...corsHeaders,
+      ...isNames && { "Access-Control-Allow-Headers": `${allowedHeaders}, ${wanted}` },
       "Access-Control-Allow-Methods": allowed,
       "Access-Control-Max-Age": "86400",
     },

@@ -7,7 +7,7 @@ const env = readEnv((name) => Deno.env.get(name));
 Deno.serve(createHealthHandler({
   callDatabase: createDatabase({
     url: env.supabaseUrl,
-    serviceRoleKey: env.serviceRoleKey,
+    serviceKey: env.serviceKey,
     // A database that is away is to be told of within 2 s.
     timeoutMs: 1_800,
   }),

@@ -1,93 +1,202 @@
+import { Readable } from "node:stream";
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { failure, type Result, success } from "../_shared/errors.ts";
+import { unzstd } from "./zstd.ts";
 
-type Bytes = Uint8Array<ArrayBuffer>;
+export type Bytes = Uint8Array<ArrayBuffer>;
 
-const maxBodyBytes = 512_000;
+export interface BodyLimits {
+  /** Of a compressed body, as it is sent. */
+  readonly sentBytes: number;
+  /** Of the content. */
+  readonly bytes: number;
+}
 
 /**
  * A body beyond the limit is still counted up to here, without keeping it: the answer can name its
  * size, and reaches a client that sends everything before it listens.
  */
-const maxCountedBytes = 16 * maxBodyBytes;
+const maxCountedBytes = 8_192_000;
 
 /** The body, decompressed, or what is wrong with it, which is for the authenticated alone. */
-export type Body = { readonly bytes: Bytes } | { readonly problem: string };
+export type Body = { readonly bytes: Bytes } | {
+  readonly problem: string;
+  readonly status: 400 | 415;
+};
 
-/** The one failure is 413. */
-export async function readBody(request: Request): Promise<Result<Body>> {
+/** The failures are 408 and 413. */
+export async function readBody(
+  request: Request,
+  limits: BodyLimits,
+  timeoutMs: number,
+): Promise<Result<Body>> {
   let sent: Collected;
   try {
-    sent = await collect(request.body);
+    sent = await collect(request.body, limits.bytes, timeoutMs);
   } catch {
-    return success({ problem: "Request body ended early" });
+    return success({ problem: "Request body ended early", status: 400 });
+  }
+  if (sent.isLate) {
+    return failure(408, `Request body took longer than ${timeoutMs / 1000} seconds`);
   }
   const declared = Number(request.headers.get("Content-Length"));
-  if (sent.bytes === undefined) return tooLarge(Math.max(sent.count, declared || 0));
+  if (sent.bytes === undefined) return tooLarge(Math.max(sent.count, declared || 0), limits.bytes);
 
-  const encoding = (request.headers.get("Content-Encoding") ?? "").trim().toLowerCase();
-  if (encoding === "" || encoding === "identity") return success({ bytes: sent.bytes });
-  const decompressor = decompressorFor(encoding, sent.bytes);
-  if (decompressor === undefined) {
-    return success({ problem: "Unsupported Content-Encoding: expected gzip, deflate or none" });
+  const encoding = encodingOf(request.headers.get("Content-Encoding") ?? "", sent.bytes);
+  if (encoding === "identity") return success({ bytes: sent.bytes });
+  if (encoding === undefined) {
+    return success({
+      problem: "Unsupported Content-Encoding: expected gzip, deflate, zstd or none",
+      status: 415,
+    });
   }
+  if (sent.count > limits.sentBytes) return tooLarge(sent.count, limits.sentBytes);
   try {
-    decompressor.end(sent.bytes);
-    const { count, bytes } = await collect(decompressor);
-    return bytes === undefined ? tooLarge(count) : success({ bytes });
+    const unpacked = await unpack(encoding, sent.bytes, limits.bytes);
+    return unpacked.bytes === undefined
+      ? tooLarge(unpacked.count, limits.bytes)
+      : success({ bytes: unpacked.bytes });
   } catch {
-    return success({ problem: `Request body is not valid ${encoding}` });
+    return success({ problem: `Request body is not valid ${encodingName(encoding)}`, status: 400 });
   }
 }
 
 /** Takes the body off the connection, so that whoever sends it hears the answer. */
-export async function discardBody(request: Request): Promise<void> {
+export async function discardBody(request: Request, timeoutMs: number): Promise<void> {
   try {
-    await collect(request.body);
+    await collect(request.body, 0, timeoutMs);
   } catch {
     // The client is gone, and with it whoever would want to know.
   }
 }
 
-function tooLarge(bytes: number): Result<never> {
-  return failure(413, `Request body too large: ${bytes} bytes (max ${maxBodyBytes})`);
+function tooLarge(bytes: number, limit: number): Result<never> {
+  return failure(413, `Request body too large: ${bytes} bytes (max ${limit})`);
 }
 
-interface Collected {
+export interface Unpacked {
   readonly count: number;
   /** Undefined when there were more than the limit. */
   readonly bytes: Bytes | undefined;
 }
 
-async function collect(stream: AsyncIterable<Bytes> | null): Promise<Collected> {
-  const chunks: Bytes[] = [];
-  let count = 0;
-  for await (const chunk of stream ?? []) {
-    count += chunk.length;
-    if (count <= maxBodyBytes) {
-      chunks.push(chunk);
-    } else {
-      chunks.length = 0;
-      if (count > maxCountedBytes) break;
-    }
-  }
-  if (count > maxBodyBytes) return { count, bytes: undefined };
-  if (chunks.length === 1) return { count, bytes: chunks[0] };
-  const bytes = new Uint8Array(count);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return { count, bytes };
+interface Collected extends Unpacked {
+  readonly isLate: boolean;
 }
 
-/** node:zlib, since a DecompressionStream inflates all that it is given at once, bombs too. */
-function decompressorFor(encoding: string, body: Bytes) {
+async function collect(
+  stream: ReadableStream<Bytes> | null,
+  limit: number,
+  timeoutMs: number,
+): Promise<Collected> {
+  const pile = new Pile(limit);
+  if (stream === null) return { ...pile.result(), isLate: false };
+  const reader = stream.getReader();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    reader.cancel().catch(() => {});
+  }, timeoutMs);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      pile.add(next.value);
+      if (pile.count > Math.max(limit, maxCountedBytes)) {
+        await reader.cancel();
+        break;
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return { ...pile.result(), isLate };
+}
+
+/** Chunks that are kept while they are within the limit, and counted beyond it. */
+class Pile {
+  count = 0;
+  #chunks: Bytes[] = [];
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(chunk: Bytes): void {
+    this.count += chunk.length;
+    if (this.count <= this.#limit) this.#chunks.push(chunk);
+    else this.#chunks = [];
+  }
+
+  result(): Unpacked {
+    const { count } = this;
+    if (count > this.#limit) return { count, bytes: undefined };
+    if (this.#chunks.length === 1) return { count, bytes: this.#chunks[0] };
+    const bytes = new Uint8Array(count);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    return { count, bytes };
+  }
+}
+
+type Encoding = "identity" | "gzip" | "zlib" | "deflate" | "zstd" | "broken gzip" | "broken zstd";
+
+const known = new Set(["gzip", "x-gzip", "deflate", "zstd", "snappy", "identity", ""]);
+
+/**
+ * Told by the first bytes, since senders name one encoding and use another, or name none. Snappy
+ * has no such bytes and is its protocol's to unpack. Undefined for what cannot be unpacked.
+ */
+function encodingOf(header: string, body: Bytes): Encoding | undefined {
+  const names = header.split(",").map((name) => name.trim().toLowerCase());
+  if (!names.every((name) => known.has(name))) return undefined;
+  if (body[0] === 0x1f && body[1] === 0x8b) return "gzip";
+  if (body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd) return "zstd";
+  // Text may begin like zlib.
+  const isPacked = names.some((name) => /gzip|deflate|zstd/.test(name));
+  if (!isPacked) return "identity";
+  const hasZlibHeader = (body[0] & 0x0f) === 8 && (body[0] * 256 + body[1]) % 31 === 0;
+  if (hasZlibHeader) return "zlib";
+  if (names.includes("deflate")) return "deflate";
+  return names.includes("zstd") ? "broken zstd" : "broken gzip";
+}
+
+function encodingName(encoding: Encoding): string {
+  return encoding === "zlib" ? "deflate" : encoding.replace("broken ", "");
+}
+
+async function unpack(encoding: Encoding, body: Bytes, limit: number): Promise<Unpacked> {
+  if (encoding === "zstd") return unzstd(body, limit);
+  const pile = new Pile(limit);
+  for await (const chunk of inflate(decompressorFor(encoding), pieces(body))) {
+    pile.add(chunk);
+    if (pile.count > Math.max(limit, maxCountedBytes)) break;
+  }
+  return pile.result();
+}
+
+/** Inflates to at most 4 MB: whoever stops in the middle has paid for no more than that. */
+const pieceBytes = 4096;
+
+function* pieces(bytes: Bytes): Iterable<Bytes> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}
+
+/**
+ * Takes the next piece when what the last one held was read. Given all at once, a bomb is inflated
+ * whole on hosted functions, by node:zlib and by DecompressionStream, whenever the reader stops.
+ */
+export function inflate(decompressor: Decompressor, from: Iterable<Bytes>): AsyncIterable<Bytes> {
+  return Readable.from(from, { highWaterMark: 1 }).pipe(decompressor);
+}
+
+type Decompressor = ReturnType<typeof createGunzip>;
+
+function decompressorFor(encoding: Encoding): Decompressor {
   const options = { chunkSize: 65_536 };
-  if (encoding === "gzip" || encoding === "x-gzip") return createGunzip(options);
-  if (encoding !== "deflate") return undefined;
+  if (encoding === "zlib") return createInflate(options);
   // Some clients leave out the zlib header, which the standard asks for.
-  const hasHeader = (body[0] & 0x0f) === 8 && (body[0] * 256 + body[1]) % 31 === 0;
-  return hasHeader ? createInflate(options) : createInflateRaw(options);
+  return encoding === "deflate" ? createInflateRaw(options) : createGunzip(options);
 }

@@ -32,6 +32,8 @@ const parameters = [
   "p_route",
   "p_host",
   "p_attrs",
+  "p_slice",
+  "p_claims",
 ];
 
 /** A longer request is worth a call of its own, and would keep small ones waiting. */

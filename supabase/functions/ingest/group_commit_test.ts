@@ -22,7 +22,7 @@ function startDatabase(answer: (requests: string[]) => unknown, now?: () => numb
   return {
     ...peer,
     commit: createGroupCommit(
-      createDatabase({ url: peer.url, serviceRoleKey: "key", timeoutMs: 5000 }),
+      createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
       now,
     ),
     arrival: () => new Promise<void>((arrived) => arrivals.push(arrived)),

@@ -1,10 +1,4 @@
-import {
-  type Authenticate,
-  type Caller,
-  type Credentials,
-  readCredentials,
-  sha256Hex,
-} from "../_shared/auth.ts";
+import type { Authenticate, Caller, Credentials } from "../_shared/auth.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import {
   describeError,
@@ -16,84 +10,198 @@ import {
   success,
   unavailable,
 } from "../_shared/errors.ts";
-import {
-  clientHeaders,
-  failureResponse,
-  jsonText,
-  methodNotAllowed,
-  preflight,
-} from "../_shared/http.ts";
-import { type Body, discardBody, readBody } from "./body.ts";
-import { type Events, readEvents } from "./events.ts";
+import { clientHeaders, corsHeaders, methodNotAllowed, preflight } from "../_shared/http.ts";
+import { discardBody, readBody } from "./body.ts";
+import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
+import { callerParameters, commitEvents } from "./commit.ts";
+import { findCredentials } from "./credentials.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
+import { ExcessiveJson } from "./json.ts";
+import {
+  Content,
+  type Incoming,
+  json,
+  missingCredentials,
+  type Protocol,
+  type Reading,
+  type Reply,
+} from "./protocol.ts";
+import { pathBelowIngest, protocolOf } from "./routes.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
   readonly callDatabase: CallDatabase;
   /** Called when pg_cron seems not to run the writer. Must return at once. */
   readonly wakeWriter: () => void;
+  /** How long a body may take; for tests. */
+  readonly bodyTimeoutMs?: number;
 }
 
-const allowedMethods = "POST, OPTIONS";
+/** What every step of a request needs. */
+interface Context {
+  readonly authenticate: Authenticate;
+  readonly commit: Commit;
+  readonly holds: Holds;
+  readonly bodyTimeoutMs: number;
+}
+
+/** What a protocol answers, or why the request was not served; and what the database says beside. */
+type Answer = { readonly reply: Reply; readonly notes?: Notes } | { readonly failure: Failure };
 
 export function createIngestHandler(
-  dependencies: IngestDependencies,
+  { authenticate, callDatabase, wakeWriter, bodyTimeoutMs = 30_000 }: IngestDependencies,
 ): (request: Request) => Promise<Response> {
-  const holds = createHolds();
-  const commit = createGroupCommit(dependencies.callDatabase);
+  const context: Context = {
+    authenticate,
+    commit: createGroupCommit(callDatabase),
+    holds: createHolds(),
+    bodyTimeoutMs,
+  };
   return async (request) => {
-    if (request.method === "OPTIONS") return preflight(allowedMethods);
-    if (request.method !== "POST") return methodNotAllowed(request.method, allowedMethods);
-    let answer: Result<string>;
+    const url = new URL(request.url);
+    const incoming: Incoming = {
+      method: request.method,
+      path: pathBelowIngest(url.pathname),
+      query: url.searchParams,
+      headers: request.headers,
+    };
+    const protocol = protocolOf(incoming);
+    if (protocol === undefined) {
+      return respond(json(404, { error: `No receiver at this path: ${incoming.path}` }));
+    }
+    if (request.method === "OPTIONS") {
+      return preflight(protocol.methods, request.headers.get("Access-Control-Request-Headers"));
+    }
+    const greeting = protocol.greet?.(incoming);
+    if (greeting !== undefined) return respond(greeting);
+    if (!protocol.methods.split(", ").includes(request.method)) {
+      return methodNotAllowed(request.method, protocol.methods);
+    }
+
+    let answer: Answer;
     try {
-      answer = await ingest(request, dependencies.authenticate, commit, holds);
+      answer = await ingest(request, incoming, protocol, context);
     } catch (error) {
       logFailure("ingest failed", { reason: describeError(error) });
-      answer = unavailable("The service is unavailable, try again");
+      answer = failed(unavailable("The service is unavailable, try again"));
     }
-    const notes = answer.ok ? answer.notes : answer.failure.notes;
-    if (notes?.["x-logloom-writer"] === "silent") dependencies.wakeWriter();
-    return answer.ok
-      ? jsonText(200, answer.value, clientHeaders(notes))
-      : failureResponse(answer.failure);
+    const notes = "reply" in answer ? answer.notes : answer.failure.notes;
+    if (notes?.["x-logloom-writer"] === "silent") wakeWriter();
+    if ("reply" in answer) return respond(answer.reply, clientHeaders(notes));
+    const { retryAfter } = answer.failure;
+    return respond(protocol.refused(incoming, answer.failure), {
+      ...clientHeaders(notes),
+      ...retryAfter !== undefined && { "Retry-After": retryAfter },
+    });
   };
 }
 
-/** The answer's JSON text is the database's own. */
+function respond(reply: Reply, headers: Record<string, string> = {}): Response {
+  return new Response(reply.body, {
+    status: reply.status,
+    headers: { ...corsHeaders, ...headers, ...reply.headers },
+  });
+}
+
+function failed(result: Result<unknown>): Answer {
+  if (result.ok) throw new Error("not a failure");
+  return { failure: result.failure };
+}
+
 async function ingest(
   request: Request,
-  authenticate: Authenticate,
-  commit: Commit,
-  holds: Holds,
-): Promise<Result<string>> {
-  const credentials = readCredentials(request.headers);
-  if (!credentials.ok) return credentials;
-  const held = await heldAnswer(request, credentials.value, authenticate, holds);
-  if (held !== undefined) return held;
-  const body = await readBody(request);
-  const caller = await authenticate(credentials.value);
+  incoming: Incoming,
+  protocol: Protocol,
+  context: Context,
+): Promise<Answer> {
+  const { authenticate, commit, holds, bodyTimeoutMs } = context;
+  const credentials = findCredentials(
+    incoming.headers,
+    incoming.query,
+    protocol.keyInPath?.(incoming),
+  );
+  if (credentials === undefined) {
+    return failed(failure(protocol.statusWithoutCredentials, missingCredentials));
+  }
+  const held = await heldAnswer(credentials, context);
+  if (held !== undefined) {
+    await discardBody(request, bodyTimeoutMs);
+    return { failure: held };
+  }
+  const body = await readBody(request, protocol.limits, bodyTimeoutMs);
+  const caller = await authenticate(credentials);
   if (!body.ok) {
     const known = caller.ok ? await askWhoCalls(caller.value, commit) : caller;
-    return known.ok ? refusal(body.failure, known.notes) : body;
+    return { failure: known.ok ? withNotes(body.failure, known.notes) : body.failure };
   }
-  if (!caller.ok) return caller;
+  if (!caller.ok) return failed(caller);
 
-  const content = await readContent(request.headers, body.value);
-  if (!content.ok) {
+  const events = new EventCollector(protocol.maxEvents);
+  const content = "problem" in body.value
+    ? failure(body.value.status, body.value.problem)
+    : read(incoming, protocol, new Content(body.value.bytes), events);
+  if (!content.ok || "problem" in body.value) {
     // Whether a key lives only the database knows; without that nobody learns about the body.
     const known = await askWhoCalls(caller.value, commit);
-    return known.ok ? refusal(content.failure, known.notes) : known;
+    if (!known.ok || content.ok) return failed(known);
+    return { failure: withNotes(content.failure, known.notes) };
   }
-  const { events, parameters } = content.value;
-  const answer = await commit(
-    caller.value,
-    events.toJson({ ...callerParameters(caller.value), ...parameters }),
-    // What waits for another request's key must not hold the locks of others meanwhile.
-    parameters.p_idempotency_key === undefined,
-  );
-  holds.remember(caller.value, answer.ok ? answer.notes : answer.failure.notes);
-  return answer;
+
+  const { reading, idempotencyKey } = content.value;
+  const committed = await commitEvents({
+    caller: caller.value,
+    body: body.value.bytes,
+    events,
+    idempotencyKey,
+    isRepeatKnown: protocol.isRepeatKnown,
+    isPatient: protocol.isRepeatKnown && reading.overloaded === undefined,
+  }, commit);
+  const { outcome, notes } = committed;
+  holds.remember(caller.value, notes);
+  if (committed.failure === undefined) return { reply: reading.accepted(outcome), notes };
+  const isBusy = committed.failure.status === 429 || committed.failure.status === 503;
+  if (reading.overloaded === undefined || !isBusy) {
+    return { failure: committed.failure };
+  }
+  await new Promise((resolve) => setTimeout(resolve, overloadPauseMs));
+  return { reply: reading.overloaded(outcome, committed.events, committed.failure), notes };
+}
+
+/** Some senders repeat at once what was refused for the load: the pause is theirs. */
+const overloadPauseMs = 1000;
+
+interface Read {
+  readonly reading: Reading;
+  readonly idempotencyKey: string | undefined;
+}
+
+function read(
+  incoming: Incoming,
+  protocol: Protocol,
+  content: Content,
+  events: EventCollector,
+): Result<Read> {
+  const key = incoming.headers.get("Idempotency-Key");
+  if (key !== null && (key.length < 1 || key.length > 255)) {
+    return failure(400, "Idempotency-Key must have 1 to 255 characters");
+  }
+  try {
+    const reading = protocol.read(incoming, content, events);
+    if (!reading.ok) return reading;
+    return success({ reading: reading.value, idempotencyKey: key ?? undefined });
+  } catch (error) {
+    if (error instanceof ExcessiveJson) return failure(400, error.message);
+    if (error instanceof TooMuchShared) {
+      return failure(
+        413,
+        "Request too large: its events share too much to be written out for each",
+      );
+    }
+    if (!(error instanceof TooManyEvents)) throw error;
+    const { maxEvents } = protocol;
+    return failure(413, `Too many records: more than ${maxEvents} (max ${maxEvents})`);
+  }
 }
 
 /** Whether the database knows the caller, and, in the notes, what is left of its limits. */
@@ -102,49 +210,16 @@ function askWhoCalls(caller: Caller, commit: Commit): Promise<Result<string>> {
 }
 
 /** A failure found here, with what the database says of the caller. */
-function refusal(failure: Failure, notes: Notes | undefined): Result<never> {
-  return { ok: false, failure: { ...failure, notes } };
+function withNotes(told: Failure, notes: Notes | undefined): Failure {
+  return { ...told, notes };
 }
 
 /** Who sends faster than its plan allows is refused here, at the price of reading, not of parsing. */
 async function heldAnswer(
-  request: Request,
   credentials: Credentials,
-  authenticate: Authenticate,
-  holds: Holds,
-): Promise<Result<string> | undefined> {
+  { authenticate, holds }: Context,
+): Promise<Failure | undefined> {
   if (holds.isEmpty()) return undefined;
   const caller = await authenticate(credentials);
-  const held = caller.ok ? holds.find(caller.value) : undefined;
-  if (held === undefined) return undefined;
-  await discardBody(request);
-  return { ok: false, failure: held };
-}
-
-interface Content {
-  readonly events: Events;
-  readonly parameters: Record<string, string | number>;
-}
-
-async function readContent(headers: Headers, body: Body): Promise<Result<Content>> {
-  if ("problem" in body) return failure(400, body.problem);
-  const key = headers.get("Idempotency-Key");
-  if (key !== null && (key.length < 1 || key.length > 255)) {
-    return failure(400, "Idempotency-Key must have 1 to 255 characters");
-  }
-  const events = readEvents(new TextDecoder().decode(body.bytes));
-  if (!events.ok) return events;
-  return success({
-    events: events.value,
-    parameters: {
-      p_bytes: body.bytes.length,
-      ...key !== null && { p_idempotency_key: key, p_body_digest: await sha256Hex(body.bytes) },
-    },
-  });
-}
-
-function callerParameters(caller: Caller): Record<string, string> {
-  return caller.kind === "api_key"
-    ? { p_key_digest: caller.keyDigest }
-    : { p_tenant_id: caller.tenantId };
+  return caller.ok ? holds.find(caller.value) : undefined;
 }

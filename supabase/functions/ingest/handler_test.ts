@@ -6,14 +6,15 @@ import { apiKey, startIngest, token } from "./testing.ts";
 
 const accepted = '{"success" : true, "ingested" : 1, "rejected" : 0}';
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
+const json = { "Content-Type": "application/json" };
 const withKey = { "X-API-Key": apiKey };
 const withToken = { Authorization: `Bearer ${token}` };
 const limit = 512_000;
 
 /** Stands for the database: it takes everything, and knows the one key. */
-async function database({ body }: PeerRequest): Promise<Response> {
+function database({ body }: PeerRequest): Response {
   const { p_key_digest: digest, p_ts: ts } = JSON.parse(body);
-  if (digest !== undefined && digest !== await sha256Hex(apiKey)) return refuseKey();
+  if (digest !== undefined && digest !== sha256Hex(apiKey)) return refuseKey();
   return new Response(ts === undefined ? '{"authenticated" : true}' : accepted);
 }
 
@@ -32,7 +33,7 @@ async function post(
   headers: Record<string, string>,
   body?: BodyInit,
 ): Promise<Answer> {
-  const response = await fetch(url, { method: "POST", headers, body });
+  const response = await fetch(url, { method: "POST", headers: { ...json, ...headers }, body });
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
@@ -59,7 +60,7 @@ Deno.test("an API key goes to the database as a digest, in the one call with the
   for (const { path, body } of peer.requests) {
     assert.equal(path, "/rest/v1/rpc/ingest_logs");
     assert.deepEqual(JSON.parse(body), {
-      p_key_digest: await sha256Hex(apiKey),
+      p_key_digest: sha256Hex(apiKey),
       p_bytes: 11,
       p_ts: [null],
       p_msg: ["a"],
@@ -74,9 +75,13 @@ Deno.test("a token's tenant goes to the database by name; the key wins where bot
   assert.equal((await post(ingest.url, { ...withToken, ...withKey }, "[{}]")).status, 200);
   const wrongKey = { ...withToken, "X-API-Key": "ll_wrong" };
   assert.equal((await post(ingest.url, wrongKey, "[{}]")).status, 401);
-  assert.deepEqual(peer.requests.map(({ body }) => JSON.parse(body)), [
+  const bodies = peer.requests.map(({ body }) => JSON.parse(body));
+  assert.equal(bodies[0].p_claims.tenant_id, "acme");
+  assert.equal(typeof bodies[0].p_claims.exp, "number");
+  delete bodies[0].p_claims;
+  assert.deepEqual(bodies, [
     { p_tenant_id: "acme", p_bytes: 4, p_ts: [null] },
-    { p_key_digest: await sha256Hex(apiKey), p_bytes: 4, p_ts: [null] },
+    { p_key_digest: sha256Hex(apiKey), p_bytes: 4, p_ts: [null] },
   ]);
 });
 
@@ -114,13 +119,15 @@ Deno.test("the checks come in their order", async () => {
   ]);
   assert.deepEqual(await answer(wrongToken, "{"), [401, unauthenticated]);
   assert.deepEqual(await answer({ Authorization: "Basic x" }, "{}"), [401, unauthenticated]);
+  assert.deepEqual(await answer({ Authorization: "Digest x" }, "{}"), [401, unauthenticated]);
   assert.deepEqual(await answer(withToken, "{"), [400, { error: "Invalid JSON" }]);
   assert.deepEqual(await answer(withToken, ""), [400, { error: "Invalid JSON" }]);
   const many = `[${"0,".repeat(10_000)}0]`;
   const tooMany = [400, { error: "Too many records: 10001 (max 10000)" }];
   assert.deepEqual(await answer(withToken, many), tooMany);
   for (const { body } of peer.requests) {
-    assert.deepEqual(JSON.parse(body), { p_tenant_id: "acme" });
+    const { p_claims: _, ...parameters } = JSON.parse(body);
+    assert.deepEqual(parameters, { p_tenant_id: "acme" });
   }
 });
 
@@ -139,7 +146,7 @@ Deno.test("a faulty body is named to a living key only", async () => {
     [
       { "Content-Encoding": "br" },
       "x",
-      "Unsupported Content-Encoding: expected gzip, deflate or none",
+      "Unsupported Content-Encoding: expected gzip, deflate, zstd or none",
     ],
   ];
   for (const [headers, body, error] of faults) {
@@ -149,7 +156,7 @@ Deno.test("a faulty body is named to a living key only", async () => {
     assert.deepEqual([toDead.status, toDead.body], [401, unauthenticated]);
   }
   for (const { body } of [...peer.requests, ...dead.requests]) {
-    assert.deepEqual(JSON.parse(body), { p_key_digest: await sha256Hex(apiKey) });
+    assert.deepEqual(JSON.parse(body), { p_key_digest: sha256Hex(apiKey) });
   }
   assert.equal(peer.requests.length, faults.length);
 });
@@ -230,7 +237,7 @@ Deno.test("an idempotency key goes with the digest of the body, decompressed", a
   for (const { body: sent } of peer.requests) {
     const { p_idempotency_key, p_body_digest } = JSON.parse(sent);
     assert.equal(p_idempotency_key, "k".repeat(255));
-    assert.equal(p_body_digest, await sha256Hex(body));
+    assert.equal(p_body_digest, sha256Hex(body));
   }
   assert.equal(peer.requests.length, 2);
 });
@@ -240,7 +247,7 @@ Deno.test("an empty array is still the database's to answer, which checks the ke
   await using ingest = startIngest(peer.url);
   assert.equal((await post(ingest.url, withKey, "[]")).status, 200);
   assert.deepEqual(JSON.parse(peer.requests[0].body), {
-    p_key_digest: await sha256Hex(apiKey),
+    p_key_digest: sha256Hex(apiKey),
     p_bytes: 2,
     p_ts: [],
   });

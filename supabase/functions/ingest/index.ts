@@ -7,7 +7,7 @@ import { createIngestHandler } from "./handler.ts";
 const env = readEnv((name) => Deno.env.get(name));
 const callDatabase = createDatabase({
   url: env.supabaseUrl,
-  serviceRoleKey: env.serviceRoleKey,
+  serviceKey: env.serviceKey,
   timeoutMs: 10_000,
 });
 

@@ -11,7 +11,11 @@ const withToken = { Authorization: `Bearer ${token}` };
 const accepted = '{"success":true,"ingested":1,"rejected":0}';
 
 async function post(url: string, headers: Record<string, string>, body = "[{}]") {
-  const response = await fetch(url, { method: "POST", headers, body });
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body,
+  });
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 

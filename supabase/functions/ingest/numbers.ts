@@ -9,18 +9,11 @@ const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 
 /** Numbers that a double may change: 16 digits and more (some are safe), or an exponent. */
 const riskyNumber = /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE]))/g;
-const anyNumber = /[:,[][ \t\n\r]*(?=-?\d)/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}])/y;
-const notAsPrinted = /[:,[][ \t\n\r]*(?:-?\d+\.\d*0(?![\d.])|-0(?![\d.]))/;
 
-/** Whether the text may hold numbers, beyond the risky ones, that JavaScript would print otherwise. */
-export function hasUnusualNumbers(text: string): boolean {
-  return notAsPrinted.test(text);
-}
-
-/** The text with its risky numbers marked, or with every number that would not print as written. */
-export function markNumbers(text: string, which: "risky" | "all"): string {
-  const candidates = which === "risky" ? riskyNumber : anyNumber;
+/** The text with its numbers marked that a double would change. */
+export function markNumbers(text: string): string {
+  const candidates = riskyNumber;
   candidates.lastIndex = 0;
   let marked = "";
   let copied = 0;
@@ -50,7 +43,7 @@ export function markNumbers(text: string, which: "risky" | "all"): string {
 }
 
 /** The position after the string that opens at `quote`. */
-function endOfString(text: string, quote: number): number {
+export function endOfString(text: string, quote: number): number {
   let end = quote;
   for (;;) {
     end = text.indexOf('"', end + 1);
@@ -70,14 +63,46 @@ function guarded(source: string): string | undefined {
   const value = Number(source);
   if (!Number.isFinite(value)) return `"${source}"`;
   if (value === 0 && /[1-9]/.test(source.replace(/[eE].*/, ""))) return `"${source}"`;
-  return String(value) === source ? undefined : `"${marker}${source}"`;
+  const canonical = canonicalNumber(source);
+  if (numberText(value) === canonical) return undefined;
+  // A few bytes must not become hundreds of zeros; Postgres writes them out just as well.
+  return `"${markNumber(canonical.length > source.length + 40 ? source : canonical)}"`;
 }
 
-/** The source text of a marked number; undefined for any other string. */
+/**
+ * The one text of a number, as Postgres' trim_scale gives it: no zeros at the end of a fraction, no
+ * exponent, no negative zero.
+ */
+export function canonicalNumber(source: string): string {
+  const [, sign, whole, fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  const digits = whole + fraction;
+  if (!/[1-9]/.test(digits)) return "0";
+  const point = whole.length + Number(exponent);
+  const before = point > 0 ? digits.slice(0, point).padEnd(point, "0") : "0";
+  const after = point > 0 ? digits.slice(point) : "0".repeat(-point) + digits;
+  const trimmed = after.replace(/0+$/, "");
+  return sign + before.replace(/^0+(?=\d)/, "") + (trimmed === "" ? "" : `.${trimmed}`);
+}
+
+/** The text of a number that JSON.parse gave. */
+export function numberText(value: number): string {
+  const text = String(value);
+  return text.includes("e") ? canonicalNumber(text) : text;
+}
+
+/** A string that stands for the number of this text. */
+export function markNumber(canonical: string): string {
+  return marker + canonical;
+}
+
+/** The text of a marked number; undefined for any other string. */
 export function markedNumber(text: string): string | undefined {
-  return text.startsWith(marker) ? text.slice(marker.length) : undefined;
+  if (!text.startsWith(marker)) return undefined;
+  const number = text.slice(marker.length);
+  return /[eE]/.test(number) ? canonicalNumber(number) : number;
 }
 
 export function unmarkNumbers(json: string): string {
-  return json.replace(markedInText, "$1");
+  return json.includes(marker) ? json.replace(markedInText, "$1") : json;
 }

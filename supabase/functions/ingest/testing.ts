@@ -27,7 +27,7 @@ export interface Ingest extends AsyncDisposable {
 export function startIngest(databaseUrl: string, wakeWriter = () => {}): Ingest {
   const handler = createIngestHandler({
     authenticate: createAuthenticator({ jwksUrl: `${closedUrl()}/jwks`, jwtSecret: secret }),
-    callDatabase: createDatabase({ url: databaseUrl, serviceRoleKey: "key", timeoutMs: 5000 }),
+    callDatabase: createDatabase({ url: databaseUrl, serviceKey: "key", timeoutMs: 5000 }),
     wakeWriter,
   });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handler);

@@ -90,3 +90,15 @@ function isoFromSeconds(seconds: number, micros: string): string | undefined {
   if (!(seconds >= firstSecond && seconds <= lastSecond)) return undefined;
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${micros}Z`;
 }
+
+/** Whether the time holds more than the microseconds that Postgres keeps. */
+export function isFinerThanMicroseconds(text: string): boolean {
+  if (text.length < 18 || (text.length < 27 && text[4] === "-")) return false;
+  if (isoPattern.test(text) || basicPattern.test(text)) return /[.,]\d{6}\d*?[1-9]/.test(text);
+  if (!/^-?\d+(?:\.\d+)?$/.test(text)) return false;
+  const [whole, fraction = ""] = text.replace("-", "").split(".");
+  const digits = whole.replace(/^0+(?=\d)/, "").length;
+  const unit = digits <= 11 ? 6 : digits <= 14 ? 3 : digits <= 17 ? 0 : -3;
+  const below = unit >= 0 ? fraction.slice(unit) : whole.slice(unit) + fraction;
+  return /[1-9]/.test(below);
+}

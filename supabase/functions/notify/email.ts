@@ -84,6 +84,7 @@ interface Payload {
     readonly description: string | null;
     readonly query_dsl: string;
     readonly value: number;
+    readonly group?: Record<string, string | null> | null;
     readonly comparison: string;
     readonly threshold: number;
     readonly window_start: string;
@@ -111,6 +112,7 @@ export function compose(body: string): { subject: string; text: string } {
     ...data.description === null ? [] : ["", data.description],
     "",
     `Query:   ${data.query_dsl}`,
+    ...data.group ? [`Group:   ${JSON.stringify(data.group)}`] : [],
     `Window:  ${data.window_start} to ${data.window_end}`,
     `Rule:    ${data.rule_id}`,
     ...data.alert_id === null ? [] : [`Alert:   ${data.alert_id}`],

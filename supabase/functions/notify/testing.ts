@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 /** A certificate of a host's own, and its key, both as PEM. Who trusts it trusts nobody else. */
 export async function makeCertificate(
   hostname: string,
@@ -34,7 +36,7 @@ export async function makeCertificate(
 /** A value of ASN.1 in DER: its tag, its length, its parts. Texts are hexadecimal digits. */
 function der(tag: number, ...parts: (Uint8Array | string)[]): Uint8Array<ArrayBuffer> {
   const bytes = parts.flatMap((part) => [
-    ...typeof part === "string" ? Uint8Array.fromHex(part) : part,
+    ...typeof part === "string" ? Buffer.from(part, "hex") : part,
   ]);
   const length = bytes.length < 128
     ? [bytes.length]
@@ -60,6 +62,6 @@ function text(value: string): Uint8Array {
 }
 
 function pem(label: string, bytes: Uint8Array): string {
-  const lines = bytes.toBase64().replace(/.{64}/g, "$&\n");
+  const lines = Buffer.from(bytes).toString("base64").replace(/.{64}/g, "$&\n");
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }

@@ -2,6 +2,34 @@ begin;
 \ir rounds.psql
 select plan(16);
 
+-- The value over a window as the records say it.
+create function pg_temp.window_value(
+  p_tenant_id text,
+  p_filter text,
+  p_aggregate text,
+  p_aggregate_sql text,
+  p_window_start timestamptz,
+  p_window_end timestamptz
+)
+returns double precision
+language plpgsql
+stable
+as $$
+declare
+  v_value double precision;
+begin
+  execute 'select ' || p_aggregate_sql
+    || ' from logloom.logs l where l.tenant_id = $1 and l.ts >= $2 and l.ts < $3 and ('
+    || p_filter || ')'
+  into v_value
+  using p_tenant_id, p_window_start, p_window_end;
+  if p_aggregate = 'rate' then
+    return v_value * 60 / extract(epoch from p_window_end - p_window_start)::double precision;
+  end if;
+  return v_value;
+end;
+$$;
+
 select pg_temp.rule(q.query_dsl, 'gte', -1000, 10) from unnest(array[
   'level:error', 'level:error | rate()', 'level:error | count()', 'level:error | sum(attrs.ms)',
   'level:error | avg(attrs.ms)', 'level:error | min(attrs.ms)', 'level:error | max(attrs.ms)',
@@ -20,7 +48,7 @@ select results_eq(
   'no data fires nothing'
 );
 select is(
-  (select last_value from app.alert_rules where query_dsl like '%avg%'), null,
+  (select last_value from logloom.alert_rules where query_dsl like '%avg%'), null,
   'and is shown as null'
 );
 
@@ -53,22 +81,23 @@ from (
     ('level:error | count_distinct(attrs.ms)', 4, 'count_distinct'),
     ('level:error ts:>now-5m', 4, 'now is the end of the window')
 ) v (query_dsl, value, name)
-join app.alert_rules r on r.query_dsl = v.query_dsl;
+join logloom.alert_rules r on r.query_dsl = v.query_dsl;
 
 select is(
-  (select array_agg(p.group_id is not null order by r.query_dsl collate "C") from app.alert_rules r
-    join private.alert_plans p using (rule_id)),
+  (select array_agg(p.group_id is not null order by r.query_dsl collate "C")
+    from logloom.alert_rules r
+    join logloom_private.alert_plans p using (rule_id)),
   '{t,f,t,t,f,t,t,f,f,t,t}',
   'percentiles, distinct counts and now have no partial values'
 );
 
 -- What the partial values say is what the records say.
 select is_empty(
-  $$select r.query_dsl, r.last_value, private.window_value(
+  $$select r.query_dsl, r.last_value, pg_temp.window_value(
       r.tenant_id, p.filter, p.aggregate, p.aggregate_sql, pg_temp.at('11:59'), pg_temp.at('12:09')
     )
-    from app.alert_rules r join private.alert_plans p using (rule_id)
-    where r.last_value is distinct from private.window_value(
+    from logloom.alert_rules r join logloom_private.alert_plans p using (rule_id)
+    where r.last_value is distinct from pg_temp.window_value(
       r.tenant_id, p.filter, p.aggregate, p.aggregate_sql, pg_temp.at('11:59'), pg_temp.at('12:09')
     ) and not p.names_now$$,
   'every value is the one that the records give'

@@ -18,7 +18,7 @@ select results_eq(
 );
 select results_eq(
   $$select distinct h.value, h.window_start, h.window_end, h.triggered_at, h.threshold
-    from app.alert_history h join app.alert_rules r using (rule_id) where r.name = 'eq 3'$$,
+    from logloom.alert_history h join logloom.alert_rules r using (rule_id) where r.name = 'eq 3'$$,
   $$values (
     3::double precision, pg_temp.at('11:55'), pg_temp.at('12:00'), pg_temp.at('12:00:07'),
     3::double precision
@@ -27,7 +27,7 @@ select results_eq(
 );
 select is(
   (
-    select count(*)::integer from app.alert_rules r
+    select count(*)::integer from logloom.alert_rules r
     where r.last_value = 3 and r.last_error is null and r.last_evaluated_at = pg_temp.at('12:00')
   ),
   18,

@@ -32,7 +32,7 @@ select results_eq(
   $$select * from pg_temp.fired('three')$$, array['12:23 1'],
   'a late record makes no earlier window fire within the cooldown of a later one'
 );
-update app.alert_rules set cooldown_minutes = 0 where name = 'three';
+update logloom.alert_rules set cooldown_minutes = 0 where name = 'three';
 select pg_temp.arrive('12:22:50', 'wanted');
 select pg_temp.arrive('12:23:50', 'wanted');
 select pg_temp.round('12:25') \g /dev/null

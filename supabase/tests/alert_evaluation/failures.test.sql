@@ -9,15 +9,15 @@ select pg_temp.rule('ts:* | p50(attrs.ms)', 'gte', 0, p_name => 'unusable scan')
 select pg_temp.rule('elsewhere', 'gte', 0, p_name => 'elsewhere', p_tenant_id => 'umbrella')
 \g /dev/null
 select pg_temp.round('11:59') \g /dev/null
-delete from app.alert_history;
+delete from logloom.alert_history;
 
 -- What create_alert_rule refuses, and what the compiler never makes.
-update app.alert_rules set query_dsl = 'level:nonsense' where name = 'unreadable';
-update private.alert_groups set filter = '1 / (l.arrival - l.arrival) = 1'
+update logloom.alert_rules set query_dsl = 'level:nonsense' where name = 'unreadable';
+update logloom_private.alert_groups set filter = '1 / (l.arrival - l.arrival) = 1'
 where filter like '%error%';
-update private.alert_plans p
+update logloom_private.alert_plans p
 set aggregate_sql = 'sum(1 / (l.arrival - l.arrival))::double precision'
-from app.alert_rules r where r.rule_id = p.rule_id and r.name = 'unusable scan';
+from logloom.alert_rules r where r.rule_id = p.rule_id and r.name = 'unusable scan';
 select pg_temp.arrive('11:59:00', 'good', '{"ms": 1}');
 
 select is(pg_temp.round('12:00'), 2, 'the others fire');
@@ -30,20 +30,20 @@ from (
     ('unreadable', 'Unknown level "nonsense"'), ('unusable group', 'division by zero'),
     ('unusable scan', 'division by zero'), ('good', null)
 ) e (name, error)
-join app.alert_rules r on r.name = e.name;
+join logloom.alert_rules r on r.name = e.name;
 
-update app.alert_rules set query_dsl = 'ts:*' where name = 'unreadable';
-update private.alert_groups set filter = 'l.level = ''info''' where filter like '%arrival%';
+update logloom.alert_rules set query_dsl = 'ts:*' where name = 'unreadable';
+update logloom_private.alert_groups set filter = 'l.level = ''info''' where filter like '%arrival%';
 select pg_temp.arrive('12:00:00', 'good');
 select pg_temp.round('12:01') \g /dev/null
 select is(
-  (select array_agg(r.last_value order by r.name) from app.alert_rules r
+  (select array_agg(r.last_value order by r.name) from logloom.alert_rules r
     where r.last_error is null and r.tenant_id = 'acme'),
   '{2,2,2}', 'mended rules see all that is there'
 );
 select is(
-  (select array_agg(h.value order by h.window_end) from app.alert_history h
-    join app.alert_rules r using (rule_id) where r.name = 'unusable group'),
+  (select array_agg(h.value order by h.window_end) from logloom.alert_history h
+    join logloom.alert_rules r using (rule_id) where r.name = 'unusable group'),
   '{2}', 'and fire'
 );
 

@@ -3,46 +3,54 @@ begin;
 \ir rounds.psql
 select plan(10);
 
-select is(private.enqueue_timeout(), '5 seconds', 'the enqueue timeout is that of ingest_logs');
-alter function public.ingest_logs(
-  text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
-  text[], text[], text[], text[], text[], text[], jsonb[]
-) set statement_timeout = 7500;
-select is(private.enqueue_timeout(), '7.5 seconds', 'follows a change of it');
-alter function public.ingest_logs(
-  text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
-  text[], text[], text[], text[], text[], text[], jsonb[]
-) set statement_timeout = '5s';
+create function pg_temp.set_enqueue_timeout(p_timeout text)
+returns void
+language plpgsql
+as $$
+begin
+  execute format(
+    'alter function %s set statement_timeout = %L', 'public.ingest_logs'::regproc::regprocedure,
+    p_timeout
+  );
+end;
+$$;
+
+select is(
+  logloom_private.enqueue_timeout(), '5 seconds', 'the enqueue timeout is that of ingest_logs'
+);
+select pg_temp.set_enqueue_timeout('7500');
+select is(logloom_private.enqueue_timeout(), '7.5 seconds', 'follows a change of it');
+select pg_temp.set_enqueue_timeout('5s');
 
 alter function public.ingest_requests(json) set statement_timeout = '6s';
-select is(private.enqueue_timeout(), '6 seconds', 'the longer one counts');
+select is(logloom_private.enqueue_timeout(), '6 seconds', 'the longer one counts');
 alter function public.ingest_requests(json) set statement_timeout = '5s';
 
-delete from private.job_heartbeats;
-select is(private.watermark(), null, 'before the writer ever ran nothing is known');
-select private.record_job('write_logs', pg_temp.at('12:00:05')) \g /dev/null
+delete from logloom_private.job_heartbeats;
+select is(logloom_private.watermark(), null, 'before the writer ever ran nothing is known');
+select logloom_private.record_job('write_logs', pg_temp.at('12:00:05')) \g /dev/null
 select is(
-  private.watermark(), pg_temp.at('12:00'),
+  logloom_private.watermark(), pg_temp.at('12:00'),
   'with an empty queue it is the last run''s start less the enqueue timeout'
 );
 select is(
-  private.watermark(pg_temp.at('11:59')), pg_temp.at('11:59'), 'what is queued holds it'
+  logloom_private.watermark(pg_temp.at('11:59')), pg_temp.at('11:59'), 'what is queued holds it'
 );
 select is(
-  private.watermark(pg_temp.at('12:00:01')), pg_temp.at('12:00'),
+  logloom_private.watermark(pg_temp.at('12:00:01')), pg_temp.at('12:00'),
   'what was queued later does not'
 );
 
 -- Health.
 select is(
-  private.alert_health(pg_temp.at('12:05'), pg_temp.at('12:00')),
+  logloom_private.alert_health(pg_temp.at('12:05'), pg_temp.at('12:00')),
   '{"status": "healthy", "waiting": false, "watermark_age_seconds": 300, "evaluated_until": null}',
   'without rules nobody waits'
 );
 select pg_temp.rule('ts:*') \g /dev/null
 select pg_temp.round('12:00') \g /dev/null
 select is(
-  private.alert_health(pg_temp.at('12:02:01'), pg_temp.at('12:00')),
+  logloom_private.alert_health(pg_temp.at('12:02:01'), pg_temp.at('12:00')),
   '{
     "status": "degraded", "waiting": true, "watermark_age_seconds": 121,
     "evaluated_until": "2026-03-03T12:00:00+00:00"
@@ -51,8 +59,8 @@ select is(
 );
 select is(
   array[
-    private.alert_health(pg_temp.at('12:05:00'), pg_temp.at('12:04:54')) ->> 'status',
-    private.alert_health(pg_temp.at('12:05:01'), pg_temp.at('12:04:54')) ->> 'status'
+    logloom_private.alert_health(pg_temp.at('12:05:00'), pg_temp.at('12:04:54')) ->> 'status',
+    logloom_private.alert_health(pg_temp.at('12:05:01'), pg_temp.at('12:04:54')) ->> 'status'
   ],
   '{healthy,degraded}',
   'and when rounds stay away'

@@ -20,7 +20,8 @@ select results_eq(
   'what left the window does not count, what came into it does'
 );
 select is(
-  (select count(*)::integer from private.alert_groups), 1, 'rules with one filter share a group'
+  (select count(*)::integer
+    from logloom_private.alert_groups), 1, 'rules with one filter share a group'
 );
 
 -- A backlog.
@@ -72,8 +73,9 @@ select results_eq(
   'after the grace of two minutes a window is closed'
 );
 select results_eq(
-  $$select p.minute, p.events from private.alert_partials p
-    join private.alert_groups g using (group_id) where strpos(g.filter, '%late%') > 0 order by 1$$,
+  $$select p.minute, p.events from logloom_private.alert_partials p
+    join logloom_private.alert_groups g using (group_id)
+    where strpos(g.filter, '%late%') > 0 order by 1$$,
   $$values (pg_temp.at('12:07'), 2::bigint), (pg_temp.at('12:08'), 1)$$,
   'each record is in one minute, once'
 );
@@ -84,7 +86,8 @@ select pg_temp.round('12:13') \g /dev/null
 select pg_temp.arrive('12:15:30', 'ahead');
 select pg_temp.round('12:15') \g /dev/null
 select is_empty(
-  $$select from private.alert_partials p join private.alert_groups g using (group_id)
+  $$select
+    from logloom_private.alert_partials p join logloom_private.alert_groups g using (group_id)
     where strpos(g.filter, '%late%') > 0$$,
   'minutes that no window needs any more are forgotten'
 );
@@ -97,30 +100,32 @@ select results_eq(
 );
 
 -- Changes of a rule.
-update app.alert_rules set enabled = false where name in ('late', 'ahead');
-update app.alert_rules set window_minutes = 30, updated_at = pg_temp.at('12:16:30')
+update logloom.alert_rules set enabled = false where name in ('late', 'ahead');
+update logloom.alert_rules set window_minutes = 30, updated_at = pg_temp.at('12:16:30')
 where name = 'none';
-update app.alert_rules set comparison = 'gt', threshold = 5, updated_at = pg_temp.at('12:16:30')
+update logloom.alert_rules set comparison = 'gt', threshold = 5, updated_at = pg_temp.at('12:16:30')
 where name = 'none';
-delete from app.alert_history;
+delete from logloom.alert_history;
 select pg_temp.round('12:17') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('none')$$, array['12:17 10'],
   'a longer window is filled from the records that are there'
 );
-update app.alert_rules
+update logloom.alert_rules
 set query_dsl = 'late', window_minutes = 60, updated_at = pg_temp.at('12:17:30')
 where name = 'none';
-update app.alert_rules set threshold = 0 where name = 'none';
+update logloom.alert_rules set threshold = 0 where name = 'none';
 select pg_temp.round('12:18') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('none')$$, array['12:17 10', '12:18 3'], 'so is another query'
 );
-update app.alert_rules set enabled = true, updated_at = pg_temp.at('12:18:30') where name = 'late';
-delete from app.alert_rules where name <> 'late';
+update logloom.alert_rules set enabled = true, updated_at = pg_temp.at('12:18:30')
+where name = 'late';
+delete from logloom.alert_rules where name <> 'late';
 select is(pg_temp.round('12:19'), 0, 'a rule that is enabled again sees the last window only');
 select is(
-  (select count(*)::integer from private.alert_groups), 1, 'a group without rules is deleted'
+  (select count(*)::integer
+    from logloom_private.alert_groups), 1, 'a group without rules is deleted'
 );
 select pg_temp.arrive('15:30:10', 'late', p_count => 2);
 select pg_temp.round('15:31') \g /dev/null

@@ -2,8 +2,8 @@ begin;
 \ir ../actors.psql
 select plan(21);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
-insert into app.alert_history (
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
+insert into logloom.alert_history (
   alert_id, tenant_id, rule_id, triggered_at, value, threshold, notification_sent_at,
   notification_channels
 )
@@ -42,7 +42,7 @@ select is(
     "acknowledged": false, "acknowledged_at": null, "acknowledged_by": null,
     "notification_sent": true, "notification_sent_at": "2026-11-21T11:00:02+00:00",
     "notification_channels": ["email"], "notification_error": null, "window_start": null,
-    "window_end": null
+    "window_end": null, "group": null
   }',
   'an entry'
 )
@@ -84,7 +84,7 @@ select is(
 from public.acknowledge_alert('00000000-0000-4000-8000-000000000002') a;
 select is(pg_temp.listed('p_acknowledged => true'), '2', 'is found as such');
 select pg_temp.act_as_postgres();
-update app.alert_history set acknowledged_at = now() - interval '1 hour'
+update logloom.alert_history set acknowledged_at = now() - interval '1 hour'
 where acknowledged_at is not null;
 select pg_temp.act_as_user('acme', 'bob');
 select is(

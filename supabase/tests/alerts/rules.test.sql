@@ -2,7 +2,7 @@ begin;
 \ir ../actors.psql
 select plan(76);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'enterprise');
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'enterprise');
 select pg_temp.act_as_user('acme', 'alice');
 
 create temp table created as
@@ -106,8 +106,8 @@ values
   ('p_name', $$repeat('n', 201)$$, 'p_name: 1 to 200 characters after trimming'),
   ('p_description', $$repeat('d', 2001)$$, 'p_description: at most 2000 characters'),
   ('p_query_dsl', $$' '$$, 'p_query_dsl: it is blank'),
-  ('p_query_dsl', $$'ts:* | count() by service'$$,
-    'p_query_dsl: an alert rule compares one number, so it takes no "by"'),
+  ('p_query_dsl', $$'ts:* | count(), rate()'$$,
+    'p_query_dsl: an alert rule compares one number, so it takes one aggregate'),
   ('p_threshold', $$'NaN'$$, 'p_threshold: a finite number'),
   ('p_threshold', $$'Infinity'$$, 'p_threshold: a finite number'),
   ('p_threshold', $$'-Infinity'$$, 'p_threshold: a finite number'),

@@ -2,10 +2,12 @@ begin;
 \ir ../actors.psql
 select plan(25);
 
-select is(private.crc32('123456789'), 3421780262, 'CRC-32 of the check string of its standard');
-select is(private.base62(0, 6), '000000', 'base 62 of nothing, padded');
-select is(private.base62(61, 1), 'z', 'base 62 of its last digit');
-select is(private.base62(4294967295, 6), '4gfFC3', 'base 62 of the largest CRC');
+select is(
+  logloom_private.crc32('123456789'), 3421780262, 'CRC-32 of the check string of its standard'
+);
+select is(logloom_private.base62(0, 6), '000000', 'base 62 of nothing, padded');
+select is(logloom_private.base62(61, 1), 'z', 'base 62 of its last digit');
+select is(logloom_private.base62(4294967295, 6), '4gfFC3', 'base 62 of the largest CRC');
 
 select pg_temp.act_as_user('acme', 'alice');
 create temp table created as select * from public.create_api_key(p_name => E'  server 1\n');
@@ -23,18 +25,19 @@ select is(c.key_prefix, left(c.key_value, 11), 'and its prefix') from created c;
 select pg_temp.act_as_postgres();
 select is(
   right(c.key_value, 6),
-  private.base62(private.crc32(convert_to(left(c.key_value, 33), 'UTF8')), 6),
+  logloom_private.base62(logloom_private.crc32(convert_to(left(c.key_value, 33), 'UTF8')), 6),
   'the key ends in the checksum of what precedes'
 ) from created c;
 select is(
   k.key_digest, sha256(convert_to(c.key_value, 'UTF8')), 'the digest of the key is stored'
-) from app.api_keys k, created c where k.key_id = c.key_id;
+) from logloom.api_keys k, created c where k.key_id = c.key_id;
 select is_empty(
-  $$select from app.api_keys k, created c where to_jsonb(k)::text like '%' || c.key_value || '%'$$,
+  $$select from logloom.api_keys k, created c
+  where to_jsonb(k)::text like '%' || c.key_value || '%'$$,
   'and the key itself is not'
 );
 select is(
-  (select count(distinct private.new_api_key())::integer from generate_series(1, 200)), 200,
+  (select count(distinct logloom_private.new_api_key())::integer from generate_series(1, 200)), 200,
   'no two keys are the same'
 );
 

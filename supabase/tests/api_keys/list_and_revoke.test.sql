@@ -2,8 +2,8 @@ begin;
 \ir ../actors.psql
 select plan(18);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
-insert into app.api_keys (
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
+insert into logloom.api_keys (
   tenant_id, name, key_prefix, key_digest, created_at, last_used_at, expires_at
 )
 select
@@ -11,9 +11,9 @@ select
   now() - make_interval(days => i), case when i = 3 then now() - interval '47 hours' end,
   case when i = 2 then now() end
 from generate_series(1, 5) i;
-insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('umbrella', 'other', 'll_bbbbbbbb', sha256('other'));
-create temp table ids as select k.name, k.key_id from app.api_keys k;
+create temp table ids as select k.name, k.key_id from logloom.api_keys k;
 grant select on ids to public;
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -80,7 +80,7 @@ select is(
   'revoked true', 'wins over expired'
 );
 select pg_temp.act_as_postgres();
-update app.api_keys set revoked_at = now() - interval '1 hour' where name = 'key 2';
+update logloom.api_keys set revoked_at = now() - interval '1 hour' where name = 'key 2';
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   to_jsonb(r), '{"success": true}', 'again'

@@ -25,7 +25,9 @@ returns boolean
 language plpgsql
 as $$
 begin
-  perform private.authenticate_api_key(encode(sha256(convert_to(p_key_value, 'UTF8')), 'hex'));
+  perform logloom_private.authenticate_api_key(
+    encode(sha256(convert_to(p_key_value, 'UTF8')), 'hex')
+  );
   return true;
 exception when sqlstate 'PT401' then
   return false;
@@ -33,7 +35,7 @@ end;
 $$;
 select is(array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{t,t}', 'both work')
 from old o, new n;
-update app.api_keys set expires_at = now() where expires_at is not null;
+update logloom.api_keys set expires_at = now() where expires_at is not null;
 select is(
   array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{f,t}', 'then the new one alone'
 )
@@ -89,7 +91,7 @@ select pg_temp.act_as_postgres();
 select is(
   (
     select array_agg(e.action order by e.occurred_at)
-    from app.audit_events e, old o, new n
+    from logloom.audit_events e, old o, new n
     where e.subject in (o.key_id::text, n.key_id::text)
   ),
   '{api_key.created,api_key.created,api_key.changed,api_key.changed,api_key.revoked}',

@@ -9,7 +9,7 @@ as $$
 begin
   return (
     select format('%s %s %s', e.actor, e.action, e.details)
-    from app.audit_events e
+    from logloom.audit_events e
     where e.tenant_id = p_tenant_id
     order by e.occurred_at desc
     limit 1
@@ -51,40 +51,40 @@ select is(
 );
 
 select pg_temp.act_as_postgres();
-insert into app.tenant_members (tenant_id, user_id, role)
+insert into logloom.tenant_members (tenant_id, user_id, role)
 values ('acme', '11111111-1111-4111-8111-111111111111', 'member');
 select is(
   pg_temp.last_event('acme'), 'postgres member.added {"role": "member"}', 'a member joins'
 );
-update app.tenant_members set role = 'admin' where tenant_id = 'acme';
+update logloom.tenant_members set role = 'admin' where tenant_id = 'acme';
 select is(
   pg_temp.last_event('acme'),
   'postgres member.changed {"role": {"to": "admin", "from": "member"}}', 'gets another role'
 );
-delete from app.tenant_members where tenant_id = 'acme';
+delete from logloom.tenant_members where tenant_id = 'acme';
 select is(
   pg_temp.last_event('acme'), 'postgres member.removed {"role": "admin"}', 'and leaves'
 );
-update app.tenants set plan_id = 'pro' where tenant_id = 'acme';
+update logloom.tenants set plan_id = 'pro' where tenant_id = 'acme';
 select is(
   pg_temp.last_event('acme'),
   'postgres plan.changed {"plan_id": {"to": "pro", "from": "free"}}', 'a plan is bought'
 );
 
-update app.api_keys set last_used_at = now() where tenant_id = 'acme';
+update logloom.api_keys set last_used_at = now() where tenant_id = 'acme';
 select is(
-  (select count(*) from app.audit_events where tenant_id = 'acme'), 8::bigint,
+  (select count(*) from logloom.audit_events where tenant_id = 'acme'), 8::bigint,
   'the use of a key is no change'
 );
 select is_empty(
-  $$select from app.audit_events e, app.api_keys k
+  $$select from logloom.audit_events e, logloom.api_keys k
     where e.details::text like '%' || encode(k.key_digest, 'hex') || '%'
       or e.details::text like '%digest%'$$,
   'no digest is in the log'
 );
-delete from app.tenants where tenant_id = 'acme';
+delete from logloom.tenants where tenant_id = 'acme';
 select is(
-  (select count(*) from app.audit_events where tenant_id = 'acme'), 9::bigint,
+  (select count(*) from logloom.audit_events where tenant_id = 'acme'), 9::bigint,
   'the log outlives the tenant'
 );
 

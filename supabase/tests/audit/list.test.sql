@@ -2,11 +2,11 @@ begin;
 \ir ../actors.psql
 select plan(9);
 
-insert into app.audit_events (tenant_id, occurred_at, actor, action, subject)
+insert into logloom.audit_events (tenant_id, occurred_at, actor, action, subject)
 select 'acme', now() - i * interval '1 hour', 'alice',
   case when i % 2 = 0 then 'member.added' else 'member.removed' end, 'subject ' || i
 from generate_series(1, 6) i;
-insert into app.audit_events (tenant_id, actor, action, subject)
+insert into logloom.audit_events (tenant_id, actor, action, subject)
 values ('umbrella', 'bob', 'member.added', 'theirs');
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -32,7 +32,7 @@ select is(
   array(
     select e.subject
     from public.list_audit_events(
-      p_ts_from => now() - interval '4 hours', p_ts_to => now() - interval '2 hours'
+      p_ts_from => 'now-4h', p_ts_to => 'now-2h'
     ) e
   ),
   '{subject 3,subject 4}', 'by time'
@@ -42,20 +42,20 @@ select throws_ok(
   'PT400', 'Invalid p_after: no such audit event', 'after an unknown event'
 );
 select throws_ok(
-  $$insert into app.audit_events (tenant_id, actor, action, subject)
+  $$insert into logloom.audit_events (tenant_id, actor, action, subject)
     values ('acme', 'x', 'member.added', 'x')$$,
   '42501', null, 'a user adds no event'
 );
-select throws_ok('delete from app.audit_events', '42501', null, 'and removes none');
+select throws_ok('delete from logloom.audit_events', '42501', null, 'and removes none');
 
 select pg_temp.act_as_service_role();
-select throws_ok('delete from app.audit_events', '42501', null, 'nor does a service');
+select throws_ok('delete from logloom.audit_events', '42501', null, 'nor does a service');
 
 select pg_temp.act_as_postgres();
-update private.settings set audit_lifetime = '5 hours 30 minutes';
-select private.purge_audit_events();
+update logloom_private.settings set audit_lifetime = '5 hours 30 minutes';
+select logloom_private.purge_audit_events();
 select is(
-  (select count(*) from app.audit_events where tenant_id = 'acme'), 5::bigint,
+  (select count(*) from logloom.audit_events where tenant_id = 'acme'), 5::bigint,
   'events past their lifetime go'
 );
 

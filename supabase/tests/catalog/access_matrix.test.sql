@@ -91,7 +91,7 @@ values
   ('rotate_api_key', 'p_tenant_id => ''umbrella'', p_key_id => {key}',
     'PT403', 'PT403', 'PT404', 'PT404'),
   ('delete_logs',
-    'p_query_dsl => ''ts:*'', p_ts_from => now() - interval ''1 hour'', p_ts_to => now()',
+    'p_query_dsl => ''ts:*'', p_ts_from => ''now-1h'', p_ts_to => ''now''',
     'ok', 'ok', 'ok', 'PT400'),
   ('list_retention_runs', '', 'ok', 'ok', 'ok', 'PT400'),
   ('list_retention_runs', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
@@ -100,15 +100,32 @@ values
   ('get_usage', '', 'ok', 'ok', 'ok', 'PT400'),
   ('get_usage', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
 
+  ('list_members', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('list_members', 'p_tenant_id => ''acme''', 'ok', 'ok', 'PT403', 'ok'),
+  ('add_member', 'p_user_id => ''eve'', p_role => ''owner''', 'ok', 'PT403', 'ok', 'PT400'),
+  ('add_member', 'p_tenant_id => ''acme'', p_user_id => ''eve'', p_role => ''owner''',
+    'ok', 'PT403', 'PT403', 'ok'),
+  ('set_member_role', 'p_user_id => ''bob'', p_role => ''owner''',
+    'ok', 'PT403', 'PT404', 'PT400'),
+  ('set_member_role', 'p_tenant_id => ''acme'', p_user_id => ''bob'', p_role => ''owner''',
+    'ok', 'PT403', 'PT403', 'ok'),
+  ('remove_member', 'p_user_id => ''bob''', 'ok', 'PT403', 'PT404', 'PT400'),
+  ('remove_member', 'p_tenant_id => ''acme'', p_user_id => ''bob''', 'ok', 'PT403', 'PT403', 'ok'),
+  ('delete_tenant', 'p_tenant_id => ''acme''', 'ok', 'PT403', 'PT403', 'ok'),
+  ('create_tenant', 'p_tenant_id => ''new''', 'PT400', 'PT400', 'PT400', 'PT400'),
+
   ('run_writer', '', '42501', '42501', '42501', 'ok'),
   ('search_logs', '', 'ok', 'ok', 'ok', 'PT400'),
   ('log_stats', '', 'ok', 'ok', 'ok', 'PT400'),
   ('log_stats', 'p_query_dsl => ''ts:* | count() by service''', 'ok', 'ok', 'ok', 'PT400'),
   ('log_stats', 'p_query_dsl => ''ts:* | count() by host''', 'ok', 'ok', 'ok', 'PT400'),
   ('log_histogram', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('log_series', '', 'ok', 'ok', 'ok', 'PT400'),
+  ('log_series', 'p_query_dsl => ''| count() by service''', 'ok', 'ok', 'ok', 'PT400'),
   ('list_log_fields', '', 'ok', 'ok', 'ok', 'PT400'),
   ('get_log', 'p_id => {log}', 'ok', 'ok', 'PT404', 'PT400'),
   ('get_log', 'p_id => {log}, p_ts => now()', 'ok', 'ok', 'PT404', 'PT400'),
+  ('get_log_context', 'p_id => {log}', 'ok', 'ok', 'PT404', 'PT400'),
   ('tail_logs', '', 'ok', 'ok', 'ok', 'PT400'),
   ('tail_logs', 'p_cursor => {tail_cursor}', 'ok', 'ok', 'ok', 'PT400'),
   ('run_saved_search', 'p_id => {shared_search}', 'ok', 'ok', 'PT404', 'PT400'),
@@ -120,11 +137,19 @@ values
     '42501', '42501', '42501', 'ok'
   ),
   ('ingest_logs', 'p_tenant_id => ''acme'', p_ts => array[now()]', '42501', '42501', '42501', 'ok'),
-  ('claim_notifications', '', '42501', '42501', '42501', 'ok'),
+  ('claim_notifications', 'p_limit => 1', '42501', '42501', '42501', 'ok'),
   ('settle_notification',
     'p_notification_id => {delivery}, p_claim_id => {delivery}, p_outcome => ''delivered''',
     '42501', '42501', '42501', 'ok'),
   ('health_report', '', '42501', '42501', '42501', 'ok');
+
+-- The colleague is a member. What takes an admin, and what an owner:
+alter table cases add column admin text;
+update cases set admin = colleague;
+update cases set colleague = 'PT403'
+where operation in (
+  'create_api_key', 'revoke_api_key', 'rotate_api_key', 'update_tenant_settings', 'delete_logs'
+);
 
 create temp table actors (
   actor text primary key, role text, claims jsonb, tenant_id text, sees_private boolean
@@ -133,27 +158,32 @@ insert into actors
 values
   ('owner', 'authenticated', '{"tenant_id": "acme", "sub": "alice"}', 'acme', true),
   ('colleague', 'authenticated', '{"tenant_id": "acme", "sub": "bob"}', 'acme', false),
+  ('admin', 'authenticated', '{"tenant_id": "acme", "sub": "carol"}', 'acme', false),
+  ('removed', 'authenticated', '{"tenant_id": "acme", "sub": "dave"}', null, false),
   ('other_tenant', 'authenticated', '{"tenant_id": "umbrella", "sub": "alice"}', 'umbrella', false),
   ('service_role', 'service_role', '{"role": "service_role"}', null, true),
   ('anon', 'anon', '{"role": "anon"}', null, false),
   ('no_tenant', 'authenticated', '{"sub": "alice", "user_metadata": {"tenant_id": "acme"}}', null,
     false);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+insert into logloom.tenant_members (tenant_id, user_id, role)
+values ('acme', 'alice', 'owner'), ('acme', 'bob', 'member'), ('acme', 'carol', 'admin');
+update logloom_private.settings set tenants_by_users = true;
 
 create temp table objects (name text primary key, sql text);
 with k as (
-  insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+  insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
   values ('acme', 'acme-only', 'll_aaaaaaaa', sha256('key'))
   returning key_id
 ), s as (
-  insert into app.saved_searches (tenant_id, created_by, name, query_dsl, category, is_shared)
+  insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, category, is_shared)
   values
     ('acme', 'alice', 'acme-only shared', 'ts:*', 'acme-only', true),
     ('acme', 'alice', 'alice-only', 'ts:*', 'alice-only', false)
   returning id, is_shared
 ), r as (
-  insert into app.alert_rules (
+  insert into logloom.alert_rules (
     tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
     notification_destinations, notification_config
   )
@@ -162,18 +192,18 @@ with k as (
   )
   returning rule_id
 ), l as (
-  insert into app.logs (id, tenant_id, ts, received_at, arrival, msg, service, host)
+  insert into logloom.logs (id, tenant_id, ts, received_at, arrival, msg, service, host)
   values (
     gen_random_uuid(), 'acme', now() - interval '2 minutes', now(), 1,
     'acme-only', 'acme-only', 'acme-only'
   )
   returning id
 ), h as (
-  insert into app.alert_history (tenant_id, rule_id, value, threshold)
+  insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
   select 'acme', r.rule_id, 2, 1 from r
   returning alert_id, rule_id
 ), d as (
-  insert into private.notifications (
+  insert into logloom_private.notifications (
     tenant_id, rule_id, alert_id, channel, address, body, expires_at, status, settled_at
   )
   select 'acme', h.rule_id, h.alert_id, 'email', 'a@acme.example', '{}', now(), 'failed', now()
@@ -193,13 +223,14 @@ union all
 select 'log', quote_literal(l.id) from l
 union all
 select 'tail_cursor',
-  quote_literal(private.encode_cursor(array['tail', '0', gen_random_uuid()::text]))
+  quote_literal(logloom_private.encode_cursor(array['tail', '0', gen_random_uuid()::text]))
 union all
 select 'delivery', quote_literal(d.notification_id) from d
 union all
 select 'rule_arguments',
   'p_name => ''new'', p_query_dsl => ''ts:*'', p_threshold => 1, p_comparison => ''gt'', '
   'p_window_minutes => 5, p_cooldown_minutes => 5, p_enabled => true';
+select logloom_private.recount_records(logloom_private.utc_day(now() - interval '2 minutes'));
 
 -- A request as PostgREST makes it: the check, then the operation; then everything is undone.
 create function pg_temp.request(p_actor text, p_operation text, p_arguments text)
@@ -219,9 +250,10 @@ begin
   begin
     perform set_config('request.headers', '{"authorization": "Bearer token"}', true),
       set_config('request.method', 'POST', true),
-      set_config('request.path', '/rpc/' || p_operation, true);
+      set_config('request.path', '/rpc/' || p_operation, true),
+      set_config('search_path', '"public", "extensions"', true);
     perform pg_temp.act_as(v_actor.role, v_actor.claims);
-    perform private.check_request();
+    perform logloom_private.check_request();
     execute format(
       'select coalesce(jsonb_agg(r), ''[]'')::text from public.%I(%s) r', p_operation, v_arguments
     )
@@ -248,7 +280,7 @@ from pg_proc p
 where p.pronamespace = 'public'::regnamespace;
 
 select plan(
-  (select count(*)::integer * 6 from cases) + 2
+  (select count(*)::integer * 8 from cases) + 2
 );
 
 select is(
@@ -256,9 +288,12 @@ select is(
   case a.actor
     when 'owner' then c.owner
     when 'colleague' then c.colleague
+    when 'admin' then c.admin
     when 'other_tenant' then c.other_tenant
     when 'service_role' then c.service_role
-    else 'PT401'
+    when 'anon' then 'PT401'
+    -- Who has a token, and a tenant already.
+    else case c.operation when 'create_tenant' then 'PT400' else 'PT401' end
   end,
   format('%s(%s) by %s', c.operation, c.arguments, a.actor)
 )

@@ -1,12 +1,12 @@
 begin;
-select plan(11);
+select plan(13);
 
 create temp table our_functions as
 select p.*, p.oid::regprocedure::text as signature, n.nspname as schema, l.lanname as language
 from pg_proc p
 join pg_namespace n on n.oid = p.pronamespace
 join pg_language l on l.oid = p.prolang
-where n.nspname in ('app', 'private', 'public')
+where n.nspname in ('logloom', 'logloom_private', 'public')
   and not exists (
     select from pg_depend d where d.objid = p.oid and d.deptype = 'e'
   );
@@ -18,24 +18,32 @@ select is_empty(
   'public functions are PL/pgSQL: an inlined SQL function escapes the EXECUTE check'
 );
 select is_empty(
-  $$select signature from our_functions where schema <> 'private' and prosecdef$$,
+  $$select p.signature from our_functions p join our_functions o on o.proname = p.proname
+    where p.schema = 'logloom_private' and o.schema = 'public'$$,
+  'what an operation calls says in its own name what it does'
+);
+select is_empty(
+  $$select signature from our_functions where schema <> 'logloom_private' and prosecdef$$,
   'security definer is for private functions only'
 );
 select is_empty(
   $$select signature from our_functions
     where not coalesce(proconfig, '{}') @> '{"search_path=\"\""}'
       and signature not in (
-        'private.write_logs()', 'private.evaluate_alerts()', 'private.run_retention(date)',
-        'private.run_deletions()'
+        'logloom_private.write_logs()', 'logloom_private.evaluate_alerts()',
+        'logloom_private.run_retention(date)',
+        'logloom_private.run_job(text,regprocedure)',
+        'logloom_private.check_request()', 'logloom_private.call_host_pre_request()'
       )$$,
-  'every function has an empty search_path, save the procedures that commit'
+  'every function has an empty search_path, save the procedures that commit and what runs the '
+  'project''s own pre-request function'
 );
 select is_empty(
   $$select f.signature, c.call[1]
     from our_functions f
     cross join regexp_matches(f.prosrc, '(?:^|[^.\w])([a-z_]\w*)\(', 'g') c (call)
     where not coalesce(f.proconfig, '{}') @> '{"search_path=\"\""}'
-      and c.call[1] not in ('array', 'coalesce', 'extract')$$,
+      and c.call[1] not in ('array', 'coalesce', 'extract', 'least')$$,
   'which a set clause would forbid to: they call every function by its schema'
 );
 select is_empty(
@@ -62,6 +70,11 @@ select is_empty(
 select is_empty(
   $$select signature from our_functions where schema = 'public' and pronargdefaults <> pronargs$$,
   'every parameter of an operation has a default, so that a missing one is ours to answer'
+);
+select set_eq(
+  $$select proname::text from our_functions where schema = 'public'$$,
+  $$select unnest(logloom_private.operations())$$,
+  'the pre-request check knows every operation: logloom_private.operations()'
 );
 select is_empty(
   $$select signature from our_functions

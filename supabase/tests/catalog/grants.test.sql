@@ -15,7 +15,7 @@ from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
 cross join lateral aclexplode(c.relacl) a
 join grantees g on g.oid = a.grantee
-where n.nspname in ('app', 'private', 'public');
+where n.nspname in ('logloom', 'logloom_private', 'public');
 
 create temp table column_grants as
 select c.oid, n.nspname || '.' || c.relname as name, c.relispartition, t.attname, g.role,
@@ -25,7 +25,7 @@ join pg_namespace n on n.oid = c.relnamespace
 join pg_attribute t on t.attrelid = c.oid
 cross join lateral aclexplode(t.attacl) a
 join grantees g on g.oid = a.grantee
-where n.nspname in ('app', 'private', 'public');
+where n.nspname in ('logloom', 'logloom_private', 'public');
 
 create temp table function_grants as
 select p.oid, n.nspname as schema, p.oid::regprocedure::text as function, p.proname as name,
@@ -34,7 +34,7 @@ from pg_proc p
 join pg_namespace n on n.oid = p.pronamespace
 cross join lateral aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
 join grantees g on g.oid = a.grantee
-where n.nspname in ('app', 'private', 'public');
+where n.nspname in ('logloom', 'logloom_private', 'public');
 
 select is_empty(
   $$select name, role, privilege from table_grants where relispartition
@@ -43,10 +43,10 @@ select is_empty(
   'nothing is granted on partitions: policies hold through the parent only'
 );
 select is_empty(
-  $$select name, role, privilege from table_grants where name not like 'app.%'
+  $$select name, role, privilege from table_grants where name not like 'logloom.%'
     union all
-    select name, role, privilege from column_grants where name not like 'app.%'$$,
-  'no table or sequence outside app is granted'
+    select name, role, privilege from column_grants where name not like 'logloom.%'$$,
+  'no table or sequence outside logloom is granted'
 );
 select is_empty(
   $$select name, role, privilege from table_grants where role in ('anon', 'public')
@@ -68,7 +68,8 @@ select is_empty(
 select set_eq(
   $$select distinct name || ' ' || attname from column_grants where role = 'supabase_auth_admin'$$,
   array[
-    'app.tenant_members tenant_id', 'app.tenant_members user_id', 'app.tenant_members created_at'
+    'logloom.tenant_members tenant_id', 'logloom.tenant_members user_id',
+    'logloom.tenant_members created_at'
   ],
   'Auth reads who belongs to which tenant and no more'
 );
@@ -80,9 +81,14 @@ select is_empty(
 select set_eq(
   $$select function from function_grants where role = 'anon'$$,
   array[
-    'private.claims()', 'private.usable_tenant_id(text)', 'private.current_tenant_id()',
-    'private.current_user_id()', 'private.is_service_role()', 'private.resolve_tenant(text)',
-    'private.require_user_id()', 'private.check_request()'
+    'logloom_private.claims()', 'logloom_private.usable_tenant_id(text)',
+    'logloom_private.usable_id(text)',
+    'logloom_private.current_tenant_id()',
+    'logloom_private.current_user_id()', 'logloom_private.is_service_role()',
+    'logloom_private.resolve_tenant(text)',
+    'logloom_private.require_user_id()', 'logloom_private.check_request()',
+    'logloom_private.operations()', 'logloom_private.requested_operation(text,text)',
+    'logloom_private.check_operation(text)', 'logloom_private.call_host_pre_request()'
   ],
   'anon reaches what the pre-request check needs and no more'
 );

@@ -5,7 +5,8 @@ create temp table foreign_keys as
 select c.oid, c.conrelid, c.conrelid::regclass::text as name, c.conname, c.conkey, c.confdeltype
 from pg_constraint c
 join pg_namespace n on n.oid = c.connamespace
-where c.contype = 'f' and n.nspname in ('app', 'private', 'public') and c.conparentid = 0;
+where c.contype = 'f' and n.nspname in ('logloom', 'logloom_private', 'public')
+and c.conparentid = 0;
 
 select ok((select count(*) > 5 from foreign_keys), 'there are foreign keys to look at');
 select is_empty(

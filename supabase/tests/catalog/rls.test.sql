@@ -6,7 +6,7 @@ create temp table our_tables as
 select c.oid, n.nspname as schema, c.relname as name, c.relkind, c.relispartition
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
-where n.nspname in ('app', 'private') and c.relkind in ('r', 'p');
+where n.nspname in ('logloom', 'logloom_private') and c.relkind in ('r', 'p');
 
 select is_empty(
   $$select t.schema, t.name
@@ -26,26 +26,26 @@ select is_empty(
 );
 
 -- Rows of acme in every tenant-owned table that a user may read.
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
-insert into app.tenant_members (tenant_id, user_id) values ('acme', gen_random_uuid());
-insert into app.tenant_settings (tenant_id) values ('acme');
-insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+insert into logloom.tenant_members (tenant_id, user_id) values ('acme', 'bob');
+insert into logloom.tenant_settings (tenant_id) values ('acme');
+insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
-insert into app.retention_runs (tenant_id, kind, status, requested_by, ts_to)
+insert into logloom.retention_runs (tenant_id, kind, status, requested_by, ts_to)
 values ('acme', 'retention', 'done', 'retention', now());
-insert into app.usage_days (tenant_id, day, events, bytes) values ('acme', current_date, 1, 1);
-insert into app.logs (id, tenant_id, ts, received_at, arrival)
+insert into logloom.usage_days (tenant_id, day, events, bytes) values ('acme', current_date, 1, 1);
+insert into logloom.logs (id, tenant_id, ts, received_at, arrival)
 values (gen_random_uuid(), 'acme', now(), now(), 1);
-insert into app.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
+insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
 values ('acme', 'alice', 'n', 'ts:*', true);
-insert into app.alert_rules (
+insert into logloom.alert_rules (
   tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
 )
 values ('acme', 'n', 'ts:*', 1, 'gt', 5, 5, true);
-insert into app.alert_history (tenant_id, rule_id, value, threshold)
+insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 values ('acme', gen_random_uuid(), 2, 1);
 
-delete from app.audit_events where action <> 'member.added';
+delete from logloom.audit_events where action <> 'member.added';
 
 create function pg_temp.rows_seen()
 returns table (name text, seen bigint)
@@ -58,11 +58,13 @@ begin
     select c.relname
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
-    where c.relnamespace = 'app'::regnamespace
+    where c.relnamespace = 'logloom'::regnamespace
       and c.relkind in ('r', 'p') and not c.relispartition
   loop
     name := v_table;
-    execute format('select count(t.tenant_id) from app.%I t where t.tenant_id = ''acme''', v_table)
+    execute format(
+      'select count(t.tenant_id) from logloom.%I t where t.tenant_id = ''acme''', v_table
+    )
     into seen;
     return next;
   end loop;

@@ -6,7 +6,7 @@ returns text
 language plpgsql
 as $$
 begin
-  return private.health_report() #>> p_path;
+  return logloom_private.read_health() #>> p_path;
 end;
 $$;
 create function pg_temp.writer_ran(p_ago interval)
@@ -14,7 +14,7 @@ returns void
 language plpgsql
 as $$
 begin
-  insert into private.job_heartbeats (job, last_succeeded_at, last_duration_ms)
+  insert into logloom_private.job_heartbeats (job, last_succeeded_at, last_duration_ms)
   values ('write_logs', clock_timestamp() - p_ago, 12.5)
   on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
 end;
@@ -24,11 +24,13 @@ returns void
 language plpgsql
 as $$
 begin
-  update private.queue set received_at = clock_timestamp() - p_age where true;
+  update logloom_private.queue set received_at = clock_timestamp() - p_age where true;
 end;
 $$;
 
-delete from private.job_heartbeats where true;
+delete from logloom_private.job_heartbeats where true;
+-- No job runs in this database.
+update logloom_private.job_limits set watched_since = clock_timestamp() where true;
 select is(pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'a writer that never ran');
 select pg_temp.writer_ran('59 seconds');
 select is(pg_temp.health('checks', 'writer', 'status'), 'healthy', 'silent for 59 s');
@@ -47,11 +49,11 @@ select is(pg_temp.health('checks', 'queue', 'oldest_item_age_seconds'), '0', 'of
 select public.ingest_logs(
   p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[10])
 );
-update private.settings set queue_degraded_events = 10;
+update logloom_private.settings set queue_degraded_events = 10;
 select is(pg_temp.health('checks', 'queue', 'status'), 'healthy', 'depth at the threshold');
-update private.settings set queue_degraded_events = 9;
+update logloom_private.settings set queue_degraded_events = 9;
 select is(pg_temp.health('checks', 'queue', 'status'), 'degraded', 'depth above it');
-update private.settings set queue_degraded_events = 10;
+update logloom_private.settings set queue_degraded_events = 10;
 select pg_temp.queue_age('31 seconds');
 select is(pg_temp.health('checks', 'queue', 'status'), 'degraded', 'an item of 31 s');
 select pg_temp.queue_age('601 seconds');
@@ -60,7 +62,9 @@ select pg_temp.queue_age('1 second');
 
 do $$
 begin
-  execute format('drop table app.%I', private.partition_name(private.utc_day(now()) + 1));
+  execute format(
+    'drop table logloom.%I', logloom_private.partition_name(logloom_private.utc_day(now()) + 1)
+  );
 end;
 $$;
 select is(
@@ -68,7 +72,9 @@ select is(
 );
 do $$
 begin
-  execute format('drop table app.%I', private.partition_name(private.utc_day(now())));
+  execute format(
+    'drop table logloom.%I', logloom_private.partition_name(logloom_private.utc_day(now()))
+  );
 end;
 $$;
 select is(

@@ -1,32 +1,32 @@
 begin;
 select plan(3);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
-insert into app.api_keys (tenant_id, name, key_prefix, key_digest)
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
+insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('acme', 'live', 'll_aaaaaaaa', sha256('live'));
 
 prepare use_key as
-select private.authenticate_api_key(encode(sha256('live'), 'hex'));
+select logloom_private.authenticate_api_key(encode(sha256('live'), 'hex'));
 
 execute use_key;
 select is(
-  (select last_used_at from app.api_keys),
+  (select last_used_at from logloom.api_keys),
   now(),
   'the first use is noted'
 );
 
-update app.api_keys set last_used_at = date_trunc('minute', now());
+update logloom.api_keys set last_used_at = date_trunc('minute', now());
 execute use_key;
 select is(
-  (select last_used_at from app.api_keys),
+  (select last_used_at from logloom.api_keys),
   date_trunc('minute', now()),
   'a use in the same minute changes nothing'
 );
 
-update app.api_keys set last_used_at = date_trunc('minute', now()) - interval '1 millisecond';
+update logloom.api_keys set last_used_at = date_trunc('minute', now()) - interval '1 millisecond';
 execute use_key;
 select is(
-  (select last_used_at from app.api_keys),
+  (select last_used_at from logloom.api_keys),
   now(),
   'a use in a later minute is noted'
 );

@@ -1,8 +1,8 @@
 begin;
 select plan(9);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
-insert into app.api_keys (tenant_id, name, key_prefix, key_digest, expires_at, revoked_at)
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
+insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest, expires_at, revoked_at)
 values
   ('acme', 'live', 'll_aaaaaaaa', sha256('live'), null, null),
   ('acme', 'revoked', 'll_bbbbbbbb', sha256('revoked'), null, now()),
@@ -50,7 +50,7 @@ select is(
 
 reset role;
 select is(
-  (select count(*)::integer from private.queue),
+  (select count(*)::integer from logloom_private.queue),
   1,
   'a refused call leaves nothing in the queue'
 );

@@ -8,11 +8,11 @@ select is(
   '{"success": true, "ingested": 0, "rejected": 0}',
   'no events are no error'
 );
-select is_empty($$select from app.tenants where tenant_id = 'acme'$$, 'and no write');
+select is_empty($$select from logloom.tenants where tenant_id = 'acme'$$, 'and no write');
 
 select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()]);
 select results_eq(
-  $$select plan_id from app.tenants where tenant_id = 'acme'$$,
+  $$select plan_id from logloom.tenants where tenant_id = 'acme'$$,
   $$values ('free')$$,
   'the first event makes the tenant on the default plan'
 );

@@ -1,10 +1,10 @@
 begin;
 select plan(6);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
-insert into private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
+insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
 on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
-update app.plans set monthly_events_limit = 3 where plan_id = 'free';
+update logloom.plans set monthly_events_limit = 3 where plan_id = 'free';
 set local role service_role;
 
 create temp table answers as
@@ -37,7 +37,7 @@ select is(
     '{
       "success": true, "ingested": 1, "rejected": 1, "errors": [{
         "index": 0, "code": "ts_out_of_range",
-        "message": "ts is older than the longest retention of any plan"
+        "message": "ts is older than what is kept: 7 days"
       }]
     }',
     '{
@@ -58,7 +58,8 @@ select ok(
 select is(current_setting('response.headers'), '[]', 'none of them is a header of the whole');
 reset role;
 select is(
-  (select array_agg(row(q.events, q.bytes, q.msg)::text order by q.batch_id) from private.queue q),
+  (select array_agg(row(q.events, q.bytes, q.msg)::text order by q.batch_id)
+    from logloom_private.queue q),
   array[row(2, 20, '{a,b}'::text[])::text, row(1, 10, '{c}'::text[])::text],
   'what was accepted is queued, a row for each request, and nothing else'
 );

@@ -1,9 +1,9 @@
 begin;
 select plan(14);
 
-insert into app.tenants (tenant_id, plan_id, created_at)
+insert into logloom.tenants (tenant_id, plan_id, created_at)
 values ('acme', 'free', now()), ('umbrella', 'free', now()), ('wayne', 'free', now());
-insert into app.tenant_members (tenant_id, user_id, role, created_at)
+insert into logloom.tenant_members (tenant_id, user_id, role, created_at)
 values
   ('acme', '8ccaa7af-909f-44e7-84cb-67cdccb56be6', 'owner', now() - interval '1 day'),
   ('umbrella', '8ccaa7af-909f-44e7-84cb-67cdccb56be6', 'member', now()),
@@ -59,7 +59,7 @@ returns jsonb
 language plpgsql
 as $$
 begin
-  return pg_temp.as_auth(format('select private.custom_access_token_hook(%L)', p_event));
+  return pg_temp.as_auth(format('select logloom_private.custom_access_token_hook(%L)', p_event));
 end;
 $$;
 
@@ -119,15 +119,15 @@ select is(
 );
 
 select throws_ok(
-  $$select pg_temp.as_auth('select to_jsonb(role) from app.tenant_members')$$,
+  $$select pg_temp.as_auth('select to_jsonb(role) from logloom.tenant_members')$$,
   '42501', null, 'Auth reads no roles'
 );
 select throws_ok(
-  $$select pg_temp.as_auth('select to_jsonb(t) from app.tenants t')$$,
+  $$select pg_temp.as_auth('select to_jsonb(t) from logloom.tenants t')$$,
   '42501', null, 'and no other table'
 );
 
-delete from app.tenant_members where tenant_id = 'acme';
+delete from logloom.tenant_members where tenant_id = 'acme';
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"provider": "email"}'),
   '"umbrella"', 'who left a tenant gets the next token without it'
@@ -135,11 +135,12 @@ select is(
 
 set local role authenticated;
 select throws_ok(
-  $$select private.custom_access_token_hook('{}')$$, '42501', null, 'users cannot call the hook'
+  $$select logloom_private.custom_access_token_hook('{}')$$, '42501', null,
+    'users cannot call the hook'
 );
 reset role;
 select throws_ok(
-  $$insert into app.tenant_members (tenant_id, user_id, role)
+  $$insert into logloom.tenant_members (tenant_id, user_id, role)
     values ('acme', gen_random_uuid(), 'root')$$,
   '23514', null, 'a role is owner, admin or member'
 );

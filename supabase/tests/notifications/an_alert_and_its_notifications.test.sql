@@ -6,63 +6,67 @@ select plan(17);
 select pg_temp.fire(4);
 select results_eq(
   $$select channel, address, status, attempts, n.alert_id = h.alert_id, expires_at - now()
-    from private.notifications n, app.alert_history h order by channel$$,
+    from logloom_private.notifications n, logloom.alert_history h order by channel$$,
   $$values
     ('email', 'ops@example.com', 'pending', 0, true, interval '24 hours'),
     ('webhook', 'https://example.com/hook', 'pending', 0, true, interval '24 hours')$$,
   'an alert comes with a notification for each destination'
 );
 select is(
-  (select n.body::jsonb - 'data' from private.notifications n where n.channel = 'webhook'),
+  (select n.body::jsonb - 'data' from logloom_private.notifications n where n.channel = 'webhook'),
   '{"type": "alert.triggered", "timestamp": "2026-03-03T12:04:00.000Z"}',
   'the body says what it is'
 );
 select is(
-  (select n.body::jsonb -> 'data' from private.notifications n where n.channel = 'webhook'),
-  jsonb_build_object('alert_id', (select alert_id from app.alert_history)) || '{
+  (select n.body::jsonb -> 'data' from logloom_private.notifications n where n.channel = 'webhook'),
+  jsonb_build_object('alert_id', (select alert_id from logloom.alert_history)) || '{
     "rule_id": "00000000-0000-4000-9000-000000000001", "tenant_id": "acme", "name": "r1",
-    "description": null, "query_dsl": "level:error", "value": 4, "comparison": "gt", "threshold": 3,
+    "description": null, "query_dsl": "level:error", "value": 4, "group": null,
+    "comparison": "gt", "threshold": 3,
     "window_minutes": 5, "window_start": "2026-03-03T11:59:00.000Z",
     "window_end": "2026-03-03T12:04:00.000Z", "triggered_at": "2026-03-03T12:04:00.000Z"
   }',
   'and all that there is to know of the alert'
 );
 select matches(
-  (select w.secret from private.webhook_secrets w), '^whsec_[A-Za-z0-9+/]{43}=$',
+  (select w.secret from logloom_private.webhook_secrets w), '^whsec_[A-Za-z0-9+/]{43}=$',
   'the rule has a secret of 32 bytes'
 );
 select pg_temp.fire(4);
 select is(
-  (select count(*)::integer from private.notifications), 2, 'a window that fired sends nothing more'
+  (select count(*)::integer
+    from logloom_private.notifications), 2, 'a window that fired sends nothing more'
 );
 
 -- Preferences.
-delete from app.alert_history;
-insert into app.tenant_settings (tenant_id, email_enabled) values ('acme', false);
+delete from logloom.alert_history;
+insert into logloom.tenant_settings (tenant_id, email_enabled) values ('acme', false);
 select pg_temp.fire(5);
 select results_eq(
-  'select channel from private.notifications', array['webhook'],
+  'select channel from logloom_private.notifications', array['webhook'],
   'what the tenant''s preferences refuse is not sent'
 );
-update app.tenant_settings set email_enabled = true, webhook_enabled = false;
+update logloom.tenant_settings set email_enabled = true, webhook_enabled = false;
 select pg_temp.fire(6);
 select results_eq(
-  $$select n.channel from private.notifications n join app.alert_history h using (alert_id)
+  $$select n.channel
+    from logloom_private.notifications n join logloom.alert_history h using (alert_id)
     where h.value = 6$$,
   array['email'], 'nor is a webhook'
 );
-update app.tenant_settings set webhook_enabled = true;
-update app.alert_rules set notification_destinations = '{}';
+update logloom.tenant_settings set webhook_enabled = true;
+update logloom.alert_rules set notification_destinations = '{}';
 select pg_temp.fire(7);
 select is(
-  (select count(*)::integer from private.notifications n join app.alert_history h using (alert_id)
+  (select count(*)::integer
+    from logloom_private.notifications n join logloom.alert_history h using (alert_id)
     where h.value = 7),
   0, 'a rule without destinations has its history all the same'
 );
 
 -- Tests.
-update app.alert_rules set notification_destinations = '{webhook,email}';
-delete from app.alert_history;
+update logloom.alert_rules set notification_destinations = '{webhook,email}';
+delete from logloom.alert_history;
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
   $$select channel, status, attempts, alert_id, rule_id, last_error
@@ -86,12 +90,12 @@ select throws_ok(
 select pg_temp.act_as_postgres();
 select is(
   (select jsonb_build_array(n.body::jsonb #> '{data,alert_id}', n.body::jsonb -> 'type')
-    from private.notifications n where n.channel = 'webhook'),
+    from logloom_private.notifications n where n.channel = 'webhook'),
   '[null, "alert.test"]', 'a test is marked as one'
 );
-select is_empty('select from app.alert_history', 'and no part of the history');
-update private.notifications set created_at = now() - interval '10 seconds';
-update app.alert_rules set notification_destinations = '{}';
+select is_empty('select from logloom.alert_history', 'and no part of the history');
+update logloom_private.notifications set created_at = now() - interval '10 seconds';
+update logloom.alert_rules set notification_destinations = '{}';
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   $$select public.test_alert_rule('00000000-0000-4000-9000-000000000001')$$,

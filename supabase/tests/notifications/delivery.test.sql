@@ -4,33 +4,35 @@ begin;
 select plan(34);
 select pg_temp.fire(4);
 create temp table deliveries as
-select n.notification_id as id, n.channel, n.alert_id from private.notifications n;
+select n.notification_id as id, n.channel, n.alert_id from logloom_private.notifications n;
 grant select on deliveries to public;
 
 -- Claims.
-create temp table claims as select c.* from public.claim_notifications() c;
+create temp table claims as select c.* from public.claim_notifications(20) c;
 select results_eq(
   $$select c.channel, c.address, c.body = n.body, c.secrets
-    from claims c join private.notifications n using (notification_id) order by 1$$,
+    from claims c join logloom_private.notifications n using (notification_id) order by 1$$,
   $$select 'email', 'ops@example.com', true, '{}'::text[]
     union all
     select 'webhook', 'https://example.com/hook', true, array[w.secret]
-    from private.webhook_secrets w where w.rule_id = '00000000-0000-4000-9000-000000000001'$$,
+    from logloom_private.webhook_secrets w
+    where w.rule_id = '00000000-0000-4000-9000-000000000001'$$,
   'a claim has all that a delivery needs, and a webhook its secret'
 );
-select is_empty('select public.claim_notifications()', 'what is claimed is not claimed again');
+select is_empty('select public.claim_notifications(20)', 'what is claimed is not claimed again');
 select is(
   (select n.next_attempt_at - now() from pg_temp.outbox() n), '60 seconds', 'until the claim lapses'
 );
-update private.notifications set next_attempt_at = now();
-create temp table later_claims as select c.* from public.claim_notifications() c;
+update logloom_private.notifications set next_attempt_at = now();
+create temp table later_claims as select c.* from public.claim_notifications(20) c;
 select is(
-  (select array_agg(n.attempts) from private.notifications n), '{2,2}', 'then it is another attempt'
+  (select array_agg(n.attempts)
+    from logloom_private.notifications n), '{2,2}', 'then it is another attempt'
 );
 select public.settle_notification(c.notification_id, c.claim_id, 'failed', 500, 'too late')
 from claims c \g /dev/null
 select is(
-  (select array_agg(n.status) from private.notifications n), '{pending,pending}',
+  (select array_agg(n.status) from logloom_private.notifications n), '{pending,pending}',
   'who lost the claim cannot say that it failed'
 );
 select public.settle_notification(c.notification_id, c.claim_id, 'delivered', 200)
@@ -41,10 +43,11 @@ from later_claims c where c.channel = 'email' \g /dev/null
 select is((pg_temp.outbox('email')).status, 'delivered', 'and stays so');
 select is(
   (select to_jsonb(h) - '{alert_id,rule_id,triggered_at,window_start,window_end}'::text[]
-    from app.alert_history h),
+    from logloom.alert_history h),
   jsonb_build_object('notification_sent_at', now()) || '{
     "tenant_id": "acme", "value": 4, "threshold": 3, "acknowledged_at": null,
-    "acknowledged_by": null, "notification_channels": ["email"], "notification_error": null
+    "acknowledged_by": null, "notification_channels": ["email"], "notification_error": null,
+    "group": null
   }',
   'the history says on which channel it arrived'
 );
@@ -53,22 +56,23 @@ select is(
 select is(
   (
     select array_agg(
-      private.retry_delay(a.attempts, null) between d.delay * 0.8 and d.delay * 1.2
+      logloom_private.retry_delay(a.attempts, null) between d.delay * 0.8 and d.delay * 1.2
     )
     from unnest(
       '{1,2,3,7,8,9,1000}'::integer[],
       '{5s,15s,45s,3645s,3h,3h,3h}'::interval[]
     ) d (attempts, delay)
     cross join lateral (select d.attempts from generate_series(1, 20)) a
-    where not private.retry_delay(a.attempts, null) between d.delay * 0.8 and d.delay * 1.2
+    where not logloom_private.retry_delay(a.attempts, null) between d.delay * 0.8 and d.delay * 1.2
   ),
   null, 'waits grow threefold from 5 s to 3 h, give or take a fifth'
 );
 select isnt(
-  private.retry_delay(5, null), private.retry_delay(5, null), 'and are not the same for all'
+  logloom_private.retry_delay(5, null), logloom_private.retry_delay(5, null),
+    'and are not the same for all'
 );
-select is(private.retry_delay(1, 600), '10 minutes', 'a receiver may ask for longer');
-select is(private.retry_delay(1, 1000000000), '3 hours', 'not for ever');
+select is(logloom_private.retry_delay(1, 600), '10 minutes', 'a receiver may ask for longer');
+select is(logloom_private.retry_delay(1, 1000000000), '3 hours', 'not for ever');
 
 select pg_temp.deliver('retry', p_status => 500, p_error => 'HTTP 500');
 select is(
@@ -83,16 +87,17 @@ select ok(
   ),
   'and the next one is the third wait away'
 );
-select is_empty('select public.claim_notifications()', 'nothing is due before that');
-update private.notifications set expires_at = now() + interval '1 second';
+select is_empty('select public.claim_notifications(20)', 'nothing is due before that');
+update logloom_private.notifications set expires_at = now() + interval '1 second';
 select pg_temp.deliver('retry', p_status => 503, p_error => 'HTTP 503');
 select is((pg_temp.outbox()).status, 'failed', 'after 24 h a delivery is given up');
 select is(
-  (select h.notification_error from app.alert_history h), 'webhook: HTTP 503',
+  (select h.notification_error from logloom.alert_history h), 'webhook: HTTP 503',
   'the history says why'
 );
 select is(
-  (select h.notification_channels from app.alert_history h), '{email}', 'it did not arrive there'
+  (select h.notification_channels
+    from logloom.alert_history h), '{email}', 'it did not arrive there'
 );
 
 -- By hand.
@@ -128,7 +133,7 @@ select is(
   1, 'a page of deliveries'
 );
 select pg_temp.act_as_postgres();
-update app.alert_rules
+update logloom.alert_rules
 set notification_config = notification_config || '{"webhook_url": "https://example.com/mended"}'
 where name = 'r1';
 select pg_temp.act_as_user('acme', 'alice');
@@ -144,19 +149,20 @@ select is(
 );
 select pg_temp.deliver('delivered', p_status => 204);
 select is(
-  (select h.notification_channels from app.alert_history h), '{email,webhook}', 'then it arrives'
+  (select h.notification_channels
+    from logloom.alert_history h), '{email,webhook}', 'then it arrives'
 );
 select pg_temp.fire(5);
 select pg_temp.deliver('failed', p_status => 410, p_error => repeat('x', 1000));
 select is(
-  (select array[n.status, length(n.last_error)::text] from private.notifications n
+  (select array[n.status, length(n.last_error)::text] from logloom_private.notifications n
     where n.last_status = 410),
   '{failed,500}', 'a receiver that is gone stops the delivery'
 );
 
 -- Secrets.
 create temp table secrets as
-select w.secret from private.webhook_secrets w where w.rule_id::text ~ '1$';
+select w.secret from logloom_private.webhook_secrets w where w.rule_id::text ~ '1$';
 grant select on secrets to public;
 select pg_temp.act_as_user('acme', 'alice');
 create temp table rotated as
@@ -170,29 +176,32 @@ select is((select r.previous_valid_until - now() from rotated r), '24 hours', 'b
 select pg_temp.act_as_postgres();
 select pg_temp.fire(6);
 select is(
-  (select c.secrets from public.claim_notifications() c where c.channel = 'webhook'),
+  (select c.secrets from public.claim_notifications(20) c where c.channel = 'webhook'),
   (select array[r.secret, s.secret] from rotated r, secrets s), 'meanwhile both sign'
 );
-update private.webhook_secrets set previous_valid_until = now();
-update private.notifications set next_attempt_at = now();
+update logloom_private.webhook_secrets set previous_valid_until = now();
+update logloom_private.notifications set next_attempt_at = now();
 select is(
-  (select c.secrets from public.claim_notifications() c where c.channel = 'webhook'),
+  (select c.secrets from public.claim_notifications(20) c where c.channel = 'webhook'),
   (select array[r.secret] from rotated r), 'then only the new one'
 );
 
 -- Fairness.
-delete from private.notifications;
+delete from logloom_private.notifications;
 select pg_temp.fire(i) from generate_series(10, 29) i \g /dev/null
 select pg_temp.fire(i, 2) from generate_series(10, 11) i \g /dev/null
 select is(
   (
     select count(*)::integer
-    from public.claim_notifications(4) c join private.notifications n using (notification_id)
+    from public.claim_notifications(4) c join logloom_private.notifications n
+      using (notification_id)
     where n.tenant_id = 'umbrella'
   ),
   2, 'a tenant with much to send leaves room for the others'
 );
-select is((select count(*)::integer from public.claim_notifications()), 20, 'a claim has a limit');
+select is(
+  (select count(*)::integer from public.claim_notifications(20)), 20, 'a claim has a limit'
+);
 select throws_ok(
   'select public.claim_notifications(101)', 'PT400', 'Invalid p_limit: 1 to 100', 'too many'
 );

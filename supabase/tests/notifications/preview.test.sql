@@ -1,16 +1,16 @@
 begin;
 \ir ../actors.psql
-select plan(12);
+select plan(13);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
-select private.create_partition(private.utc_day(now()) - i)
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+select logloom_private.create_partition(logloom_private.utc_day(now()) - i)
 from generate_series(1, 2) i \g /dev/null
-select private.record_job('write_logs', now() + interval '1 hour') \g /dev/null
-create temp table minutes as select private.whole_minute(now()) as m;
+select logloom_private.record_job('write_logs', now() + interval '1 hour') \g /dev/null
+create temp table minutes as select logloom_private.whole_minute(now()) as m;
 grant select on minutes to public;
 
 -- 5 errors in one minute three hours ago, then one in each of the next four.
-insert into app.logs (id, tenant_id, ts, received_at, arrival, level, attrs)
+insert into logloom.logs (id, tenant_id, ts, received_at, arrival, level, attrs)
 select gen_random_uuid(), 'acme', m.m - interval '180 minutes' + i * interval '10 s', now(), 1,
   'error', jsonb_build_object('ms', i)
 from minutes m, generate_series(0, 4) i
@@ -28,7 +28,7 @@ returns text[]
 language plpgsql
 as $$
 declare
-  v_preview public.alert_preview;
+  v_preview public.logloom_alert_preview;
 begin
   execute format('select p.* from public.preview_alert_rule(%s) p', p_arguments) into v_preview;
   return array(
@@ -44,6 +44,21 @@ select is(
   pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 4, p_comparison => 'gt',
     p_window_minutes => 1$$),
   '{179: 5}', 'the one minute with more than 4 errors'
+);
+select is(
+  (
+    select array[
+      count(*)::text, sum(s.value)::text,
+      (max(s.value) filter (where s.ts = m.m - interval '179 minutes'))::text,
+      (min(s.ts) = p.ts_from)::text, (max(s.ts) = p.ts_to)::text
+    ]
+    from minutes m, public.preview_alert_rule(
+      p_query_dsl => 'level:error', p_threshold => 100, p_comparison => 'gt',
+      p_window_minutes => 1
+    ) p, unnest(p.series) s
+    group by p.ts_from, p.ts_to
+  ),
+  '{1441,9,5,true,true}', 'the value of each window, whether it fires or not'
 );
 select is(
   pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 5, p_comparison => 'gte',

@@ -6,7 +6,7 @@ begin
   return (
     select count(*)
     from generate_series(0, 7) d
-    where private.partition_exists(private.utc_day(now()) + d)
+    where logloom_private.partition_exists(logloom_private.utc_day(now()) + d)
   );
 end;
 $$;
@@ -15,31 +15,36 @@ select is(pg_temp.days_ahead(), 8, 'today and the coming 7 days exist');
 select is_empty(
   $$select c.relname
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'app.logs'::regclass
+    where i.inhparent = 'logloom.logs'::regclass
       and c.relname !~ '^logs_\d{4}_\d\d_\d\d$'$$,
   'every partition is named logs_YYYY_MM_DD'
 );
 select is_empty(
-  $$select from pg_partitioned_table where partrelid = 'app.logs'::regclass and partdefid <> 0$$,
+  $$select from pg_partitioned_table
+  where partrelid = 'logloom.logs'::regclass and partdefid <> 0$$,
   'there is no default partition'
 );
 
 do $$
 begin
-  execute format('drop table app.%I', private.partition_name(private.utc_day(now()) + 1));
-  execute format('drop table app.%I', private.partition_name(private.utc_day(now()) + 7));
+  execute format(
+    'drop table logloom.%I', logloom_private.partition_name(logloom_private.utc_day(now()) + 1)
+  );
+  execute format(
+    'drop table logloom.%I', logloom_private.partition_name(logloom_private.utc_day(now()) + 7)
+  );
 end;
 $$;
 select is(pg_temp.days_ahead(), 6, 'when days are missing');
-select private.maintain_partitions();
+select logloom_private.maintain_partitions();
 set local search_path = public, extensions;
 select is(pg_temp.days_ahead(), 8, 'maintenance brings them back');
 
-update private.settings set partition_days_ahead = 12;
-select private.maintain_partitions();
+update logloom_private.settings set partition_days_ahead = 12;
+select logloom_private.maintain_partitions();
 set local search_path = public, extensions;
 select ok(
-  private.partition_exists(private.utc_day(now()) + 12),
+  logloom_private.partition_exists(logloom_private.utc_day(now()) + 12),
   'the days ahead are a setting'
 );
 

@@ -7,7 +7,7 @@ returns text
 language plpgsql
 as $$
 begin
-  return (private.compile_query(p_query, '2026-11-21 12:00:00+00')).filter;
+  return (logloom_private.compile_query(p_query, '2026-11-21 12:00:00+00')).filter;
 end;
 $$;
 
@@ -38,12 +38,12 @@ from (values
 
 -- The same tree serves another table.
 select is(
-  private.query_sql((private.compile_query('level:error -service:a')).tree, 'c'),
+  logloom_private.query_sql((logloom_private.compile_query('level:error -service:a')).tree, 'c'),
   $$((c.level = 'error') and ((c.service = 'a') is not true))$$,
   'a tree can be asked of another alias'
 );
 
-select is((private.compile_query(query)).fields, fields, 'fields of ' || query)
+select is((logloom_private.compile_query(query)).fields, fields, 'fields of ' || query)
 from (values
   ('', '{}'::text[]),
   ('level:error OR service:a', '{level,service}'),
@@ -52,7 +52,9 @@ from (values
   ('level:>error', '{}')
 ) v (query, fields);
 
-select is((private.compile_query(query)).equality_only, expected, 'equality only: ' || query)
+select is(
+  (logloom_private.compile_query(query)).equality_only, expected, 'equality only: ' || query
+)
 from (values
   ('', true),
   ('level:>=warn OR -service:(a OR b)', true),
@@ -66,7 +68,7 @@ from (values
 
 select is(
   (select format('%s %s', coalesce(c.ts_from::text, '-'), coalesce(c.ts_to::text, '-'))
-    from private.compile_query(query, '2026-11-21 12:00:00+00') c),
+    from logloom_private.compile_query(query, '2026-11-21 12:00:00+00') c),
   expected,
   'span of ' || query
 )
@@ -82,16 +84,18 @@ from (values
 
 -- now is the statement's unless the caller says otherwise.
 select is(
-  (private.compile_query('ts:<now')).ts_to, now(), 'now is the transaction''s by default'
+  (logloom_private.compile_query('ts:<now')).ts_to, now(), 'now is the transaction''s by default'
 );
 
-select is((private.compile_query(query)).blank, expected, 'blank: ' || coalesce(query, 'null'))
+select is(
+  (logloom_private.compile_query(query)).blank, expected, 'blank: ' || coalesce(query, 'null')
+)
 from (values (null, true), ('', true), (e' \t\u00a0\r\n', true), ('*', false), ('|count()', false))
   v (query, expected);
 
 select is(
   (select row(c.aggregate, c.aggregate_field, c.by_fields, c.by_sql)::text
-    from private.compile_query(query) c),
+    from logloom_private.compile_query(query) c),
   expected::text,
   'aggregate of ' || query
 )
@@ -115,7 +119,7 @@ returns text
 language plpgsql
 as $$
 declare
-  v_query constant private.compiled_query := private.compile_query(p_query);
+  v_query constant logloom_private.compiled_query := logloom_private.compile_query(p_query);
   v_value text;
 begin
   execute format(

@@ -34,7 +34,7 @@ declare
   v_found text;
 begin
   execute 'select coalesce(string_agg(l.n::text, '' '' order by l.n), '''') from events l where '
-    || (private.compile_query(p_query, '2026-11-21 12:00:00+00')).filter
+    || (logloom_private.compile_query(p_query, '2026-11-21 12:00:00+00')).filter
   into v_found;
   return v_found;
 end;

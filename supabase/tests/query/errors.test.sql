@@ -1,5 +1,5 @@
 begin;
-select plan(586);
+select plan(569);
 
 -- Every rule, a query that breaks it, the rule as it is named, and where: 1-based, code points.
 create temporary table cases (query text, error text, at integer);
@@ -131,14 +131,13 @@ insert into cases values
   ('attrs.n:>=.5', 'An attribute is compared with a number, and this is none: ".5"', 11),
   ('attrs.n:>0x10', 'An attribute is compared with a number, and this is none: "0x10"', 10),
   ('attrs.n:>NaN', 'An attribute is compared with a number, and this is none: "NaN"', 10),
-  ('attrs.n:<1e309', 'A number is out of range', 10),
-  ('attrs.n:<1e-400', 'A number is out of range', 10),
+  ('attrs.n:<1e401', 'A number is out of range', 10),
+  ('attrs.n:<1e-401', 'A number is out of range', 10),
   -- Regular expressions
   ('msg:~"' || repeat('a', 257) || '"',
     'Regular expression: it is longer than 256 characters', 263),
   ('msg:~"*a"', 'Regular expression: * has nothing to repeat', 7),
   ('msg:~"a**"', 'Regular expression: * has nothing to repeat', 9),
-  ('msg:~"a+?"', 'Regular expression: ? has nothing to repeat', 9),
   ('msg:~"(|+)"', 'Regular expression: + has nothing to repeat', 9),
   ('msg:~"^{2}"', 'Regular expression: {2} has nothing to repeat', 8),
   ('msg:~"\b*"', 'Regular expression: * has nothing to repeat', 9),
@@ -162,25 +161,24 @@ insert into cases values
   ('msg:~"[a"', 'Regular expression: a class is not closed', 7),
   ('msg:~"a[]"', 'Regular expression: a class is empty', 8),
   ('msg:~"[^]"', 'Regular expression: a class is empty', 7),
-  ('msg:~"[[:alpha:]]"', 'Regular expression: [ inside a class is written \[', 8),
-  ('msg:~"[ab\n]"', 'Regular expression: \n cannot stand in a class', 10),
   ('msg:~"[z-a]"', 'Regular expression: a range of a class runs backwards', 8),
   ('msg:~"[a-\d]"', 'Regular expression: a range of a class ends in characters', 8),
   ('msg:~"[\w-z]"', 'Regular expression: a range of a class ends in characters', 8),
   ('msg:~"(a)\1"', 'Regular expression: back-references are not allowed', 10),
-  ('msg:~"\D"', 'Regular expression: \D is not an escape', 7),
   ('msg:~"\x41"', 'Regular expression: \x is not an escape', 7),
-  ('msg:~"(a{100}){100}"', 'Regular expression: it is too complex', 15),
-  ('msg:~"((((a{0,9}){0,9}){0,9}){0,9})"', 'Regular expression: it is too complex', 24),
-  ('msg:~"(\ba?){18}"', 'Regular expression: it is too complex', 7),
-  ('a ' || repeat('msg:~"(a|b?){90}" ', 4), 'Regular expression: it is too complex', 63),
-  ('attrs.a:~"\D"', 'Regular expression: \D is not an escape', 11),
+  ('msg:~"(a{100}){100}"', 'Regular expression: it is too complex: '
+      || 'its characters and their repeats come to more than 1000', 15),
+  ('msg:~"((((a{0,9}){0,9}){0,9}){0,9})"', 'Regular expression: it is too complex: '
+      || 'its characters and their repeats come to more than 1000', 24),
+  ('msg:~"(\ba?){18}"', 'Regular expression: it is too complex: '
+      || 'the characters of all and their repeats come to more than 2000', 7),
+  ('a ' || repeat('msg:~"(a|b?){90}" ', 4), 'Regular expression: it is too complex: '
+      || 'the characters of all and their repeats come to more than 2000', 63),
   -- Aggregates
   ('a |', 'An aggregate is missing after |', 4),
   ('a | ', 'An aggregate is missing after |', 5),
-  ('a | by env', 'Unknown aggregate "by"', 5),
+  ('a | by env', 'Unknown stage "by"', 5),
   ('a | COUNT()', 'Unknown aggregate "COUNT"', 5),
-  ('| p42(attrs.x)', 'Unknown aggregate "p42"', 3),
   ('| count', 'A bracket is missing after count', 8),
   ('| count(', 'count takes no field', 9),
   ('| count(env)', 'count takes no field', 9),
@@ -196,7 +194,7 @@ insert into cases values
   ('| count() by nosuch', 'Unknown field "nosuch"', 14),
   ('| count() env', 'Nothing may follow the aggregate here: "env"', 11),
   ('| count() by env route', 'Nothing may follow the aggregate here: "route"', 18),
-  ('| count() | count()', 'Nothing may follow the aggregate here: "|"', 11),
+  ('| count() | count()', 'an aggregate cannot stand after an aggregate', 13),
   -- Limits
   (repeat('a', 2049), 'The query is longer than 2048 bytes', 2049),
   (repeat('日', 683), 'The query is longer than 2048 bytes', 683),
@@ -218,7 +216,7 @@ declare
   v_detail text;
   v_hint text;
 begin
-  perform private.compile_query(p_query);
+  perform logloom_private.compile_query(p_query);
   return 'valid';
 exception when others then
   get stacked diagnostics v_detail = pg_exception_detail, v_hint = pg_exception_hint;
@@ -228,23 +226,26 @@ end;
 $$;
 select is(pg_temp.raised(query), format('PT400 %s %s', at, error), left(query, 60)) from cases;
 select is(
-  private.validate_query(query) - 'hint',
+  logloom_private.query_verdict(query) - 'hint' - 'warnings',
   jsonb_build_object('valid', false, 'error', error, 'position', at),
   'answered: ' || left(query, 60)
 )
 from cases;
-select ok(private.validate_query(query) ->> 'hint' <> '', 'with a hint: ' || left(query, 60))
+select ok(
+  logloom_private.query_verdict(query) ->> 'hint' <> '', 'with a hint: ' || left(query, 60)
+)
 from cases;
 
 -- The last that is right of each limit
 select is(
-  private.validate_query(query),
-  '{"valid": true, "error": null, "position": null, "hint": null}',
+  logloom_private.query_verdict(query),
+  '{"valid": true, "error": null, "position": null, "hint": null, "warnings": []}',
   left(query, 60)
 )
 from (values
-  (repeat('a', 2048)),
-  (repeat('日', 682) || 'aa'),
+  (repeat('a', 512)),
+  (repeat('日', 512)),
+  ('service:' || repeat('a', 2040)),
   (repeat('(', 16) || 'a' || repeat(')', 16)),
   (repeat('-', 16) || 'a'),
   (repeat('-(', 7) || '-service:(a' || repeat(')', 8)),

@@ -48,12 +48,12 @@ returns void
 language plpgsql
 as $$
 declare
-  v_query private.compiled_query;
+  v_query logloom_private.compiled_query;
   v_seen bigint;
   v_foreign bigint;
 begin
   begin
-    v_query := private.compile_query(p_query);
+    v_query := logloom_private.compile_query(p_query);
   exception when others then
     insert into outcomes values (p_place, p_n, sqlstate);
     return;

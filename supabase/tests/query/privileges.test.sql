@@ -4,7 +4,7 @@ select plan(3);
 create temporary table compiler as
 select p.oid, p.proname, p.provolatile, p.prosecdef, p.proconfig
 from pg_catalog.pg_proc p
-where p.pronamespace = 'private'::regnamespace
+where p.pronamespace = 'logloom_private'::regnamespace
   and (p.proname ~ '^query_' or p.proname in (
     'compile_query', 'validate_query', 'json_number', 'finite_double'
   ));

@@ -2,12 +2,12 @@ begin;
 \ir ../ingest_answer.psql
 select plan(5);
 
-insert into private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
+insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
 on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
-update app.plans set monthly_events_limit = 100 where plan_id = 'free';
+update logloom.plans set monthly_events_limit = 100 where plan_id = 'free';
 
 select is(pg_temp.ingest('acme', 1) ->> 'status', '200', 'there is room');
-update private.settings set queue_hard_limit_bytes = 8192;
+update logloom_private.settings set queue_hard_limit_bytes = 8192;
 select is(
   pg_temp.ingest('acme', 1) #- '{headers,X-RateLimit-Reset}',
   '{
@@ -17,9 +17,9 @@ select is(
   }',
   'beyond the hard limit nothing is taken, and the answer says what is left'
 );
-select is((select count(*) from private.queue), 1::bigint, 'and nothing stored');
+select is((select count(*) from logloom_private.queue), 1::bigint, 'and nothing stored');
 select is(pg_temp.ingest('acme', 0) ->> 'status', '200', 'no events need no room');
-select private.flip_queue();
+select logloom_private.flip_queue();
 select is(
   pg_temp.ingest('acme', 1) ->> 'status', '503', 'what is being moved takes its room until then'
 );

@@ -2,10 +2,11 @@ begin;
 \ir ../ingest_answer.psql
 select plan(14);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
-insert into private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
+insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
 on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
-update app.plans set monthly_events_limit = 100, monthly_bytes_limit = 1000 where plan_id = 'free';
+update logloom.plans set monthly_events_limit = 100, monthly_bytes_limit = 1000
+where plan_id = 'free';
 
 create temp table month_end as
 select extract(epoch from date_trunc('month', now()) + interval '1 month')::bigint as seconds;
@@ -48,7 +49,7 @@ select is(
   pg_temp.ingest('acme', 60, 10, 'key') - 'headers', '{"status": 200, "ingested": 60}',
   'a repeat gets its first answer all the same'
 );
-select is((select sum(events) from private.queue), 120::bigint, 'and stores nothing');
+select is((select sum(events) from logloom_private.queue), 120::bigint, 'and stores nothing');
 select is(
   pg_temp.ingest('acme', 0) ->> 'status', '200', 'no events need no quota'
 );
@@ -62,17 +63,17 @@ select is(
   'who only asks who it is learns what is left'
 ) from month_end m;
 
-select private.flip_queue();
-select private.write_step();
+select logloom_private.flip_queue();
+select logloom_private.write_step();
 select is(
   pg_temp.ingest('acme', 1) ->> 'status', '429', 'once it is written the limit is reached still'
 );
-update app.plans set monthly_events_limit = 121 where plan_id = 'free';
+update logloom.plans set monthly_events_limit = 121 where plan_id = 'free';
 select is(
   pg_temp.ingest('acme', 1) ->> 'status', '200',
   'a limit that is raised holds from the next request'
 );
-update app.usage_days set day = private.month_start(now()) - 1 where true;
+update logloom.usage_days set day = logloom_private.month_start(now()) - 1 where true;
 select is(
   pg_temp.ingest('acme', 1) #>> '{headers,X-RateLimit-Remaining}', '119',
   'the month before does not count'
@@ -85,7 +86,7 @@ select is(
   'bytes are limited too'
 );
 
-update private.job_heartbeats set last_succeeded_at = now() - interval '11 seconds';
+update logloom_private.job_heartbeats set last_succeeded_at = now() - interval '11 seconds';
 select is(
   array[
     pg_temp.ingest('acme', 1) #>> '{headers,X-Logloom-Writer}',

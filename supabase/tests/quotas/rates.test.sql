@@ -2,11 +2,11 @@ begin;
 \ir ../ingest_answer.psql
 select plan(15);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
 select pg_temp.ingest('acme', 5);
-select is_empty('select from private.rate_buckets', 'without a rate nothing is kept');
+select is_empty('select from logloom_private.rate_buckets', 'without a rate nothing is kept');
 
-update app.plans set requests_per_second = 2, requests_burst = 3 where plan_id = 'free';
+update logloom.plans set requests_per_second = 2, requests_burst = 3 where plan_id = 'free';
 select is(
   array(select pg_temp.ingest('acme', 1) ->> 'status' from generate_series(1, 4)),
   '{200,200,200,429}', 'a burst of requests, then no more'
@@ -23,23 +23,24 @@ select is(
 );
 select is(pg_temp.ingest('globex', 1) ->> 'status', '200', 'another tenant has its own bucket');
 
-update private.rate_buckets
+update logloom_private.rate_buckets
 set filled_at = filled_at - interval '1 second'
 where tenant_id = 'acme';
 select is(
   array(select pg_temp.ingest('acme', 1) ->> 'status' from generate_series(1, 3)),
   '{200,200,429}', 'a second brings as many as the rate says'
 );
-update private.rate_buckets set filled_at = filled_at - interval '1 hour' where tenant_id = 'acme';
+update logloom_private.rate_buckets set filled_at = filled_at - interval '1 hour'
+where tenant_id = 'acme';
 select is(
   array(select pg_temp.ingest('acme', 1) ->> 'status' from generate_series(1, 4)),
   '{200,200,200,429}', 'a long pause brings no more than the burst'
 );
 
-update app.plans
+update logloom.plans
 set requests_per_second = null, requests_burst = null, events_per_second = 10, events_burst = 20
 where plan_id = 'free';
-delete from private.rate_buckets;
+delete from logloom_private.rate_buckets;
 create temp table large as select pg_temp.ingest('acme', 100) as answer;
 select is(l.answer ->> 'status', '200', 'a request larger than the burst is taken') from large l;
 select is(
@@ -62,15 +63,15 @@ select is(
   pg_temp.ingest('acme', 1) ->> 'message', 'Rate limit reached: 10 events per second', 'of events'
 );
 select is(
-  (select events from private.rate_buckets where tenant_id = 'acme'), -80::double precision,
+  (select events from logloom_private.rate_buckets where tenant_id = 'acme'), -80::double precision,
   'a refusal takes nothing'
 );
 select throws_ok(
-  $$update app.plans set events_per_second = 0, events_burst = 1 where plan_id = 'free'$$,
+  $$update logloom.plans set events_per_second = 0, events_burst = 1 where plan_id = 'free'$$,
   '23514', null, 'a rate is positive'
 );
 select throws_ok(
-  $$update app.plans set events_burst = null where plan_id = 'free'$$,
+  $$update logloom.plans set events_burst = null where plan_id = 'free'$$,
   '23514', null, 'and has a burst'
 );
 

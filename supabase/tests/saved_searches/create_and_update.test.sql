@@ -99,7 +99,7 @@ select throws_ok(
 );
 
 select pg_temp.act_as_postgres();
-update app.saved_searches
+update logloom.saved_searches
 set created_at = now() - interval '1 day', updated_at = now() - interval '1 day';
 select pg_temp.act_as_user('acme', 'alice');
 select is(

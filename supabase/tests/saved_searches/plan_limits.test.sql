@@ -54,12 +54,12 @@ select is(
 );
 
 select pg_temp.act_as_postgres();
-update app.plans set max_alerts = 4 where plan_id = 'free';
+update logloom.plans set max_alerts = 4 where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'bob');
 select is(pg_temp.rule(), 'created', 'a larger plan has room at once');
 
 select pg_temp.act_as_postgres();
-update app.plans set alerts = false, max_saved_searches = 5 where plan_id = 'free';
+update logloom.plans set alerts = false, max_saved_searches = 5 where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   pg_temp.rule(), 'PT400 Plan limit exceeded: alerts (max 0)', 'a plan without the feature'

@@ -2,8 +2,8 @@ begin;
 \ir ../actors.psql
 select plan(21);
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
-insert into app.saved_searches (
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
+insert into logloom.saved_searches (
   id, tenant_id, created_by, name, query_dsl, category, is_shared, created_at
 )
 select

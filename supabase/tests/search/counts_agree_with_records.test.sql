@@ -37,8 +37,8 @@ values
   ('level:error | rate()'), ('service:web | count() by level'), ('-service:* | rate() by level');
 
 -- A scan: the same SQL, but the counts decline where a field besides level and service is read.
-create function pg_temp.by_scan(p_query private.compiled_query)
-returns private.compiled_query
+create function pg_temp.by_scan(p_query logloom_private.compiled_query)
+returns logloom_private.compiled_query
 language plpgsql
 as $$
 begin
@@ -52,7 +52,7 @@ returns table (query_dsl text, ts_range tstzrange, counted text, scanned text)
 language plpgsql
 as $$
 declare
-  v_query private.compiled_query;
+  v_query logloom_private.compiled_query;
   v_from timestamptz;
   v_by_counts boolean;
 begin
@@ -66,21 +66,22 @@ begin
       ts_range := tstzrange(v_from, date_trunc('minute', v_from) + interval '17 minutes');
     end if;
     for query_dsl in select q.query_dsl from queries q loop
-      v_query := private.compile_query(query_dsl);
+      v_query := logloom_private.compile_query(query_dsl);
       execute 'select string_agg(r::text, '';'') from ('
-        || private.log_stats_sql('acme', v_query, ts_range, 1000) || ') r'
+        || logloom_private.log_stats_sql('acme', v_query, ts_range, 1000) || ') r'
       into counted;
       execute 'select string_agg(r::text, '';'') from ('
-        || private.log_stats_sql('acme', pg_temp.by_scan(v_query), ts_range, 1000) || ') r'
+        || logloom_private.log_stats_sql('acme', pg_temp.by_scan(v_query), ts_range, 1000) || ') r'
       into scanned;
       if counted is distinct from scanned then
         return next;
       end if;
       execute 'select string_agg(r::text, '';'') from ('
-        || private.log_histogram_sql('acme', v_query, ts_range, 300) || ') r'
+        || logloom_private.log_histogram_sql('acme', v_query, ts_range, 300) || ') r'
       into counted;
       execute 'select string_agg(r::text, '';'') from ('
-        || private.log_histogram_sql('acme', pg_temp.by_scan(v_query), ts_range, 300) || ') r'
+        || logloom_private.log_histogram_sql('acme', pg_temp.by_scan(v_query), ts_range,
+          300) || ') r'
       into scanned;
       if counted is distinct from scanned then
         return next;
@@ -98,54 +99,59 @@ select public.ingest_logs(
   p_service => array_agg(r ->> 'service')
 )
 from jsonb_array_elements(pg_temp.random_records(800)) r;
-select private.flip_queue();
-select private.write_step();
+select logloom_private.flip_queue();
+select logloom_private.write_step();
 select is_empty('select * from pg_temp.disagreements(5)', 'after the writer');
-select ok((select count(*) > 0 from private.dead_letters), 'some could not be written');
-update private.dead_letters set level = 'error';
-select private.replay_dead_letters();
+select ok((select count(*) > 0 from logloom_private.dead_letters), 'some could not be written');
+update logloom_private.dead_letters set level = 'error';
+select logloom_private.replay_dead_letters();
 select is_empty('select * from pg_temp.disagreements(5)', 'after a replay');
 select pg_temp.add_records(pg_temp.random_records(800), 100);
 select is_empty('select * from pg_temp.disagreements(5)', 'after late events');
-select private.compact_log_counts();
+select logloom_private.compact_log_counts();
 select is_empty('select * from pg_temp.disagreements(5)', 'after the counts were summed up');
 select is(
-  (select count(*) from private.log_counts),
+  (select count(*) from logloom_private.log_counts),
   (select count(*) from (
     select distinct l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.level, l.service
-    from app.logs l
+    from logloom.logs l
   ) k),
   'there is one row for each key then'
 );
-delete from app.logs l where random() < 0.4 or l.service = 'web' and l.level = 'error';
+select pg_temp.remove_records($$random() < 0.4 or l.service = 'web' and l.level = 'error'$$);
 select is_empty('select * from pg_temp.disagreements(5)', 'after a deletion');
-update app.logs l set service = 'api', ts = l.ts - interval '1 minute'
+update logloom.logs l set service = 'api', ts = l.ts - interval '1 minute'
 where l.service = 'a''b' and l.ts > now() - interval '110 minutes';
+select logloom_private.recount_records(d.day)
+from (select distinct logloom_private.utc_day(l.ts) as day from logloom.logs l) d;
 select pg_temp.add_records(pg_temp.random_records(300), 101);
-select is_empty('select * from pg_temp.disagreements(5)', 'after an update');
-select private.compact_log_counts();
+select is_empty('select * from pg_temp.disagreements(5)', 'after an update by hand and a recount');
+select logloom_private.compact_log_counts();
 select is_empty('select * from pg_temp.disagreements(5)', 'and when all of it was summed up');
 
 select ok(
   (
-    select bool_and(private.log_stats_sql(
-      'acme', private.compile_query(q.query_dsl), tstzrange(now() - interval '1 hour', now()), 1
-    ) ~ 'private\.log_counts')
+    select bool_and(logloom_private.log_stats_sql(
+      'acme', logloom_private.compile_query(q.query_dsl),
+      tstzrange(now() - interval '1 hour', now()), 1
+    ) ~ 'logloom_private\.log_counts')
     from queries q
   ),
   'the counts did answer'
 );
 select ok(
-  private.log_stats_sql(
-    'acme', pg_temp.by_scan(private.compile_query('')), tstzrange(now() - interval '1 hour', now()),
+  logloom_private.log_stats_sql(
+    'acme', pg_temp.by_scan(logloom_private.compile_query('')), tstzrange(
+      now() - interval '1 hour', now()
+    ),
     1
-  ) !~ 'private\.log_counts',
+  ) !~ 'logloom_private\.log_counts',
   'and the scan was one'
 );
 
-delete from app.logs;
-select private.compact_log_counts();
-select is_empty('select * from private.log_counts', 'no record, no count');
+select pg_temp.remove_records('true');
+select logloom_private.compact_log_counts();
+select is_empty('select * from logloom_private.log_counts', 'no record, no count');
 
 select * from finish();
 rollback;

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(8);
+select plan(10);
 
 select pg_temp.add_records($$[
   {"level": "error", "service": "api", "msg": "x", "attrs": {
@@ -15,7 +15,7 @@ select pg_temp.add_records($$[
   {"ago": "2 hours", "host": "earlier"},
   {"tenant": "umbrella", "host": "not yours"}
 ]$$);
-update private.settings set search_sample_values = 2;
+update logloom_private.settings set search_sample_values = 2;
 select pg_temp.act_as_user('acme', 'alice');
 
 select is(
@@ -44,11 +44,23 @@ select is_empty(
   'each field is one that a query takes'
 );
 select is(
-  (select f.count from public.list_log_fields(now() - interval '3 hours') f where f.field = 'host'),
+  (select f.count from public.list_log_fields(p_ts_from => 'now-3h') f where f.field = 'host'),
   1::bigint, 'of the range'
 );
+select is(
+  (select string_agg(f.field || ' ' || f.count || ' ' || f.values::text, ', ' order by f.n)
+    from rows from (public.list_log_fields('service:web'))
+      with ordinality f (field, type, count, values, n)
+    where f.field in ('service', 'level', 'attrs.status', 'attrs.tags')),
+  'attrs.status 2 {"(404,1)","(500,1)"}, level 2 {"(error,1)","(info,1)"}, service 2 {"(web,2)"}',
+  'only what the query finds is counted'
+);
+select throws_ok(
+  $$select public.list_log_fields('* | count()')$$, 'PT400',
+  'Invalid p_query_dsl: records are asked for, not count()', 'an aggregate has no fields'
+);
 select pg_temp.act_as_postgres();
-update private.settings set search_sample_fields = 2, search_sample_records = 1;
+update logloom_private.settings set search_sample_fields = 2, search_sample_records = 1;
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
   $$select f.field, f.count from public.list_log_fields() f$$,

@@ -15,7 +15,7 @@ select pg_temp.add_records($$[
   {"ago": "1 second", "msg": "not yours", "tenant": "umbrella"}
 ]$$);
 create temp table records as
-select l.id, l.msg, l.ts, l.tenant_id from app.logs l;
+select l.id, l.msg, l.ts, l.tenant_id from pg_temp.all_records() l;
 grant select on records to public;
 select pg_temp.act_as_user('acme', 'alice');
 

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(32);
+select plan(34);
 
 select pg_temp.add_records($$[
   {"ts": "2026-03-01T10:00:00Z", "level": "error"},
@@ -29,7 +29,7 @@ begin
       )
       from unnest(h.buckets) b
     )
-    from public.log_histogram(p_query_dsl, p_from, p_to, p_buckets) h
+    from public.log_histogram(p_query_dsl, p_from::text, p_to::text, p_buckets) h
   );
 end;
 $$;
@@ -65,14 +65,14 @@ select is(
     select row(h.interval_seconds, h.total, cardinality(h.buckets))::text
     from public.log_histogram() h
   ),
-  case when extract(second from now()) = 0 then '(60,0,60)' else '(300,0,13)' end,
-  'by default the last hour in at most 60 buckets'
+  case when extract(second from now()) = 0 then '(60,0,60)' else '(60,0,61)' end,
+  'by default the last hour in buckets of a minute'
 );
 
 select is(
   (
     select h.interval_seconds || ' ' || cardinality(h.buckets)
-    from public.log_histogram(null, w.ts_from, w.ts_to, w.buckets) h
+    from public.log_histogram(null, w.ts_from::text, w.ts_to::text, w.buckets) h
   ),
   w.answer, format('%s to %s in %s', w.ts_from, w.ts_to, w.buckets)
 )
@@ -83,7 +83,7 @@ from (
       ('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', 1, '1 1'),
       ('2026-03-01T00:00:00Z', '2026-03-01T00:00:01Z', 1, '1 1'),
       ('2026-03-01T00:00:00Z', '2026-03-01T00:00:01.000001Z', 1, '5 1'),
-      ('2026-03-01T00:00:00.999999Z', '2026-03-01T00:00:01.000001Z', 1, '5 1'),
+      ('2026-03-01T00:00:00.999999Z', '2026-03-01T00:00:01.000001Z', 1, '1 2'),
       ('2026-03-01T00:00:00Z', '2026-03-01T00:01:00Z', 60, '1 60'),
       ('2026-03-01T00:00:00Z', '2026-03-01T00:05:00Z', 60, '5 60'),
       ('2026-03-01T00:00:00Z', '2026-03-01T00:05:01Z', 60, '10 31'),
@@ -98,8 +98,10 @@ from (
       ('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', 4, '21600 4'),
       ('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', 2, '43200 2'),
       ('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', 1, '86400 1'),
-      ('2026-03-01T00:00:00Z', '2026-03-03T00:00:00Z', 1, '345600 1'),
-      ('2026-03-01T00:00:00Z', '2026-03-04T00:00:00Z', 1, '345600 1'),
+      ('2026-03-01T00:00:00Z', '2026-03-03T00:00:00Z', 1, '172800 2'),
+      ('2026-03-01T00:00:00Z', '2026-03-04T00:00:00Z', 1, '259200 2'),
+      ('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', 24, '3600 24'),
+      ('2026-03-01T00:20:00Z', '2026-03-02T00:20:00Z', 24, '3600 25'),
       ('1970-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 1000, '1814400 974'),
       ('2026-01-01T00:00:00Z', '2026-12-31T00:00:00Z', 1000, '43200 728')
   ) s (ts_from, ts_to, buckets, answer)

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(35);
+select plan(39);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "msg": "a", "level": "error", "service": "api", "env": "prod",
@@ -57,12 +57,12 @@ select is(
 );
 select is(
   pg_temp.messages((public.search_logs(
-    p_ts_from => now() - interval '9 minutes', p_ts_to => now() - interval '7 minutes'
+    p_ts_from => 'now-9m', p_ts_to => 'now-7m'
   )).logs),
   'c b', 'a range'
 );
 select is(
-  pg_temp.messages((public.search_logs(p_ts_to => now() - interval '7 minutes')).logs),
+  pg_temp.messages((public.search_logs(p_ts_to => 'now-7m')).logs),
   'c b a first before', 'a range without a start is an hour long'
 );
 select is(
@@ -108,7 +108,7 @@ select is(
 
 create temp table cursor as
 select next_cursor, ts_from, ts_to
-from public.search_logs('ts:>now-30m', p_limit => 2, p_ts_to => now() - interval '1 minute');
+from public.search_logs('ts:>now-30m', p_limit => 2, p_ts_to => 'now-1m');
 select pg_temp.act_as_postgres();
 select pg_temp.add_records($$[
   {"ago": "6 minutes", "msg": "newer"}, {"ago": "9 minutes 30 seconds", "msg": "between"}
@@ -154,9 +154,13 @@ from (
     ('p_limit => 0', 'Invalid p_limit: 1 to 1000'),
     ('p_limit => 1001', 'Invalid p_limit: 1 to 1000'),
     ('p_order => ''up''', 'Invalid p_order: desc or asc'),
-    ('p_ts_from => now()', 'Invalid range: p_ts_from must be before p_ts_to'),
-    ('p_ts_from => now() + interval ''1 s''', 'Invalid range: p_ts_from must be before p_ts_to'),
+    ('p_ts_from => ''now''', 'Invalid range: p_ts_from must be before p_ts_to'),
+    ('p_ts_from => ''now+1s''', 'Invalid range: p_ts_from must be before p_ts_to'),
     ('p_ts_from => ''-infinity''', 'Invalid range: it leaves the years 1970 to 9999'),
+    ('p_ts_from => ''soon''', 'Invalid p_ts_from: not a time'),
+    ('p_ts_to => ''now-1y''', 'Invalid p_ts_to: not a time'),
+    ('p_ts_to => ''now-9999999999w''', 'Invalid p_ts_to: not a time'),
+    ('p_ts_to => ''2026-02-30''', 'Invalid p_ts_to: not a time'),
     ('''* | count()''', 'Invalid p_query_dsl: records are asked for, not count()')
 ) c (arguments, message);
 

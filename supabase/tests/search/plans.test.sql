@@ -26,8 +26,10 @@ returns text
 language plpgsql
 as $$
 begin
-  return private.log_page_sql(
-    'acme', private.compile_query(p_query_dsl), tstzrange(p_from::timestamptz, p_to::timestamptz),
+  return logloom_private.log_page_sql(
+    'acme', logloom_private.compile_query(p_query_dsl), tstzrange(
+      p_from::timestamptz, p_to::timestamptz
+    ),
     101, 'desc'
   );
 end;
@@ -48,28 +50,29 @@ select is(
   'logs_2026_03_05', 'ts in the query leaves out days, too'
 );
 select is(
-  pg_temp.partitions(private.log_page_sql(
-    'acme', private.compile_query(''), tstzrange('2026-03-01', '2026-03-09'), 101, 'desc',
+  pg_temp.partitions(logloom_private.log_page_sql(
+    'acme', logloom_private.compile_query(''), tstzrange('2026-03-01', '2026-03-09'), 101, 'desc',
     '2026-03-02T12:00Z', gen_random_uuid()
   )),
   'logs_2026_03_01 logs_2026_03_02', 'and so does a cursor'
 );
 select is(
-  pg_temp.partitions(private.log_stats_sql(
-    'acme', private.compile_query('x | count() by host'),
+  pg_temp.partitions(logloom_private.log_stats_sql(
+    'acme', logloom_private.compile_query('x | count() by host'),
     tstzrange('2026-03-03T10:00Z', '2026-03-04T10:00Z'), 100
   )),
   'logs_2026_03_03 logs_2026_03_04', 'statistics'
 );
 select is(
-  pg_temp.partitions(private.log_histogram_sql(
-    'acme', private.compile_query('x'), tstzrange('2026-03-03T10:00Z', '2026-03-04T10:00Z'), 300
+  pg_temp.partitions(logloom_private.log_histogram_sql(
+    'acme', logloom_private.compile_query('x'), tstzrange('2026-03-03T10:00Z', '2026-03-04T10:00Z'),
+    300
   )),
   'logs_2026_03_03 logs_2026_03_04', 'a histogram'
 );
 select is(
-  pg_temp.partitions(private.log_stats_sql(
-    'acme', private.compile_query('level:error'),
+  pg_temp.partitions(logloom_private.log_stats_sql(
+    'acme', logloom_private.compile_query('level:error'),
     tstzrange('2026-03-03T10:00:30Z', '2026-03-07T10:00Z'), 100
   )),
   'logs_2026_03_03', 'what counts answer reads the records of the edges only'

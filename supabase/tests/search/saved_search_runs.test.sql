@@ -8,8 +8,8 @@ select pg_temp.add_records($$[
   {"ago": "2 minutes", "msg": "b", "level": "error"},
   {"ago": "1 minute", "msg": "c", "level": "info"}
 ]$$);
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
-insert into app.saved_searches (id, tenant_id, created_by, name, query_dsl, is_shared)
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+insert into logloom.saved_searches (id, tenant_id, created_by, name, query_dsl, is_shared)
 values
   ('00000000-0000-4000-8000-000000000001', 'acme', 'alice', 'shared', 'level:error', true),
   ('00000000-0000-4000-8000-000000000002', 'acme', 'alice', 'private', '| count() by level', false);
@@ -44,11 +44,12 @@ select is(
 select results_eq(
   $$select r.logs, r.next_cursor, r.ts_from, r.ts_to, r.stats::text
     from public.run_saved_search(
-      '00000000-0000-4000-8000-000000000002', now() - interval '150 seconds'
+      '00000000-0000-4000-8000-000000000002', 'now-150s'
     ) r$$,
   $$values (
-    '{}'::public.log_record[], null::text, now() - interval '150 seconds', now(),
-    '{"(\"{\"\"level\"\": \"\"error\"\"}\",1)","(\"{\"\"level\"\": \"\"info\"\"}\",1)"}'
+    '{}'::public.logloom_log_record[], null::text, now() - interval '150 seconds', now(),
+    '{"(\"{\"\"level\"\": \"\"error\"\"}\",1,\"{\"\"count\"\": 1}\",2,{})",'
+      '"(\"{\"\"level\"\": \"\"info\"\"}\",1,\"{\"\"count\"\": 1}\",2,{})"}'
   )$$,
   'statistics where the query aggregates, and no records'
 );
@@ -78,16 +79,16 @@ select throws_ok(
   $$select public.run_saved_search('00000000-0000-4000-8000-000000000002')$$, 'PT404',
   'Saved search not found', 'not a private one'
 );
-select private.note_saved_search_run('00000000-0000-4000-8000-000000000002');
+select logloom_private.note_saved_search_run('00000000-0000-4000-8000-000000000002');
 select pg_temp.act_as_user('umbrella', 'alice');
 select throws_ok(
   $$select public.run_saved_search('00000000-0000-4000-8000-000000000001')$$, 'PT404',
   'Saved search not found', 'nor another tenant'
 );
-select private.note_saved_search_run('00000000-0000-4000-8000-000000000001');
+select logloom_private.note_saved_search_run('00000000-0000-4000-8000-000000000001');
 select pg_temp.act_as_postgres();
 select results_eq(
-  $$select run_count from app.saved_searches order by id$$, $$values (2::bigint), (2::bigint)$$,
+  $$select run_count from logloom.saved_searches order by id$$, $$values (2::bigint), (2::bigint)$$,
   'and neither can count a run'
 );
 select pg_temp.act_as_user('acme', 'alice');

@@ -1,6 +1,8 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
+-- As many digits as a number has, where the database says fewer.
+set extra_float_digits = 1;
 select plan(26);
 
 select pg_temp.add_records($$[
@@ -22,7 +24,7 @@ begin
   return (
     select string_agg(s."group"::text || ' ' || coalesce(s.value::text, 'null'), '; ' order by s.n)
     from rows from (public.log_stats(p_query_dsl, null, null, p_limit))
-      with ordinality s ("group", value, n)
+      with ordinality s ("group", value, "values", total_groups, warnings, n)
   );
 end;
 $$;

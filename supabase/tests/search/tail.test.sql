@@ -1,7 +1,10 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(23);
+select plan(30);
+
+-- The arrivals here are numbers of the test's own.
+select setval('logloom_private.arrival', 999998) \g /dev/null
 
 create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)
 returns table (messages text, cursor text, more boolean)
@@ -87,9 +90,10 @@ select is(t.messages, 'b c', 'a page that ends within a step loses nothing of it
 from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'in a step';
 
 select pg_temp.act_as_postgres();
-select private.compact_log_counts();
+select logloom_private.compact_log_counts();
 select is(
-  (select max(n) from (select count(*) as n from private.log_arrivals group by day) d), 1::bigint,
+  (select max(n) from (select count(*) as n
+    from logloom_private.log_arrivals group by day) d), 1::bigint,
   'one arrival is kept for a day'
 );
 select pg_temp.act_as_user('acme', 'alice');
@@ -104,8 +108,8 @@ select is(
     select array_agg(distinct r.name order by r.name)
     from (
       select substring(p.line from 'on (logs_\d{4}_\d\d_\d\d)') as name
-      from pg_temp.plan_of(private.log_tail_sql(
-        'acme', private.compile_query(''), 10, 5, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 8
+      from pg_temp.plan_of(logloom_private.log_tail_sql(
+        'acme', logloom_private.compile_query(''), 10, 5, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 8
       )) p (line)
     ) r
     where r.name is not null
@@ -113,8 +117,8 @@ select is(
   (
     select array_agg(d.name order by d.name)
     from (
-      select distinct private.partition_name(private.utc_day(l.ts)) as name
-      from app.logs l
+      select distinct logloom_private.partition_name(logloom_private.utc_day(l.ts)) as name
+      from pg_temp.all_records() l
       where l.tenant_id = 'acme'
     ) d
   ),
@@ -139,6 +143,36 @@ select throws_ok(
   $$select public.tail_logs('* | count()')$$, 'PT400',
   'Invalid p_query_dsl: records are asked for, not count()', 'an aggregate'
 );
+
+-- What a tail begins with.
+select is(
+  pg_temp.messages((public.tail_logs(p_backlog => 2)).logs),
+  (
+    select string_agg(l.msg, ' ' order by l.ts, l.id)
+    from unnest(
+      (public.search_logs(p_limit => 2, p_ts_from => 'now-1d', p_ts_to => 'now+1d')).logs
+    ) l
+  ),
+  'a backlog is the newest records, the oldest of them first'
+);
+select is(
+  (public.tail_logs(p_backlog => 2)).next_cursor, (public.tail_logs()).next_cursor,
+  'and its cursor is that of now'
+);
+select is((public.tail_logs(p_backlog => 2)).more, false, 'nothing more waits');
+select is(
+  pg_temp.messages((public.tail_logs('msg:nothing-like-it', p_backlog => 5)).logs), null,
+  'a backlog is of what matches'
+);
+select is(
+  cardinality((public.tail_logs('ts:*', (public.tail_logs()).next_cursor, p_backlog => 5)).logs), 0,
+  'with a cursor there is none'
+);
+select throws_ok(
+  format('select public.tail_logs(p_backlog => %s)', b), 'PT400', 'Invalid p_backlog: 0 to 1000',
+  'p_backlog ' || b
+)
+from unnest(array[-1, 1001]) b;
 
 select * from finish();
 rollback;

@@ -31,8 +31,8 @@ select is(
 );
 
 select pg_temp.act_as_postgres();
-update app.tenants set plan_id = 'pro' where tenant_id = 'acme';
-update app.plans set max_alerts = 51 where plan_id = 'pro';
+update logloom.tenants set plan_id = 'pro' where tenant_id = 'acme';
+update logloom.plans set max_alerts = 51 where plan_id = 'pro';
 select pg_temp.act_as_service_role();
 select is(
   (select (t.features).max_alerts from public.get_current_tenant('acme') t), 51,

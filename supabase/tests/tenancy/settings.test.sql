@@ -100,7 +100,7 @@ select is(
 );
 
 select pg_temp.act_as_postgres();
-update app.plans set retention_days_max = 4, retention_days_default = 4 where plan_id = 'free';
+update logloom.plans set retention_days_max = 4, retention_days_default = 4 where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (select (s.pipeline_config).retention_days from public.get_tenant_settings() s), 4,
@@ -108,7 +108,7 @@ select is(
 );
 select pg_temp.act_as_postgres();
 select is(
-  (select t.retention_days from app.tenant_settings t where t.tenant_id = 'acme'), 5,
+  (select t.retention_days from logloom.tenant_settings t where t.tenant_id = 'acme'), 5,
   'but forgets nothing'
 );
 

@@ -1,9 +1,10 @@
 begin;
 \ir ../actors.psql
-select plan(19);
+select plan(30);
 
 create function pg_temp.check(
-  p_role text, p_claims text, p_headers text, p_method text default 'POST'
+  p_role text, p_claims text, p_headers text, p_method text default 'POST',
+  p_path text default '/rpc/list_api_keys', p_search_path text default '"public", "extensions"'
 )
 returns text
 language plpgsql
@@ -11,10 +12,13 @@ as $$
 begin
   perform set_config('request.headers', p_headers, true),
     set_config('request.method', p_method, true),
-    set_config('request.path', '/rpc/list_api_keys', true),
-    set_config('request.jwt.claims', p_claims, true),
+    set_config('request.path', p_path, true),
+    set_config('search_path', p_search_path, true),
+    set_config(
+      'request.jwt.claims', (jsonb_build_object('exp', 9999999999) || p_claims::jsonb)::text, true
+    ),
     set_config('role', p_role, true);
-  perform private.check_request();
+  perform logloom_private.check_request();
   perform set_config('role', 'none', true);
   return 'ok';
 exception when others then
@@ -75,10 +79,33 @@ select is(
   pg_temp.check('service_role', '{"role": "service_role"}', '{"authorization": "x"}'),
   'ok', 'service_role needs no tenant'
 );
+select is(
+  pg_temp.check('anon', '{"role": "anon"}', '{}', method, path, search_path), 'ok',
+  format('not ours: %s %s in %s', method, path, search_path)
+)
+from (
+  values
+    ('GET', '/', '"public", "extensions"'),
+    ('GET', '/orders', '"public", "extensions"'),
+    ('POST', '/rpc/place_order', '"public", "extensions"'),
+    ('POST', '/rpc/search_logs_of_orders', '"public", "extensions"'),
+    ('POST', '/rpc/search_logs', '"app", "public", "extensions"'),
+    ('GET', '/search_logs', '"public", "extensions"'),
+    ('GET', null, '"public", "extensions"'),
+    ('POST', '/rpc/' || repeat('%5F', 3000), '"public", "extensions"')
+) as r (method, path, search_path);
+select is(
+  pg_temp.check('anon', '{}', '{}', 'POST', path), said.missing, 'ours, spelled ' || path
+)
+from said, unnest(array['/rpc/search%5Flogs', '/rpc/%73earch%5flogs']) path;
+select is(
+  pg_temp.check('authenticated', '{}', '{"authorization": "x"}', 'POST', '/rpc/place_order'),
+  'ok', 'a user without a tenant is nothing to us elsewhere'
+);
 
 select pg_temp.act_as('authenticated', '{"tenant_id": "acme"}');
 select is(
-  private.resolve_tenant('acme'), 'acme', 'a user''s tenant may be named'
+  logloom_private.resolve_tenant('acme'), 'acme', 'a user''s tenant may be named'
 );
 select throws_ok(
   $$select public.create_saved_search(p_name => 'n', p_query_dsl => 'ts:*')$$,

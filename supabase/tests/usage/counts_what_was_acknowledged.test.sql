@@ -10,7 +10,7 @@ as $$
 begin
   return (
     select format('%s events, %s bytes', coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0))
-    from private.usage_of(p_tenant_id, private.month_start(now())) u
+    from logloom_private.usage_of(p_tenant_id, logloom_private.month_start(now())) u
   );
 end;
 $$;
@@ -19,7 +19,7 @@ returns bigint
 language plpgsql
 as $$
 begin
-  return (select sum(u.events) from app.usage_days u where u.tenant_id = p_tenant_id);
+  return (select sum(u.events) from logloom.usage_days u where u.tenant_id = p_tenant_id);
 end;
 $$;
 
@@ -28,16 +28,16 @@ select pg_temp.ingest('globex', 5, 50);
 select is(pg_temp.usage_now('acme'), '3 events, 30 bytes', 'counted while it is queued');
 select is(pg_temp.folded('acme'), null, 'though nothing is folded yet');
 
-select private.flip_queue();
+select logloom_private.flip_queue();
 select pg_temp.ingest('acme', 4, 40);
 select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'in the closed slot and the open one');
 
-update private.settings set writer_step_batches = 1;
-select private.write_step();
+update logloom_private.settings set writer_step_batches = 1;
+select logloom_private.write_step();
 select is(pg_temp.folded('acme'), 3::bigint, 'the first step folds the whole closed slot');
 select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'which changes no sum');
-select private.write_step();
-select private.write_step();
+select logloom_private.write_step();
+select logloom_private.write_step();
 select is(pg_temp.folded('acme'), 3::bigint, 'further steps fold nothing again');
 
 -- Slots that were moved and not emptied are filled further.
@@ -45,8 +45,8 @@ do $$
 begin
   for i in 1..6 loop
     perform pg_temp.ingest('acme', 1, 1);
-    perform private.flip_queue();
-    while private.write_step() > 0 loop
+    perform logloom_private.flip_queue();
+    while logloom_private.write_step() > 0 loop
     end loop;
   end loop;
 end;
@@ -54,14 +54,14 @@ $$;
 select is(pg_temp.folded('acme'), 13::bigint, 'nor does a slot that is filled again');
 select is(pg_temp.usage_now('acme'), '13 events, 76 bytes', 'so the sum is what was acknowledged');
 select is(
-  (select count(*) from app.logs where tenant_id = 'acme'), 13::bigint, 'and what was written'
+  (select count(*) from logloom.logs where tenant_id = 'acme'), 13::bigint, 'and what was written'
 );
 select is(pg_temp.usage_now('globex'), '5 events, 50 bytes', 'another tenant has its own');
 
 select pg_temp.ingest('umbrella', 5, 50);
-select private.flip_queue();
-delete from app.tenants where tenant_id = 'umbrella';
-select is(private.write_step(), 5, 'a tenant deleted meanwhile does not stop the writer');
+select logloom_private.flip_queue();
+delete from logloom.tenants where tenant_id = 'umbrella';
+select is(logloom_private.write_step(), 5, 'a tenant deleted meanwhile does not stop the writer');
 
 select * from finish();
 rollback;

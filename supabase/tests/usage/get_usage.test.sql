@@ -9,14 +9,15 @@ select throws_ok(
 );
 select pg_temp.act_as_postgres();
 
-insert into app.tenants (tenant_id, plan_id) values ('acme', 'free');
-update app.plans set monthly_events_limit = 1000, monthly_bytes_limit = 3000 where plan_id = 'free';
-insert into app.usage_days (tenant_id, day, events, bytes)
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
+update logloom.plans set monthly_events_limit = 1000, monthly_bytes_limit = 3000
+where plan_id = 'free';
+insert into logloom.usage_days (tenant_id, day, events, bytes)
 values
-  ('acme', private.month_start(now()), 100, 200),
-  ('acme', private.month_start(now()) - 1, 7, 8),
-  ('acme', private.month_start(now()) - interval '1 month', 1, 1),
-  ('acme', private.month_start(now()) - interval '1 month' - interval '1 day', 50, 60);
+  ('acme', logloom_private.month_start(now()), 100, 200),
+  ('acme', logloom_private.month_start(now()) - 1, 7, 8),
+  ('acme', logloom_private.month_start(now()) - interval '1 month', 1, 1),
+  ('acme', logloom_private.month_start(now()) - interval '1 month' - interval '1 day', 50, 60);
 select pg_temp.ingest('acme', 23, 100);
 
 select pg_temp.act_as_user('acme', 'alice');

@@ -2,23 +2,23 @@ begin;
 select plan(4);
 
 select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()], p_msg => array['a']);
-select private.flip_queue();
+select logloom_private.flip_queue();
 
 create function pg_temp.refuse() returns trigger language plpgsql as $$
 begin
   raise sqlstate '53100' using message = 'disk full';
 end;
 $$;
-create trigger refuse before insert on app.logs for each row execute function pg_temp.refuse();
+create trigger refuse before insert on logloom.logs for each row execute function pg_temp.refuse();
 
 select throws_ok(
-  'select private.write_step()', '53100', 'disk full',
+  'select logloom_private.write_step()', '53100', 'disk full',
   'an error that is not the event''s fault fails the step'
 );
-select is_empty('select from private.dead_letters', 'and sets nothing aside');
-drop trigger refuse on app.logs;
-select is(private.write_step(), 1, 'the next step moves it');
-select is((select count(*)::integer from app.logs), 1, 'once');
+select is_empty('select from logloom_private.dead_letters', 'and sets nothing aside');
+drop trigger refuse on logloom.logs;
+select is(logloom_private.write_step(), 1, 'the next step moves it');
+select is((select count(*)::integer from logloom.logs), 1, 'once');
 
 select * from finish();
 rollback;

@@ -11,18 +11,19 @@ select public.ingest_logs(
   p_host => array[value], p_attrs => array[jsonb_build_object('a', value)]
 )
 from long;
-select private.flip_queue();
-select private.write_step();
+select logloom_private.flip_queue();
+select logloom_private.write_step();
 
-select is_empty('select error_message from private.dead_letters', 'nothing is too long');
+select is_empty('select error_message from logloom_private.dead_letters', 'nothing is too long');
 select is(
-  (select count(*)::integer from app.logs l, long where l.req_id = long.value), 1,
+  (select count(*)::integer from logloom.logs l, long where l.req_id = long.value), 1,
   'what is longer than an index takes is written'
 );
 select results_eq(
   format(
-    'select count(*)::integer from app.logs l where %s',
-    (private.compile_query(format('req_id:(%s %s)', repeat('x', 400), left(value, 400)))).filter
+    'select count(*)::integer from logloom.logs l where %s',
+    (logloom_private.compile_query(format('req_id:(%s %s)', repeat('x', 400), left(value,
+      400)))).filter
   ),
   $$values (0)$$,
   'and found by the whole value only'

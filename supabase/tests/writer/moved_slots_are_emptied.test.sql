@@ -9,35 +9,40 @@ begin
   perform public.ingest_logs(
     p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[p_events])
   );
-  perform private.flip_queue();
-  while private.write_step() > 0 loop
+  perform logloom_private.flip_queue();
+  while logloom_private.write_step() > 0 loop
   end loop;
 end;
 $$;
 
-update private.settings set writer_truncate_events = 5;
+update logloom_private.settings set writer_truncate_events = 5;
+update logloom_private.queue_slots set truncated_at = now();
 select pg_temp.fill_and_move(4);
-select private.empty_moved_slots();
-select is((select count(*)::integer from private.queue), 1, 'a small slot is not worth it yet');
+select logloom_private.empty_moved_slots();
+select is(
+  (select count(*)::integer from logloom_private.queue), 1, 'a small slot is not worth it yet'
+);
 
-update private.queue_slots set truncated_at = now() - interval '61 seconds';
-select private.empty_moved_slots();
-select is((select count(*)::integer from private.queue), 0, 'after a minute it is emptied');
+update logloom_private.queue_slots set truncated_at = now() - interval '61 seconds';
+select logloom_private.empty_moved_slots();
+select is((select count(*)::integer from logloom_private.queue), 0, 'after a minute it is emptied');
 
 select pg_temp.fill_and_move(5);
-select private.empty_moved_slots();
-select is((select count(*)::integer from private.queue), 0, 'a large one is emptied at once');
+select logloom_private.empty_moved_slots();
+select is(
+  (select count(*)::integer from logloom_private.queue), 0, 'a large one is emptied at once'
+);
 
 select pg_temp.fill_and_move(2);
 select pg_temp.fill_and_move(2);
 select pg_temp.fill_and_move(2);
 select pg_temp.fill_and_move(2);
 select is(
-  (select count(*)::integer from private.queue), 4,
+  (select count(*)::integer from logloom_private.queue), 4,
   'slots that were not emptied are filled further'
 );
-select is((select count(*)::integer from app.logs), 17, 'and nothing moves twice');
-select is((private.queue_state()).depth, 0::bigint, 'nor counts as queued');
+select is((select count(*)::integer from logloom.logs), 17, 'and nothing moves twice');
+select is((logloom_private.queue_state()).depth, 0::bigint, 'nor counts as queued');
 
 select * from finish();
 rollback;

@@ -15,21 +15,21 @@ select public.ingest_logs(
   p_attrs => array['{"n": 1}', null]::jsonb[]
 );
 select public.ingest_logs(p_tenant_id => 'globex', p_ts => array[null]::timestamptz[]);
-update private.queue
+update logloom_private.queue
 set ts = array_replace(ts, '2026-11-21T10:00:00Z', now() - interval '1 hour'),
   ts_min = now() - interval '1 hour'
 where tenant_id = 'acme';
 create temp table batch on commit drop as
-select batch_key, received_at from private.queue where tenant_id = 'acme';
+select batch_key, received_at from logloom_private.queue where tenant_id = 'acme';
 
-select is(private.write_step(), 0, 'nothing moves before the slot is closed');
-select ok(private.flip_queue(), 'the flip closes the slot');
-select ok(not private.flip_queue(), 'and waits until the closed slot is moved');
-select is(private.write_step(), 3, 'one step moves both batches');
-select is(private.write_step(), 0, 'and nothing twice');
+select is(logloom_private.write_step(), 0, 'nothing moves before the slot is closed');
+select ok(logloom_private.flip_queue(), 'the flip closes the slot');
+select ok(not logloom_private.flip_queue(), 'and waits until the closed slot is moved');
+select is(logloom_private.write_step(), 3, 'one step moves both batches');
+select is(logloom_private.write_step(), 0, 'and nothing twice');
 select results_eq(
   $$select ts, level, msg, service, env, req_id, user_id, route, host, attrs
-    from app.logs where tenant_id = 'acme' order by ts$$,
+    from logloom.logs where tenant_id = 'acme' order by ts$$,
   $$values
     (
       now() - interval '1 hour', 'warn', 'disk full', 'db', 'prod', 'r1', 'u1', '/a', 'h1',
@@ -41,19 +41,19 @@ select results_eq(
   'every field arrives; a missing ts is the time of receipt'
 );
 select results_eq(
-  $$select id from app.logs where tenant_id = 'acme' order by ts$$,
+  $$select id from logloom.logs where tenant_id = 'acme' order by ts$$,
   $$select overlay(batch_key::text placing '0000' from 33)::uuid from batch
     union all
     select overlay(batch_key::text placing '0001' from 33)::uuid from batch$$,
   'ids derive from the batch and the index'
 );
 select is(
-  (select count(distinct arrival)::integer from app.logs),
+  (select count(distinct arrival)::integer from logloom.logs),
   1,
   'one step is one arrival'
 );
-select is((private.queue_state()).depth, 0::bigint, 'the queue is empty');
-select ok(not private.flip_queue(), 'an empty slot is not closed');
+select is((logloom_private.queue_state()).depth, 0::bigint, 'the queue is empty');
+select ok(not logloom_private.flip_queue(), 'an empty slot is not closed');
 
 select * from finish();
 rollback;

@@ -2,18 +2,21 @@ begin;
 select plan(5);
 
 select ok(
-  not private.partition_exists(private.utc_day(now() - interval '100 days')),
+  not logloom_private.partition_exists(logloom_private.utc_day(now() - interval '100 days')),
   'a day of the past has no partition'
 );
+update logloom.plans set retention_days_default = 400, retention_days_max = 400;
 select public.ingest_logs(
   p_tenant_id => 'acme',
   p_ts => array[now() - interval '100 days', now(), now() - interval '300 days']
 );
-select private.flip_queue();
-select is(private.write_step(), 3, 'its events are written');
+select logloom_private.flip_queue();
+select is(logloom_private.write_step(), 3, 'its events are written');
 select results_eq(
-  $$select tableoid::regclass::text from app.logs order by ts$$,
-  $$select 'app.' || to_char(now() at time zone 'UTC' - d * interval '1 day', '"logs_"YYYY_MM_DD')
+  $$select tableoid::regclass::text from logloom.logs order by ts$$,
+  $$select 'logloom.' || to_char(
+    now() at time zone 'UTC' - d * interval '1 day', '"logs_"YYYY_MM_DD'
+  )
     from unnest(array[300, 100, 0]) d$$,
   'each in the partition of its UTC day'
 );
@@ -21,12 +24,12 @@ select ok(
   (
     select bool_and(c.relrowsecurity and c.relforcerowsecurity)
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'app.logs'::regclass
+    where i.inhparent = 'logloom.logs'::regclass
   ),
   'with row-level security forced'
 );
 select throws_ok(
-  $$insert into app.logs (id, tenant_id, ts, received_at, arrival)
+  $$insert into logloom.logs (id, tenant_id, ts, received_at, arrival)
     values (gen_random_uuid(), 'acme', now() - interval '200 days', now(), 1)$$,
   '23514', null, 'a row without a day is refused'
 );

@@ -8,39 +8,39 @@ select public.ingest_logs(
   p_msg => array['a', 'b', 'c', 'd', 'e']
 );
 select public.ingest_logs(p_tenant_id => 'globex', p_ts => array[now()], p_msg => array['f']);
-select private.flip_queue();
-select is(private.write_step(), 6, 'a failing event does not stop the step');
+select logloom_private.flip_queue();
+select is(logloom_private.write_step(), 6, 'a failing event does not stop the step');
 select results_eq(
-  $$select msg from app.logs order by msg$$,
+  $$select msg from logloom.logs order by msg$$,
   $$values ('a'), ('b'), ('d'), ('e'), ('f')$$,
   'everything beside it is written'
 );
 select results_eq(
-  $$select tenant_id, msg, level, error_code, attempts from private.dead_letters$$,
+  $$select tenant_id, msg, level, error_code, attempts from logloom_private.dead_letters$$,
   $$values ('acme', 'c', 'loud', '23514', 1)$$,
   'it is set aside with its error'
 );
-select is((private.queue_state()).depth, 0::bigint, 'it does not stay in the queue');
+select is((logloom_private.queue_state()).depth, 0::bigint, 'it does not stay in the queue');
 select is(
-  (private.health_report() #>> '{checks,queue,dead_letters}')::integer, 1,
+  (logloom_private.read_health() #>> '{checks,queue,dead_letters}')::integer, 1,
   'health counts it'
 );
 
 select is(
-  private.replay_dead_letters(), row(0, 1)::private.replay_result,
+  logloom_private.replay_dead_letters(), row(0, 1)::logloom_private.replay_result,
   'what still fails stays'
 );
 select results_eq(
-  $$select attempts from private.dead_letters$$, $$values (2)$$, 'with one more attempt'
+  $$select attempts from logloom_private.dead_letters$$, $$values (2)$$, 'with one more attempt'
 );
-create temp table letter as select id from private.dead_letters;
-update private.dead_letters set level = 'error';
+create temp table letter as select id from logloom_private.dead_letters;
+update logloom_private.dead_letters set level = 'error';
 select is(
-  private.replay_dead_letters(), row(1, 0)::private.replay_result,
+  logloom_private.replay_dead_letters(), row(1, 0)::logloom_private.replay_result,
   'what was mended is put back'
 );
 select results_eq(
-  $$select id from app.logs where msg = 'c'$$, $$select id from letter$$, 'under its own id'
+  $$select id from logloom.logs where msg = 'c'$$, $$select id from letter$$, 'under its own id'
 );
 
 select * from finish();

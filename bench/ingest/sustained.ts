@@ -1,0 +1,91 @@
+import type { Body } from "../support/events.ts";
+import { type Load, load, pace } from "../support/load.ts";
+import { memory } from "../support/memory.ts";
+import type { BenchStack } from "../support/stack.ts";
+import type { Send } from "./requests.ts";
+import { drain, queueDepth } from "./writer.ts";
+
+interface Sample {
+  seconds: number;
+  /** Events acknowledged so far. */
+  acknowledged: number;
+  /** Events in the queue. */
+  depth: number;
+}
+
+/** Events that became visible in a second: what was acknowledged and is not in the queue. */
+function rateOfVisible(samples: Sample[]): number {
+  const [first, last] = [samples[0], samples[samples.length - 1]];
+  const visible = last.acknowledged - last.depth - (first.acknowledged - first.depth);
+  return visible / (last.seconds - first.seconds);
+}
+
+function average(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+}
+
+export interface Sustained {
+  load: Load;
+  acknowledged: number;
+  stored: number;
+  /** Events a second that became visible, once it runs evenly. */
+  visibleRate: number;
+  /** Events in the queue, on average of each quarter of the time. */
+  depths: number[];
+  memoryEarly: Map<string, number> | undefined;
+  memoryLate: Map<string, number>;
+}
+
+/** Sends at a rate for a while, and looks how much of it becomes visible meanwhile. */
+export async function sustain(
+  bench: BenchStack,
+  send: Send,
+  bodies: Body[],
+  { seconds, eventsPerSecond }: { seconds: number; eventsPerSecond: number },
+): Promise<Sustained> {
+  const nth = (n: number) => bodies[n % bodies.length];
+  let memoryEarly: Map<string, number> | undefined;
+  const earlySample = setTimeout(
+    async () => memoryEarly = await memory(bench.state),
+    seconds * 250,
+  );
+  const began = performance.now();
+  let acknowledged = 0;
+  const samples: Sample[] = [];
+  const probe = setInterval(async () => {
+    // Both of the same moment, as near as can be.
+    const sample = { acknowledged, seconds: (performance.now() - began) / 1000 };
+    samples.push({ ...sample, depth: await queueDepth(bench) });
+  }, 250);
+  const done = await load(
+    { connections: 4, seconds, pause: pace(eventsPerSecond / eventsPerBody(bodies)) },
+    async (n) => {
+      const answer = await send(nth(n).stamped());
+      if (answer.status === 200) acknowledged += nth(n).events;
+      return answer;
+    },
+  );
+  clearInterval(probe);
+  clearTimeout(earlySample);
+  const memoryLate = await memory(bench.state);
+  await drain(bench);
+  const [{ stored }] = await bench.sql<{ stored: number }[]>`
+    select count(*)::integer as stored from logloom.logs`;
+  const steady = samples.filter(({ seconds }) => seconds >= 5);
+  const quarters = [0, 1, 2, 3].map((n) =>
+    steady.slice(n * steady.length / 4, (n + 1) * steady.length / 4)
+  );
+  return {
+    load: done,
+    acknowledged,
+    stored,
+    visibleRate: rateOfVisible(steady),
+    depths: quarters.map((part) => average(part.map(({ depth }) => depth))),
+    memoryEarly,
+    memoryLate,
+  };
+}
+
+export function eventsPerBody(bodies: Body[]): number {
+  return bodies.reduce((sum, body) => sum + body.events, 0) / bodies.length;
+}

@@ -1,0 +1,26 @@
+import type { BenchStack } from "../support/stack.ts";
+
+export async function pauseWriter({ sql }: BenchStack): Promise<void> {
+  // Else the ingest function would step in for the silent writer.
+  await sql`update logloom_private.settings set writer_guard_silence = '1 hour' where singleton`;
+  await sql`update cron.job set active = false where jobname = 'logloom_write_logs'`;
+  // A run that has begun ends: it holds the writer's lock step by step, so wait for its heartbeat.
+  await sql`call logloom_private.write_logs()`;
+}
+
+export async function resumeWriter({ sql }: BenchStack): Promise<void> {
+  await sql`update cron.job set active = true where jobname = 'logloom_write_logs'`;
+}
+
+export async function queueDepth({ sql }: BenchStack): Promise<number> {
+  const [{ depth }] = await sql<{ depth: number }[]>`
+    select (logloom_private.queue_state()).depth::float8 as depth`;
+  return depth;
+}
+
+/** Runs the writer until the queue is empty; the seconds it took. */
+export async function drain(bench: BenchStack): Promise<number> {
+  const started = performance.now();
+  while (await queueDepth(bench) > 0) await bench.sql`call logloom_private.write_logs()`;
+  return (performance.now() - started) / 1000;
+}

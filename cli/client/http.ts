@@ -1,0 +1,63 @@
+/** One request and what came of it; nothing is thrown but an abort of the caller's. */
+export interface Exchange {
+  /** 0 where there was no answer. */
+  readonly status: number;
+  readonly text: string;
+  /** The answer where it is a JSON object, else {}. */
+  readonly body: Record<string, unknown>;
+  /** What went wrong, as a person would say it. */
+  readonly reason: string;
+  /** Whether the same request may succeed later. */
+  readonly passes: boolean;
+  readonly retryAfterMs: number;
+}
+
+const timeoutMs = 30_000;
+
+export async function exchange(
+  url: string,
+  init: RequestInit,
+  now: () => number = Date.now,
+): Promise<Exchange> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+  try {
+    const response = await fetch(url, { ...init, signal });
+    return exchangeOf(response, await response.text(), now());
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    const reason = error instanceof Error && error.name === "TimeoutError"
+      ? `no answer within ${timeoutMs / 1000} s`
+      : `${url} cannot be reached`;
+    return { status: 0, text: "", body: {}, reason, passes: true, retryAfterMs: 0 };
+  }
+}
+
+function exchangeOf({ status, headers }: Response, text: string, now: number): Exchange {
+  const body = objectOf(text);
+  const said = [body.error, body.message].find((one) => typeof one === "string");
+  return {
+    status,
+    text,
+    body,
+    reason: `${status} ${said ?? "no reason given"}`,
+    passes: status === 408 || status === 429 || status >= 500,
+    retryAfterMs: retryAfter(headers, now),
+  };
+}
+
+function retryAfter(headers: Headers, now: number): number {
+  const value = headers.get("Retry-After") ?? "";
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null ? { ...body } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,32 @@
+import { Failure } from "../../local/failure.ts";
+
+const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
+
+/** `1h` is `now-1h`; a time, or a word of the service's, stays as it is. */
+export function timeOf(option: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}[smhdw]$/.test(text)) return `now-${text}`;
+  if (/^now/.test(text) || /^\d{4}-\d\d-\d\d/.test(text)) return text;
+  const units = Object.keys(unitSeconds).join(", ");
+  throw new Failure(
+    `${option} takes a while such as 15m (${units}), a time such as 2026-11-21T10:00, or now-1h, ` +
+      `not ${text}.`,
+  );
+}
+
+export function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new Failure(`${option} takes a whole number from ${least} to ${most}, not ${text}.`);
+}
+
+export const connection = {
+  url: { type: "string" },
+  token: { type: "string" },
+  apikey: { type: "string" },
+} as const;
+
+export const connectionHelp =
+  `  --url URL        the project's address; else LOGLOOM_URL, else the running local stack
+  --token TOKEN    a user's access token; else LOGLOOM_TOKEN, else the local demo user's
+  --apikey KEY     a hosted project's publishable key; else LOGLOOM_PUBLISHABLE_KEY`;

@@ -1,0 +1,105 @@
+import { createService, readUser } from "./client/service.ts";
+import { parseOptions } from "./options.ts";
+import { runReading } from "./reading/command.ts";
+import { humanLine, jsonLine, type LogRecord, type Stat, statLines } from "./reading/lines.ts";
+import { connection, connectionHelp, timeOf, wholeNumber } from "./reading/options.ts";
+import { isColoured, openOutput } from "./reading/output.ts";
+
+const help = `Searches the logs: npm run search -- [OPTIONS] 'QUERY'
+
+  npm run search -- 'level:error service:api' --since 1h
+  npm run search -- 'level:error | count() by service' --since 24h
+
+  --since WHEN     15m, 2h, 7d, now-1h or a time; default the last hour
+  --until WHEN     likewise; default now
+  --limit N        records at most, 1 to 100000 (default 1000); groups where the query counts
+  --oldest         the oldest first
+  --json           a JSON object a line
+  --no-pager       everything at once
+${connectionHelp}
+
+Exit code: 0 when it was answered, 1 when not, 130 after Ctrl-C.`;
+
+interface Page {
+  logs: LogRecord[];
+  next_cursor: string | null;
+}
+
+let query = "";
+
+await runReading(() => query, async (signal) => {
+  const { values, positionals } = parseOptions({
+    args: Deno.args,
+    allowPositionals: true,
+    options: {
+      ...connection,
+      help: { type: "boolean", short: "h" },
+      since: { type: "string" },
+      until: { type: "string" },
+      limit: { type: "string" },
+      oldest: { type: "boolean" },
+      json: { type: "boolean" },
+      "no-pager": { type: "boolean" },
+    },
+  });
+  if (values.help) return console.log(help);
+  query = positionals.join(" ");
+  const range = {
+    p_ts_from: timeOf("--since", values.since),
+    p_ts_to: timeOf("--until", values.until),
+  };
+  const limit = wholeNumber("--limit", values.limit ?? "1000", 1, 100_000);
+  const service = createService({
+    ...await readUser(values),
+    signal,
+    patienceMs: 10_000,
+    onRetry: (reason) => console.error(`logloom: ${reason}; trying again …`),
+  });
+  const output = openOutput({ page: !values.json && !values["no-pager"] });
+  try {
+    if (aggregates(query)) await writeStats();
+    else await writeRecords();
+  } finally {
+    await output.close();
+  }
+
+  async function writeStats(): Promise<void> {
+    const rows = await service.call("log_stats", {
+      p_query_dsl: query,
+      ...range,
+      p_limit: Math.min(limit, 1000),
+    }) as Stat[];
+    for (const line of values.json ? rows.map(jsonLine) : statLines(rows)) {
+      if (!await output.write(line)) return;
+    }
+  }
+
+  async function writeRecords(): Promise<void> {
+    let cursor: string | null = null;
+    let left = limit;
+    do {
+      const page = await service.call("search_logs", {
+        p_query_dsl: query,
+        ...range,
+        p_order: values.oldest ? "asc" : "desc",
+        p_limit: Math.min(left, 500),
+        p_cursor: cursor,
+      }) as Page;
+      for (const record of page.logs) {
+        const line = values.json ? jsonLine(record) : humanLine(record, isColoured());
+        if (!await output.write(line)) return;
+      }
+      left -= page.logs.length;
+      cursor = page.next_cursor;
+    } while (cursor !== null && left > 0);
+    if (cursor !== null && Deno.stderr.isTerminal()) {
+      console.error(`logloom: there are more; --limit shows more than ${limit}.`);
+    }
+  }
+});
+
+/** Whether a stage makes rows of numbers: those that leave records records are known. */
+function aggregates(query: string): boolean {
+  const [, ...stages] = query.replace(/"(?:\\.|[^"\\])*"|\\./g, "x").split("|");
+  return stages.some((stage) => !/^\s*(?:(?:where|json|logfmt|sort|limit|fields)\b|$)/.test(stage));
+}

@@ -1,0 +1,109 @@
+// npm run console:build -- --url https://REF.supabase.co --key sb_publishable_… [--providers github,google] [--out DIR]
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const folder = dirname(fileURLToPath(import.meta.url));
+
+const help = `Builds the console for a static host: npm run console:build -- [OPTIONS]
+
+  --url URL          the project's address, https://REF.supabase.co
+  --key KEY          its publishable (or anon) key
+  --providers LIST   OAuth providers of its sign-in page: github,google
+  --out DIR          where to (default console/dist)
+
+Without --url the folder has no config.json: write one beside index.html,
+{"url": "https://REF.supabase.co", "key": "sb_publishable_…", "auth": "supabase"}.`;
+
+function fail(sentence) {
+  console.error(`logloom: ${sentence}`);
+  process.exit(1);
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        url: { type: "string" },
+        key: { type: "string" },
+        providers: { type: "string" },
+        out: { type: "string" },
+        help: { type: "boolean", short: "h" },
+      },
+    }).values;
+  } catch (error) {
+    return fail(`${error.message.split(". ")[0]}; --help lists the options.`);
+  }
+}
+
+function run(command, args, env = {}) {
+  const result = spawnSync(command, args, {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, ...env },
+  });
+  if (result.status !== 0) fail(`${command} ${args[0]} failed.`);
+}
+
+const options = readOptions();
+if (options.help) {
+  console.log(help);
+  process.exit(0);
+}
+if (options.url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(options.url)) {
+  fail(`${options.url} is not the address of a project, such as https://REF.supabase.co.`);
+}
+if (options.url !== undefined && options.key === undefined) fail("--key is missing.");
+
+// npm runs a script in the package's folder and tells by INIT_CWD where it was called.
+const out = resolve(process.env.INIT_CWD ?? process.cwd(), options.out ?? resolve(folder, "dist"));
+if (!existsSync(resolve(folder, "node_modules/vite"))) {
+  run("npm", ["ci", "--omit=dev", "--ignore-scripts", "--loglevel=error"]);
+}
+run("node", ["node_modules/vite/bin/vite.js", "build", "--logLevel=error"], {
+  LOGLOOM_CONSOLE_OUT: out,
+});
+
+const origin = options.url === undefined ? "https://*.supabase.co" : new URL(options.url).origin;
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  `connect-src 'self' ${origin}`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+// The page carries the policy for hosts that send no headers of one's own.
+const page = resolve(out, "index.html");
+writeFileSync(
+  page,
+  readFileSync(page, "utf8").replace(/default-src 'none';[^"]*/, policy),
+);
+// What Netlify, Cloudflare Pages and others read.
+writeFileSync(
+  resolve(out, "_headers"),
+  `/*
+  Content-Security-Policy: ${policy}; frame-ancestors 'none'
+  X-Content-Type-Options: nosniff
+  Referrer-Policy: no-referrer
+  Cross-Origin-Opener-Policy: same-origin
+/assets/*
+  Cache-Control: public, max-age=31536000, immutable
+`,
+);
+if (options.url !== undefined) {
+  const config = {
+    url: origin,
+    key: options.key,
+    auth: "supabase",
+    providers: options.providers?.split(",").map((one) => one.trim()).filter(Boolean) ?? [],
+  };
+  writeFileSync(resolve(out, "config.json"), `${JSON.stringify(config, null, 2)}\n`);
+}
+console.log(`The console is in ${out}.`);

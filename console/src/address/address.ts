@@ -1,0 +1,97 @@
+import { useSyncExternalStore } from "react";
+
+/** The screens, by the first part of the fragment: `#/keys`. Without one it is the search. */
+export const screens = [
+  "search",
+  "alerts",
+  "history",
+  "saved",
+  "keys",
+  "usage",
+  "health",
+  "settings",
+  "members",
+] as const;
+export type Screen = (typeof screens)[number];
+
+/** Where the page is: all that a link, a reload and the back button bring back. Never sent anywhere. */
+export interface Address {
+  screen: Screen;
+  parameters: Record<string, string>;
+}
+
+/** `#q=level:error&from=now-1h` is the search, `#/alerts?rule=…` another screen. */
+export function readAddress(hash: string): Address {
+  const text = hash.replace(/^#/, "");
+  const [path, rest] = text.startsWith("/") ? split(text.slice(1), "?") : ["search", text];
+  const screen = screens.find((name) => name === path) ?? "search";
+  return { screen, parameters: Object.fromEntries(new URLSearchParams(rest)) };
+}
+
+export function writeAddress({ screen, parameters }: Address): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== "");
+  const text = given.map(([name, value]) => `${name}=${encode(value)}`).join(
+    "&",
+  );
+  if (screen === "search") return `#${text}`;
+  return text === "" ? `#/${screen}` : `#/${screen}?${text}`;
+}
+
+/** Leaves readable what needs no escape in a fragment: a query is to be read in its link. */
+function encode(value: string): string {
+  return encodeURIComponent(value)
+    .replaceAll("%3A", ":")
+    .replaceAll("%2F", "/")
+    .replaceAll("%2C", ",")
+    .replaceAll("%20", "+");
+}
+
+function split(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  globalThis.addEventListener("hashchange", listener);
+  globalThis.addEventListener("popstate", listener);
+  return () => {
+    listeners.delete(listener);
+    globalThis.removeEventListener("hashchange", listener);
+    globalThis.removeEventListener("popstate", listener);
+  };
+}
+
+/** Goes somewhere; `replace` leaves no step for the back button. */
+export function go(address: Address, { replace = false } = {}): void {
+  const hash = writeAddress(address);
+  if (hash === location.hash || (hash === "#" && location.hash === "")) return;
+  const url = `${location.pathname}${location.search}${hash}`;
+  if (replace) history.replaceState(null, "", url);
+  else history.pushState(null, "", url);
+  for (const listener of listeners) listener();
+}
+
+/** Changes some parameters of where the page is; an empty text takes one away. */
+export function change(
+  parameters: Record<string, string>,
+  options?: { replace?: boolean },
+): void {
+  const now = readAddress(location.hash);
+  go({ ...now, parameters: { ...now.parameters, ...parameters } }, options);
+}
+
+let last = { hash: "", address: readAddress("") };
+
+function current(): Address {
+  if (last.hash !== location.hash) {
+    last = { hash: location.hash, address: readAddress(location.hash) };
+  }
+  return last.address;
+}
+
+export function useAddress(): Address {
+  return useSyncExternalStore(subscribe, current);
+}

@@ -1,0 +1,122 @@
+/** A range as the address has it: times, or words relative to now. */
+export interface Range {
+  from: string;
+  to: string;
+}
+
+/** The same as instants: what one run of a search asks for. */
+export interface Instants {
+  from: string;
+  to: string;
+}
+
+export const presets: { from: string; label: string; minutes: number }[] = [
+  { from: "now-5m", label: "Last 5 minutes", minutes: 5 },
+  { from: "now-15m", label: "Last 15 minutes", minutes: 15 },
+  { from: "now-1h", label: "Last hour", minutes: 60 },
+  { from: "now-6h", label: "Last 6 hours", minutes: 360 },
+  { from: "now-24h", label: "Last 24 hours", minutes: 1440 },
+  { from: "now-7d", label: "Last 7 days", minutes: 10080 },
+  { from: "now-30d", label: "Last 30 days", minutes: 43200 },
+];
+
+export const standardRange: Range = { from: "now-1h", to: "now" };
+
+const unitSeconds: Record<string, number> = {
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86400,
+  w: 604800,
+};
+
+/** Milliseconds since 1970, or null where the word is no time. */
+export function instant(word: string, now: number): number | null {
+  const relative = /^now(?:([+-])(\d{1,9})([smhdw]))?$/.exec(word.trim());
+  if (relative) {
+    const [, sign, count, unit] = relative;
+    if (!sign) return now;
+    const shift = Number(count) * (unitSeconds[unit ?? "s"] ?? 1) * 1000;
+    return sign === "-" ? now - shift : now + shift;
+  }
+  if (!/^\d{4}-\d\d-\d\d/.test(word)) return null;
+  // Without a zone a time is UTC, as everywhere in the service.
+  const zoned = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(word) || word.length <= 10;
+  const time = Date.parse(zoned ? word : `${word}Z`);
+  return Number.isNaN(time) ? null : time;
+}
+
+/** The range as instants, or null where it is none. */
+export function resolve(range: Range, now: number): Instants | null {
+  const from = instant(range.from, now);
+  const to = instant(range.to, now);
+  if (from === null || to === null || from >= to) return null;
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
+/** The next wider preset, or null where there is none. */
+export function wider(range: Instants): (typeof presets)[number] | null {
+  const minutes = (Date.parse(range.to) - Date.parse(range.from)) / 60_000;
+  return presets.find((preset) => preset.minutes > minutes + 0.5) ?? null;
+}
+
+export function rangeLabel(range: Range, zone: Zone): string {
+  const preset = presets.find(({ from }) => from === range.from && range.to === "now");
+  if (preset) return preset.label;
+  if (range.from.startsWith("now")) return `${range.from} to ${range.to}`;
+  const now = Date.now();
+  const [from, to] = [instant(range.from, now), instant(range.to, now)];
+  if (from === null || to === null) return "Range that cannot be read";
+  const sameDay = dayOf(from, zone) === dayOf(to, zone);
+  return `${shortTime(from, zone)} – ${sameDay ? clock(to, zone) : shortTime(to, zone)}`;
+}
+
+export type Zone = "local" | "utc";
+
+const pad = (value: number, width = 2) => String(value).padStart(width, "0");
+
+/** The parts of an instant in the zone that is shown. */
+function parts(time: number, zone: Zone) {
+  const shifted = zone === "utc"
+    ? new Date(time)
+    : new Date(time - new Date(time).getTimezoneOffset() * 60_000);
+  const iso = Number.isNaN(shifted.getTime()) ? "" : shifted.toISOString();
+  return {
+    day: iso.slice(0, 10),
+    clock: iso.slice(11, 19),
+    thousandths: iso.slice(20, 23),
+  };
+}
+
+export function dayOf(time: number, zone: Zone): string {
+  return parts(time, zone).day;
+}
+
+export function clock(time: number, zone: Zone): string {
+  return parts(time, zone).clock;
+}
+
+/** `11-21 19:15`, or with seconds where they say something. */
+export function shortTime(time: number, zone: Zone): string {
+  const { day, clock } = parts(time, zone);
+  return `${day.slice(5)} ${clock.endsWith(":00") ? clock.slice(0, 5) : clock}`;
+}
+
+/** The times of rows, all of one width: `11-21 19:15:13.750`. */
+export function rowTime(ts: string, zone: Zone): string {
+  const { day, clock, thousandths } = parts(Date.parse(ts), zone);
+  return `${day.slice(5)} ${clock}.${thousandths}`;
+}
+
+/** A whole instant with its zone, microseconds included. */
+export function wholeTime(ts: string, zone: Zone): string {
+  const time = Date.parse(ts);
+  if (Number.isNaN(time)) return ts;
+  const { day, clock } = parts(time, zone);
+  const fraction = /\.(\d+)/.exec(ts)?.[1];
+  const offset = zone === "utc" ? 0 : -new Date(time).getTimezoneOffset();
+  const sign = offset < 0 ? "-" : "+";
+  const size = Math.abs(offset);
+  const suffix = offset === 0 ? "Z" : `${sign}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
+  return `${day} ${clock}${fraction ? `.${fraction}` : ""}${suffix}`;
+}

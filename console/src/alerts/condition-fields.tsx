@@ -1,0 +1,82 @@
+import { QueryVerdict } from "../search/query-verdict.tsx";
+import { type Comparison, comparisons, type Draft, signs } from "./rules.ts";
+
+const words: Record<Comparison, string> = {
+  gt: "more than",
+  gte: "at least",
+  lt: "less than",
+  lte: "at most",
+  eq: "exactly",
+  neq: "not exactly",
+};
+
+/** The query, and the line that its value must not cross. */
+export function ConditionFields({ draft, onChange }: {
+  draft: Draft;
+  onChange: (part: Partial<Draft>) => void;
+}) {
+  return (
+    <>
+      <div>
+        <label className="field">
+          <span>
+            Query: a filter counts its records; | rate(), | p95(attrs.ms) and others work too
+          </span>
+          <textarea
+            className="mono"
+            required
+            rows={2}
+            spellCheck={false}
+            value={draft.query_dsl}
+            onChange={(event) => onChange({ query_dsl: event.target.value })}
+          />
+        </label>
+        <QueryVerdict text={draft.query_dsl} />
+      </div>
+      <div className="condition">
+        <label className="field">
+          <span>Fires when it is</span>
+          <select
+            value={draft.comparison}
+            onChange={(event) => onChange({ comparison: event.target.value as Comparison })}
+          >
+            {comparisons.map((one) => (
+              <option key={one} value={one}>{signs[one]} {words[one]}</option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>Threshold</span>
+          <input
+            required
+            inputMode="decimal"
+            value={draft.threshold}
+            onChange={(event) => onChange({ threshold: event.target.value })}
+          />
+        </label>
+        <label className="field">
+          <span>Within, minutes</span>
+          <input
+            required
+            type="number"
+            min={1}
+            max={1440}
+            value={draft.window_minutes}
+            onChange={(event) => onChange({ window_minutes: event.target.value })}
+          />
+        </label>
+        <label className="field">
+          <span>Then quiet for, minutes</span>
+          <input
+            required
+            type="number"
+            min={0}
+            max={10080}
+            value={draft.cooldown_minutes}
+            onChange={(event) => onChange({ cooldown_minutes: event.target.value })}
+          />
+        </label>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+import { useEffect, useMemo, useState } from "react";
+import type uPlot from "uplot";
+import { shortTime } from "../address/range.ts";
+import { useOperation } from "../service/hooks.ts";
+import { ErrorNote } from "../shared/controls.tsx";
+import { count, measure } from "../shared/format.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { conditionOf, type Draft, type Preview, signs } from "./rules.ts";
+import { Threshold } from "./threshold.tsx";
+
+const height = 190;
+/** What the chart keeps for itself above and below its lines. */
+const edges = { top: 6, bottom: 20 };
+
+/** The query's value over the last day, the threshold to drag, and the windows that would have fired. */
+export function PreviewChart({ draft, onThreshold }: {
+  draft: Draft;
+  onThreshold: (threshold: string) => void;
+}) {
+  const { zone } = usePreferences();
+  const asked = useLater(conditionOf(draft));
+  const isWhole = Object.values(asked).every((value) => value !== null && value !== "");
+  const answer = useOperation<Preview>("preview_alert_rule", asked, {
+    enabled: isWhole,
+    keep: true,
+  });
+  const { data } = answer;
+  const threshold = Number(draft.threshold);
+  const times = useMemo(() => timesOf(data), [data]);
+  const series = useMemo<ChartSeries[]>(
+    () => [{ label: "value", colour: "--series-1", values: valuesOf(data) }],
+    [data],
+  );
+  const [top, setTop] = useState(1);
+  const highest = Math.max(0, ...valuesOf(data).map((value) => value ?? 0));
+  useEffect(() => {
+    if (Number.isFinite(threshold)) setTop(Math.max(highest, threshold, 1e-9) * 1.15);
+  }, [highest, data]);
+  const hooks = useMemo<uPlot.Hooks.Arrays>(() => ({
+    drawClear: [(plot) => shade(plot, data?.alerts ?? [])],
+  }), [data]);
+  const range = useMemo<[number, number] | null>(
+    () => data ? [Date.parse(data.ts_from) / 1000, Date.parse(data.ts_to) / 1000] : null,
+    [data],
+  );
+  return (
+    <section className="preview" aria-label="Preview">
+      <p role="status" className="preview-words">
+        {answer.error ? " " : data
+          ? (
+            <>
+              In the last 24 hours it would have fired{" "}
+              <strong>
+                {data.alerts.length === 0
+                  ? "never"
+                  : data.alerts.length === 1
+                  ? "once"
+                  : `${count(data.alerts.length)} times`}
+              </strong>
+              {data.alerts[0] && (
+                <span className="about">
+                  , last with {measure(data.alerts.at(-1)?.value)} at{" "}
+                  {shortTime(Date.parse(data.alerts.at(-1)?.window_end ?? ""), zone)}
+                </span>
+              )}
+            </>
+          )
+          : "Looking at the last 24 hours…"}
+      </p>
+      {answer.error && answer.error.position === null && <ErrorNote error={answer.error} />}
+      <div className="preview-chart">
+        {range
+          ? (
+            <>
+              <TimeChart
+                times={times}
+                series={series}
+                kind="lines"
+                zone={zone}
+                height={height}
+                range={range}
+                hooks={hooks}
+                most={top / 1.06}
+                label={`Value of the query over the last 24 hours; the threshold is ${
+                  signs[draft.comparison]
+                } ${draft.threshold}`}
+              />
+              {Number.isFinite(threshold) && (
+                <Threshold
+                  value={threshold}
+                  top={top}
+                  height={height}
+                  edges={edges}
+                  onChange={(value) => onThreshold(String(value))}
+                />
+              )}
+            </>
+          )
+          : <div className="preview-wait" />}
+      </div>
+    </section>
+  );
+}
+
+/** What is asked waits until nobody types or drags. */
+function useLater(value: Record<string, unknown>): Record<string, unknown> {
+  const [later, setLater] = useState(value);
+  const text = JSON.stringify(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(JSON.parse(text)), 300);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return later;
+}
+
+function timesOf(data: Preview | undefined): number[] {
+  if (data?.series) return data.series.map(({ ts }) => Date.parse(ts) / 1000);
+  return data?.alerts.map(({ window_end }) => Date.parse(window_end) / 1000) ?? [];
+}
+
+function valuesOf(data: Preview | undefined): (number | null)[] {
+  if (data?.series) return data.series.map(({ value }) => value);
+  return data?.alerts.map(({ value }) => value) ?? [];
+}
+
+/** Paints the windows that would have fired behind the line. */
+function shade(plot: uPlot, alerts: Preview["alerts"]): void {
+  const { ctx, bbox } = plot;
+  const probe = getComputedStyle(plot.root);
+  ctx.save();
+  ctx.fillStyle = probe.getPropertyValue("caret-color") || "#dc4a41";
+  ctx.globalAlpha = 0.16;
+  for (const { window_start, window_end } of alerts) {
+    const from = plot.valToPos(Date.parse(window_start) / 1000, "x", true);
+    const to = plot.valToPos(Date.parse(window_end) / 1000, "x", true);
+    ctx.fillRect(from, bbox.top, Math.max(to - from, 2), bbox.height);
+  }
+  ctx.restore();
+}

@@ -1,0 +1,112 @@
+import { useState } from "react";
+import { useChange } from "../service/hooks.ts";
+import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ConditionFields } from "./condition-fields.tsx";
+import { NotificationFields } from "./notification-fields.tsx";
+import { PreviewChart } from "./preview-chart.tsx";
+import { type AlertRule, type Draft, draftOf, parametersOf } from "./rules.ts";
+
+const touched = ["list_alert_rules", "check_plan_feature"];
+
+/** Makes a rule or changes one, with a preview of when it would have fired. */
+export function RuleDialog({ initial, onClose }: {
+  initial: Partial<AlertRule>;
+  onClose: () => void;
+}) {
+  const [draft, setDraft] = useState<Draft>(() => draftOf(initial));
+  const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
+  const save = useChange(draft.rule_id ? "update_alert_rule" : "create_alert_rule", touched);
+  return (
+    <Dialog title={draft.rule_id ? "Alert rule" : "New alert rule"} onClose={onClose} wide>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate(parametersOf(draft), { onSuccess: onClose });
+        }}
+      >
+        <div className="form-pair">
+          <label className="field">
+            <span>Name</span>
+            <input
+              required
+              maxLength={200}
+              value={draft.name}
+              autoFocus
+              onChange={(event) => change({ name: event.target.value })}
+            />
+          </label>
+          <label className="field">
+            <span>Description</span>
+            <input
+              maxLength={2000}
+              value={draft.description}
+              onChange={(event) => change({ description: event.target.value })}
+            />
+          </label>
+        </div>
+        <ConditionFields draft={draft} onChange={change} />
+        <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />
+        <NotificationFields draft={draft} onChange={change} />
+        <ErrorNote error={save.error} />
+        <div className="dialog-actions">
+          {draft.rule_id && <RuleTools ruleId={draft.rule_id} />}
+          <span className="spring" />
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={draft.enabled}
+              onChange={(event) => change({ enabled: event.target.checked })}
+            />
+            Enabled
+          </label>
+          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="button primary" disabled={save.isPending}>
+            {draft.rule_id ? "Save" : "Make the rule"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What can be done with a rule that exists: a test, a new secret for its webhooks. */
+function RuleTools({ ruleId }: { ruleId: string }) {
+  const test = useChange<{ p_rule_id: string }, unknown[]>("test_alert_rule", [
+    "list_alert_deliveries",
+  ]);
+  const rotate = useChange<{ p_rule_id: string }, { secret: string }>("rotate_webhook_secret", []);
+  return (
+    <div className="rule-tools">
+      <button
+        type="button"
+        className="button"
+        disabled={test.isPending}
+        onClick={() => test.mutate({ p_rule_id: ruleId })}
+      >
+        Send a test
+      </button>
+      <button
+        type="button"
+        className="button quiet"
+        disabled={rotate.isPending}
+        onClick={() => rotate.mutate({ p_rule_id: ruleId })}
+      >
+        New webhook secret
+      </button>
+      {test.isSuccess && (
+        <p role="status" className="about">
+          On its way to {test.data.length}{" "}
+          destination{test.data.length === 1 ? "" : "s"}: see its deliveries.
+        </p>
+      )}
+      {rotate.data && (
+        <p role="status">
+          Shown this once: <code className="secret">{rotate.data.secret}</code>{" "}
+          <CopyButton text={rotate.data.secret} label="Copy the secret" icon />
+        </p>
+      )}
+      <ErrorNote error={test.error ?? rotate.error} />
+    </div>
+  );
+}

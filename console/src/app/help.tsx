@@ -1,0 +1,59 @@
+import { Dialog } from "../shared/controls.tsx";
+
+const keys: [string, string][] = [
+  ["/", "to the search box"],
+  ["Enter", "in the box: run the query; Ctrl+Enter adds a line"],
+  ["↑ ↓", "in an empty box: earlier queries"],
+  ["j  k", "next and previous row"],
+  ["o", "open or close the row"],
+  ["f", "show or hide the fields"],
+  ["l", "live on or off"],
+  ["r", "run again"],
+  ["?", "this help"],
+];
+
+const examples: [string, string][] = [
+  ["timeout", "the word anywhere in msg"],
+  ['"connection refused"', "the phrase"],
+  ["level:>=warn service:api", "both hold"],
+  ["-env:prod", "not this value, or no env at all"],
+  ["service:(api OR worker)", "any of several"],
+  ["attrs.status:>=500", "a number in attrs"],
+  ['msg:~"time(d )?out"', "a regular expression"],
+  ["level:error | count() by service", "numbers in place of records"],
+];
+
+export function Help({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keys and queries" onClose={onClose} wide>
+      <div className="help">
+        <section>
+          <h3>Keys</h3>
+          <dl className="keys">
+            {keys.map(([key, what]) => (
+              <div key={key}>
+                <dt>
+                  {key.split("  ").map((one) => <kbd key={one}>{one}</kbd>)}
+                </dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+        <section>
+          <h3>Queries</h3>
+          <dl className="keys examples">
+            {examples.map(([query, what]) => (
+              <div key={query}>
+                <dt>
+                  <code>{query}</code>
+                </dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      </div>
+    </Dialog>
+  );
+}

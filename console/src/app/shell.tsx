@@ -1,0 +1,120 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
+import { go, type Screen, useAddress } from "../address/address.ts";
+import { SearchScreen } from "../search/search-screen.tsx";
+import { useOperation } from "../service/hooks.ts";
+import { useSession } from "../service/session.ts";
+import { Skeleton } from "../shared/controls.tsx";
+import { ConnectionNote } from "./connection-note.tsx";
+import { Help } from "./help.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+import { UserMenu } from "./user-menu.tsx";
+
+const others: Record<Exclude<Screen, "search">, ComponentType> = {
+  alerts: lazy(() => import("../alerts/alerts-screen.tsx")),
+  history: lazy(() => import("../history/history-screen.tsx")),
+  saved: lazy(() => import("../saved/saved-screen.tsx")),
+  keys: lazy(() => import("../keys/keys-screen.tsx")),
+  usage: lazy(() => import("../usage/usage-screen.tsx")),
+  health: lazy(() => import("../health/health-screen.tsx")),
+  settings: lazy(() => import("../settings/settings-screen.tsx")),
+  members: lazy(() => import("../members/members-screen.tsx")),
+};
+
+const labels: Record<Screen, string> = {
+  search: "Search",
+  alerts: "Alerts",
+  history: "History",
+  saved: "Saved",
+  keys: "Keys",
+  usage: "Usage",
+  health: "Health",
+  settings: "Settings",
+  members: "Members",
+};
+
+/** What every screen stands in: the bar on top, what is said about the connection, help. */
+export function Shell({ queries }: { queries: QueryClient }) {
+  // Nothing that another user was shown stays.
+  useState(() => queries.clear());
+  const { screen } = useAddress();
+  const [isHelping, setHelping] = useState(false);
+  useShortcuts({ "?": () => setHelping(true) });
+  useEffect(() => {
+    document.title = screen === "search" ? "Logloom" : `${labels[screen]} · Logloom`;
+  }, [screen]);
+  const Other = screen === "search" ? null : others[screen];
+  return (
+    <div className="shell">
+      <a
+        className="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById("main")?.focus();
+        }}
+      >
+        Skip to content
+      </a>
+      <TopBar screen={screen} onHelp={() => setHelping(true)} />
+      <ConnectionNote />
+      <main
+        id="main"
+        tabIndex={-1}
+        className={Other ? "screen" : "screen search-screen"}
+      >
+        {Other
+          ? (
+            <Suspense fallback={<Skeleton />}>
+              <Other />
+            </Suspense>
+          )
+          : <SearchScreen />}
+      </main>
+      {isHelping && <Help onClose={() => setHelping(false)} />}
+    </div>
+  );
+}
+
+function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
+  const tenant = useSession().claims()?.tenant ?? "";
+  const open = useOperation<unknown[]>("list_alert_history", {
+    p_acknowledged: false,
+    p_limit: 100,
+  }, { every: 60_000 });
+  const waiting = open.data?.length ?? 0;
+  return (
+    <header className="top-bar">
+      <span className="brand">
+        <img src="./icon.svg" alt="" width="18" height="18" />
+        <span className="brand-name">logloom</span>
+      </span>
+      <span className="tenant" title={`Tenant ${tenant}`}>
+        <bdi>{tenant}</bdi>
+      </span>
+      <nav className="nav" aria-label="Screens">
+        {(Object.keys(labels) as Screen[]).map((name) => (
+          <a
+            key={name}
+            href={name === "search" ? "#" : `#/${name}`}
+            aria-current={name === screen ? "page" : undefined}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              go({ screen: name, parameters: {} });
+            }}
+          >
+            {labels[name]}
+            {name === "history" && waiting > 0 && (
+              <span className="count-badge">
+                {waiting > 99 ? "99+" : waiting}
+                <span className="hidden">not acknowledged</span>
+              </span>
+            )}
+          </a>
+        ))}
+      </nav>
+      <UserMenu onHelp={onHelp} />
+    </header>
+  );
+}

@@ -1,0 +1,66 @@
+import { useRef } from "react";
+import { useSession } from "../service/session.ts";
+import { IconButton } from "../shared/controls.tsx";
+import { prefer, usePreferences } from "../shared/preferences.ts";
+
+const themes = ["system", "light", "dark"] as const;
+const zones = ["local", "utc"] as const;
+
+/** Who is signed in, the theme, the zone of times, the way out. */
+export function UserMenu({ onHelp }: { onHelp: () => void }) {
+  const session = useSession();
+  const claims = session.claims();
+  const { theme, zone } = usePreferences();
+  const menu = useRef<HTMLDivElement>(null);
+  return (
+    <div className="user-menu">
+      <IconButton icon="help" label="Keys and queries" onClick={onHelp} />
+      <IconButton
+        icon="user"
+        label="User and display"
+        popoverTarget="user-menu"
+      />
+      <div ref={menu} id="user-menu" popover="auto" className="popover menu">
+        <p className="menu-who">
+          <strong>{claims?.email ?? "Signed in"}</strong>
+          <code>{claims?.user}</code>
+        </p>
+        <fieldset className="segments">
+          <legend>Theme</legend>
+          {themes.map((one) => (
+            <label key={one}>
+              <input
+                type="radio"
+                name="theme"
+                checked={theme === one}
+                onChange={() => prefer({ theme: one })}
+              />
+              {one}
+            </label>
+          ))}
+        </fieldset>
+        <fieldset className="segments">
+          <legend>Times</legend>
+          {zones.map((one) => (
+            <label key={one}>
+              <input
+                type="radio"
+                name="zone"
+                checked={zone === one}
+                onChange={() => prefer({ zone: one })}
+              />
+              {one === "utc" ? "UTC" : one}
+            </label>
+          ))}
+        </fieldset>
+        <button
+          type="button"
+          className="menu-item"
+          onClick={() => session.signOut()}
+        >
+          Sign out
+        </button>
+      </div>
+    </div>
+  );
+}

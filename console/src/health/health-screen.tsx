@@ -1,0 +1,129 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ServiceError } from "../service/errors.ts";
+import { useService } from "../service/hooks.ts";
+import { Badge, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { ago, count, seconds } from "../shared/format.ts";
+import { plain } from "../shared/plain.ts";
+
+interface Report {
+  status: string;
+  timestamp: string;
+  checks: Record<string, Record<string, unknown>>;
+}
+
+const words: Record<string, string> = {
+  healthy: "All is well",
+  degraded: "It works, but something needs attention",
+  unhealthy: "Something is down",
+};
+
+export function tone(status: unknown): "good" | "warn" | "bad" | "plain" {
+  if (status === "healthy") return "good";
+  if (status === "degraded") return "warn";
+  return status === "unhealthy" ? "bad" : "plain";
+}
+
+export default function HealthScreen() {
+  const service = useService();
+  const health = useQuery<Report, ServiceError>({
+    queryKey: ["health"],
+    queryFn: ({ signal }) => service.health(signal) as Promise<Report>,
+    refetchInterval: 5000,
+    staleTime: 0,
+  });
+  const { data } = health;
+  return (
+    <div className="page">
+      <ScreenHead
+        title="Health"
+        about={data ? `As of ${ago(data.timestamp)}; asked every five seconds.` : undefined}
+      >
+        {data && <Badge tone={tone(data.status)}>{data.status}</Badge>}
+      </ScreenHead>
+      <ErrorNote error={health.error} retry={() => void health.refetch()} />
+      {health.isPending && !health.error && <Skeleton />}
+      {data && (
+        <>
+          <p className={`verdict-line ${tone(data.status)}`}>
+            {words[data.status] ?? data.status}
+          </p>
+          <div className="tiles">
+            {Object.entries(data.checks ?? {}).filter(([name]) => name !== "jobs").map((
+              [name, check],
+            ) => (
+              <section className="tile" key={name}>
+                <h2 className="capital">{name}</h2>
+                <dl className="facts">
+                  {Object.entries(check ?? {}).map(([key, value]) => (
+                    <div key={key}>
+                      <dt>{key.replace(/_(seconds|ms)$|^seconds_/, "").replaceAll("_", " ")}</dt>
+                      <dd>{fact(key, value)}</dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            ))}
+          </div>
+          {data.checks?.jobs && <Jobs jobs={data.checks.jobs as Record<string, Job>} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+interface Job {
+  last_success: string | null;
+  last_failure: string | null;
+  status?: string;
+}
+
+function Jobs({ jobs }: { jobs: Record<string, Job> }) {
+  return (
+    <section className="block">
+      <h2>Jobs</h2>
+      <div className="table-scroll" tabIndex={0} role="region" aria-label="Jobs">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Job</th>
+              <th scope="col">Last success</th>
+              <th scope="col">Last failure</th>
+            </tr>
+          </thead>
+          <tbody>
+            {Object.entries(jobs).sort(([a], [b]) => a < b ? -1 : 1).map(([name, job]) => (
+              <tr key={name}>
+                <th scope="row">
+                  <code>{name}</code>
+                  {job.status && job.status !== "healthy" && (
+                    <Badge tone={tone(job.status)}>{job.status}</Badge>
+                  )}
+                </th>
+                <td>{ago(job.last_success)}</td>
+                <td>{job.last_failure ? ago(job.last_failure) : "none"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+/** A figure of the report as one reads it. */
+function fact(key: string, value: unknown) {
+  if (key === "status") return <Badge tone={tone(value)}>{String(value)}</Badge>;
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "boolean") {
+    return value ? "yes" : "no";
+  }
+  if (typeof value === "number") {
+    if (key.endsWith("_seconds") || key.startsWith("seconds_")) return seconds(value);
+    return key.endsWith("_ms") ? `${count(Math.round(value))} ms` : count(value);
+  }
+  if (typeof value === "string") {
+    return /^\d{4}-\d\d-\d\dT/.test(value) ? ago(value) : plain(value);
+  }
+  if (Array.isArray(value) && value.length === 0) return "none";
+  return <code>{plain(JSON.stringify(value))}</code>;
+}

@@ -1,0 +1,132 @@
+import { useState } from "react";
+import { useChange } from "../service/hooks.ts";
+import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { plain } from "../shared/plain.ts";
+import type { ApiKey } from "./keys-screen.tsx";
+
+export interface CreatedKey {
+  key_value: string;
+  name: string;
+  expires_at: string | null;
+}
+
+const lives: [string, string][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
+  "365",
+  "in a year",
+]];
+
+export function NewKeyDialog({ onMade, onClose }: {
+  onMade: (key: CreatedKey) => void;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState("");
+  const [days, setDays] = useState("");
+  const create = useChange<Record<string, unknown>, CreatedKey>("create_api_key", [
+    "list_api_keys",
+  ]);
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const expires = days === ""
+            ? {}
+            : { p_expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
+          create.mutate({ p_name: name, ...expires }, { onSuccess: onMade });
+        }}
+      >
+        <label className="field">
+          <span>Name: who sends with it</span>
+          <input
+            required
+            maxLength={100}
+            autoFocus
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        <label className="field">
+          <span>Expires</span>
+          <select value={days} onChange={(event) => setDays(event.target.value)}>
+            {lives.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+        </label>
+        <ErrorNote error={create.error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="button primary" disabled={create.isPending}>
+            Make the key
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const overlaps: [number, string][] = [[0, "none"], [60, "an hour"], [1440, "a day"], [
+  10080,
+  "a week",
+]];
+
+export function RotateDialog({ apiKey, onMade, onClose }: {
+  apiKey: ApiKey;
+  onMade: (key: CreatedKey) => void;
+  onClose: () => void;
+}) {
+  const [overlap, setOverlap] = useState(60);
+  const rotate = useChange<Record<string, unknown>, CreatedKey>("rotate_api_key", [
+    "list_api_keys",
+  ]);
+  return (
+    <Dialog title="Rotate the key" onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          rotate.mutate(
+            { p_key_id: apiKey.key_id, p_overlap_minutes: overlap },
+            { onSuccess: onMade },
+          );
+        }}
+      >
+        <p>
+          A new key takes the place of <strong>{plain(apiKey.name)}</strong>{" "}
+          ({apiKey.key_prefix}…). Both work during the overlap, so that no event is refused while
+          you change it over.
+        </p>
+        <label className="field">
+          <span>Overlap</span>
+          <select value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
+            {overlaps.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+        </label>
+        <ErrorNote error={rotate.error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="button primary" disabled={rotate.isPending}>
+            Rotate
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The key's value: the service keeps a digest alone, so this is the only time that it is shown. */
+export function SecretDialog({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
+  return (
+    <Dialog title="Copy the key now" onClose={onClose}>
+      <p>
+        This is the only time that <strong>{plain(made.name)}</strong> is shown.
+      </p>
+      <div className="snippet">
+        <pre tabIndex={0} data-testid="key-value">{made.key_value}</pre>
+        <CopyButton text={made.key_value} label="Copy" />
+      </div>
+      <div className="dialog-actions">
+        <button type="button" className="button primary" onClick={onClose}>I have it</button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,124 @@
+import { useState } from "react";
+import { useChange, useOperation } from "../service/hooks.ts";
+import { Confirm } from "../shared/confirm.tsx";
+import { Badge, Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { ago } from "../shared/format.ts";
+import { plain } from "../shared/plain.ts";
+import { type CreatedKey, NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
+
+export interface ApiKey {
+  key_id: string;
+  name: string;
+  key_prefix: string;
+  scopes: string[];
+  status: string;
+  created_at: string;
+  last_used_at: string | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
+
+export default function KeysScreen() {
+  const [isNew, setNew] = useState(false);
+  const [rotated, setRotated] = useState<ApiKey | null>(null);
+  const [doomed, setDoomed] = useState<ApiKey | null>(null);
+  const [secret, setSecret] = useState<CreatedKey | null>(null);
+  const keys = useOperation<ApiKey[]>("list_api_keys", { p_limit: 1000 });
+  const revoke = useChange<{ p_key_id: string }>("revoke_api_key", ["list_api_keys"]);
+  const show = (key: CreatedKey) => {
+    setNew(false);
+    setRotated(null);
+    setSecret(key);
+  };
+  return (
+    <div className="page">
+      <ScreenHead title="API keys" about="Keys send events. They read nothing.">
+        <button type="button" className="button primary" onClick={() => setNew(true)}>
+          New key
+        </button>
+      </ScreenHead>
+      <ErrorNote error={keys.error} retry={() => void keys.refetch()} />
+      {keys.isPending && !keys.error && <Skeleton />}
+      {keys.data?.length === 0 && (
+        <Empty title="No keys yet">
+          <p>A server that sends events needs one.</p>
+        </Empty>
+      )}
+      {keys.data && keys.data.length > 0 && (
+        <div className="table-scroll" tabIndex={0} role="region" aria-label="API keys">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Key</th>
+                <th scope="col">Status</th>
+                <th scope="col">Last used</th>
+                <th scope="col">Made</th>
+                <th scope="col">Expires</th>
+                <th scope="col">
+                  <span className="hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {keys.data.map((key) => (
+                <tr key={key.key_id} className={key.status === "active" ? "" : "faded"}>
+                  <th scope="row">{plain(key.name)}</th>
+                  <td>
+                    <code>{key.key_prefix}…</code>
+                  </td>
+                  <td>
+                    <Badge tone={tones[key.status] ?? "plain"}>{key.status}</Badge>
+                  </td>
+                  <td title={key.last_used_at ?? undefined}>{ago(key.last_used_at)}</td>
+                  <td title={key.created_at}>{ago(key.created_at)}</td>
+                  <td title={key.expires_at ?? undefined}>
+                    {key.expires_at ? ago(key.expires_at) : "–"}
+                  </td>
+                  <td className="tools">
+                    {key.status === "active" && (
+                      <>
+                        <button
+                          type="button"
+                          className="button small"
+                          onClick={() => setRotated(key)}
+                        >
+                          Rotate
+                        </button>
+                        <button
+                          type="button"
+                          className="button small danger"
+                          onClick={() =>
+                            setDoomed(key)}
+                        >
+                          Revoke
+                        </button>
+                      </>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {isNew && <NewKeyDialog onMade={show} onClose={() => setNew(false)} />}
+      {rotated && <RotateDialog apiKey={rotated} onMade={show} onClose={() => setRotated(null)} />}
+      {secret && <SecretDialog made={secret} onClose={() => setSecret(null)} />}
+      {doomed && (
+        <Confirm
+          title="Revoke the key?"
+          action="Revoke"
+          change={revoke}
+          parameters={{ p_key_id: doomed.key_id }}
+          onClose={() => setDoomed(null)}
+        >
+          The next request with <strong>{plain(doomed.name)}</strong>{" "}
+          ({doomed.key_prefix}…) is refused. This cannot be taken back.
+        </Confirm>
+      )}
+    </div>
+  );
+}

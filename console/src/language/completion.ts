@@ -1,0 +1,156 @@
+import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { syntaxTree } from "@codemirror/language";
+import type { Field } from "../service/records.ts";
+import { quoted } from "./edit.ts";
+
+export interface Saved {
+  name: string;
+  query_dsl: string;
+}
+
+export interface Known {
+  fields: Field[];
+  saved: Saved[];
+}
+
+const columns: [string, string][] = [
+  ["level", "debug < info < warn < error"],
+  ["msg", "anywhere in the message"],
+  ["any", "anywhere in the record"],
+  ["service", ""],
+  ["env", ""],
+  ["req_id", "has an index"],
+  ["user_id", ""],
+  ["route", ""],
+  ["host", ""],
+  ["ts", "a time, a day, now-15m"],
+  ["received_at", "when the service got it"],
+  ["id", "a record's id"],
+];
+
+const aggregates: [string, string][] = [
+  ["count()", "how many"],
+  ["rate()", "how many a minute"],
+  ["count_distinct()", "different values of a field"],
+  ["sum()", "of an attribute's numbers"],
+  ["avg()", "mean"],
+  ["min()", "smallest"],
+  ["max()", "largest"],
+  ["p50()", "median"],
+  ["p90()", "90th percentile"],
+  ["p95()", "95th percentile"],
+  ["p99()", "99th percentile"],
+];
+
+const stages: [string, string][] = [
+  ["patterns", "messages by their form"],
+  ["where ", "filters what the stages before it made"],
+  ["sort by ", "another order"],
+  ["limit ", "so many at most"],
+  ["json ", "takes a text apart"],
+  ["logfmt ", "takes key=value apart"],
+];
+
+const levels = ["error", "warn", "info", "debug", ">=warn", ">=info"];
+
+/** What may stand where the cursor is. */
+export function complete(known: () => Known) {
+  return (context: CompletionContext): CompletionResult | null => {
+    const line = context.state.sliceDoc(0, context.pos);
+    const inQuotes = syntaxTree(context.state).resolveInner(context.pos, -1).name === "Regex";
+    if (inQuotes) return null;
+    const bar = lastBar(line);
+    return bar >= 0 ? afterBar(context, line.slice(bar + 1), known()) : inFilter(context, known());
+  };
+}
+
+function lastBar(line: string): number {
+  let at = -1;
+  let isQuoted = false;
+  for (let i = 0; i < line.length; i++) {
+    if (line[i] === "\\") i += 1;
+    else if (line[i] === '"') isQuoted = !isQuoted;
+    else if (line[i] === "|" && !isQuoted) at = i;
+  }
+  return at;
+}
+
+function inFilter(context: CompletionContext, known: Known): CompletionResult | null {
+  const saved = context.matchBefore(/(^|\s)#[^\s]*$/);
+  if (saved) {
+    const at = saved.text.indexOf("#");
+    return {
+      from: saved.from + at,
+      filter: false,
+      options: known.saved
+        .filter(({ name }) => name.toLowerCase().includes(saved.text.slice(at + 1).toLowerCase()))
+        .map(({ name, query_dsl }) => ({ label: `#${name}`, apply: query_dsl, detail: query_dsl })),
+    };
+  }
+  const value = context.matchBefore(
+    /(?:^|[\s(-])((?:[a-z_]+|(?:attrs|@)(?:\.?[\p{L}\p{N}_-]+|\."[^"]*")+)):[^\s:"()]*$/u,
+  );
+  if (value) return valueOptions(value.text, value.from, known);
+  const word = context.matchBefore(/[\p{L}\p{N}_.]*$/u);
+  if (!word || (word.text === "" && !context.explicit)) return null;
+  return { from: word.from, options: fieldOptions(known, ":"), validFor: /^[\p{L}\p{N}_.]*$/u };
+}
+
+function valueOptions(text: string, from: number, known: Known): CompletionResult | null {
+  const colon = text.indexOf(":");
+  const name = text.slice(0, colon).replace(/^[\s(-]+/, "");
+  const at = from + colon + 1;
+  if (name === "level") {
+    return { from: at, options: levels.map((label) => ({ label, type: "level" })) };
+  }
+  const field = known.fields.find((one) => one.field === name);
+  const options: Completion[] = (field?.values ?? []).map(({ value, count }, i) => ({
+    label: value.slice(0, 120),
+    apply: quoted(value),
+    detail: count.toLocaleString("en-US"),
+    boost: -i,
+    type: "value",
+  }));
+  options.push({ label: "*", detail: "has a value", boost: -90, type: "value" });
+  if (field?.type === "number") {
+    options.push({ label: ">=", detail: "at least", boost: -80, type: "value" });
+  }
+  return { from: at, options };
+}
+
+function fieldOptions(known: Known, suffix: string): Completion[] {
+  const options = columns.map(([label, detail]): Completion => ({
+    label,
+    detail,
+    apply: label + suffix,
+    type: "field",
+    boost: 2,
+  }));
+  for (const { field, type } of known.fields) {
+    if (!field.startsWith("attrs.")) continue;
+    options.push({ label: field, detail: type, apply: field + suffix, type: "field" });
+  }
+  return options;
+}
+
+function afterBar(
+  context: CompletionContext,
+  rest: string,
+  known: Known,
+): CompletionResult | null {
+  const word = context.matchBefore(/[\p{L}\p{N}_."-]*$/u);
+  const from = word?.from ?? context.pos;
+  if (/\(\s*[^()]*$/.test(rest) || /\bby\s+[^|]*$/.test(rest)) {
+    return { from, options: fieldOptions(known, "") };
+  }
+  if (/\)\s+[a-z]*$/.test(rest)) {
+    return { from, options: [{ label: "by", apply: "by ", detail: "a row for each group" }] };
+  }
+  return {
+    from,
+    options: [
+      ...aggregates.map(([label, detail]) => ({ label, detail, type: "function" })),
+      ...stages.map(([label, detail]) => ({ label, detail, type: "keyword", boost: -10 })),
+    ],
+  };
+}

@@ -1,0 +1,166 @@
+/** What clicks do to a query: parts are found by the rules of the language, nothing else of the text is touched. */
+
+/** The filter before the first bar that stands outside quotes, and the bar with all after it. */
+export function splitQuery(query: string): { filter: string; rest: string } {
+  const at = outside(query, (character) => character === "|")[0];
+  if (at === undefined) return { filter: query, rest: "" };
+  return { filter: query.slice(0, at), rest: query.slice(at) };
+}
+
+/** Stages that leave records records; any other makes rows of numbers. */
+const ofRecords = /^(where|json|logfmt|sort|limit|fields)\b/;
+
+/** Whether the query asks for numbers instead of records. */
+export function aggregates(query: string): boolean {
+  return stagesOf(query).some((stage) => stage !== "" && !ofRecords.test(stage));
+}
+
+/** What stands after each bar. */
+function stagesOf(query: string): string[] {
+  const bars = outside(query, (character) => character === "|");
+  return bars.map((at, i) => query.slice(at + 1, bars[i + 1]).trim());
+}
+
+/** What has a course in time: the records and their aggregate, without what orders or limits its rows. */
+export function seriesOf(query: string): string | null {
+  const stages = stagesOf(query);
+  const at = stages.findIndex((stage) => stage !== "" && !ofRecords.test(stage));
+  const aggregate = stages[at];
+  if (aggregate === undefined || /^patterns\b/.test(aggregate)) return null;
+  return `${filterOf(query)} | ${aggregate}`;
+}
+
+/** The filter with what stages add to it: the part that a chart or a list of fields can count. */
+export function filterOf(query: string): string {
+  const kept: string[] = [];
+  for (const stage of stagesOf(query)) {
+    if (!/^(where|json|logfmt)\b/.test(stage)) break;
+    kept.push(stage);
+  }
+  return [splitQuery(query).filter.trim(), ...kept].join(" | ");
+}
+
+/** The places of characters that stand in no quoted text and after no backslash. */
+function outside(
+  query: string,
+  isWanted: (character: string) => boolean,
+): number[] {
+  const places: number[] = [];
+  let quoted = false;
+  for (let i = 0; i < query.length; i++) {
+    const character = query[i] ?? "";
+    if (character === "\\") i += 1;
+    else if (character === '"') quoted = !quoted;
+    else if (!quoted && isWanted(character)) places.push(i);
+  }
+  return places;
+}
+
+/** A value as a query writes it: quoted where it holds what the language would read as something else. */
+export function quoted(value: string): string {
+  if (
+    /^[\p{L}\p{N}_./@%#-]+$/u.test(value) &&
+    !/^(AND|OR|NOT|TO|now.*)$/.test(value)
+  ) {
+    return value;
+  }
+  return `"${value.replace(/[\\"]/g, "\\$&")}"`;
+}
+
+/** A path into attrs as a query names it. */
+export function attributeField(path: string[]): string {
+  return ["attrs", ...path].map((segment) =>
+    /^[\p{L}\p{N}_-]+$/u.test(segment) ? segment : `"${segment.replace(/[\\"]/g, "\\$&")}"`
+  ).join(".");
+}
+
+export type Mode = "in" | "out" | "least" | "has";
+
+export function clause(field: string, value: string, mode: Mode): string {
+  if (mode === "has") return `${field}:*`;
+  if (mode === "least") {
+    return `${field}:>=${field.startsWith("attrs.") ? value : quoted(value)}`;
+  }
+  return `${mode === "out" ? "-" : ""}${field}:${quoted(value)}`;
+}
+
+/** The query with one more condition; what says the opposite makes room for it. */
+export function withClause(
+  query: string,
+  field: string,
+  value: string,
+  mode: Mode,
+): string {
+  const wanted = clause(field, value, mode);
+  const opposite = mode === "in"
+    ? clause(field, value, "out")
+    : mode === "out"
+    ? clause(field, value, "in")
+    : null;
+  const { filter, rest } = splitQuery(query);
+  const terms = topTerms(filter);
+  const has = (text: string) => terms.some((term) => term.text === text);
+  if (!hasTopOr(terms)) {
+    if (has(wanted)) return query;
+    const rival = opposite === null ? undefined : terms.find((term) => term.text === opposite);
+    if (rival) {
+      return `${filter.slice(0, rival.at)}${wanted}${
+        filter.slice(rival.at + rival.text.length)
+      }${rest}`;
+    }
+  }
+  const trimmed = filter.trim();
+  const before = trimmed === "" ? "" : hasTopOr(terms) ? `(${trimmed}) ` : `${trimmed} `;
+  return `${before}${wanted}${rest === "" ? "" : ` ${rest.trim()}`}`;
+}
+
+/** The query with the field's level, and no other condition on it. */
+export function withOnly(query: string, field: string, value: string): string {
+  const { filter, rest } = splitQuery(query);
+  const terms = topTerms(filter);
+  if (hasTopOr(terms)) return withClause(query, field, value, "in");
+  const kept = terms.filter(({ text }) => !new RegExp(`^-?${field}:`).test(text));
+  const filtered = [...kept.map(({ text }) => text), clause(field, value, "in")]
+    .join(" ");
+  return `${filtered}${rest === "" ? "" : ` ${rest.trim()}`}`;
+}
+
+interface Term {
+  text: string;
+  at: number;
+}
+
+/** The terms of a filter that stand in no bracket, operators among them. */
+export function topTerms(filter: string): Term[] {
+  const terms: Term[] = [];
+  let from = -1;
+  let depth = 0;
+  let isQuoted = false;
+  for (let i = 0; i <= filter.length; i++) {
+    const character = filter[i] ?? " ";
+    const isBlank = /[\s\u00a0]/.test(character) && !isQuoted && depth === 0;
+    if (i === filter.length || isBlank) {
+      if (from >= 0) terms.push({ text: filter.slice(from, i), at: from });
+      from = -1;
+      continue;
+    }
+    if (from < 0) from = i;
+    if (character === "\\") i += 1;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && /[([{]/.test(character)) depth += 1;
+    else if (!isQuoted && /[)\]}]/.test(character)) {
+      depth = Math.max(0, depth - 1);
+    }
+  }
+  return terms;
+}
+
+function hasTopOr(terms: Term[]): boolean {
+  return terms.some(({ text }) => text === "OR");
+}
+
+/** The query that counts by a field what the filter finds. */
+export function groupedBy(query: string, field: string): string {
+  const { filter } = splitQuery(query);
+  return `${filter.trim() === "" ? "" : `${filter.trim()} `}| count() by ${field}`;
+}

@@ -1,0 +1,155 @@
+/** How words of the query language are read: the same rules as the service's compiler. */
+
+const blanks = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
+const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
+
+export const isBlank = (character: string): boolean => character === "" || blanks.has(character);
+export const isBracket = (character: string): boolean => brackets.has(character);
+/** What may stand right before a word. */
+export const isBoundary = (character: string): boolean =>
+  isBlank(character) || isBracket(character);
+const endsWord = (character: string): boolean => isBoundary(character) || character === '"';
+
+/** A text as characters at offsets; "" beyond its ends. */
+export type Look = (offset: number) => string;
+
+/** The run of a word, or null where a backslash at the end has nothing to escape. */
+export function runAt(look: Look, from: number): string | null {
+  let text = "";
+  for (let at = from; !endsWord(look(at)); at++) {
+    text += look(at);
+    if (look(at) !== "\\") continue;
+    at += 1;
+    if (look(at) === "") return null;
+    text += look(at);
+  }
+  return text;
+}
+
+/** A quoted text with its quotes, or null where it is not closed. */
+export function quotedAt(look: Look, from: number): string | null {
+  let text = '"';
+  for (let at = from + 1;; at++) {
+    const character = look(at);
+    if (character === "") return null;
+    text += character;
+    if (character === '"') return text;
+    if (character !== "\\") continue;
+    at += 1;
+    if (look(at) === "") return null;
+    text += look(at);
+  }
+}
+
+/** Where the first colon that is not escaped stands, or -1. */
+export function colonIn(text: string): number {
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === ":") return at;
+    if (text[at] === "\\") at += 1;
+  }
+  return -1;
+}
+
+/** The name of a field with its colon, where a condition begins. */
+export function conditionAt(look: Look, from: number): string | null {
+  let name = "";
+  let run = runAt(look, from);
+  if (run === null) return null;
+  if (colonIn(run) < 0 && !/^(@|(@.*|attrs(\..*)?)\.)$/s.test(run)) return null;
+  for (;;) {
+    const colon = colonIn(run);
+    if (colon >= 0) return name + run.slice(0, colon + 1);
+    name += run;
+    let at = from + name.length;
+    if (look(at) === '"') {
+      const quoted = quotedAt(look, at);
+      if (quoted === null) return null;
+      name += quoted;
+      at += quoted.length;
+    }
+    run = runAt(look, at);
+    if (run === null || (run === "" && look(at) !== '"')) return null;
+  }
+}
+
+const columns = new Set(["service", "env", "req_id", "user_id", "route"]);
+const segment = String.raw`(?:[\p{L}\p{Nd}_-]+|"(?:[^"\\]|\\[\s\S])*")`;
+const attributePath = new RegExp(`^(?:attrs\\.|@)${segment}(?:\\.${segment})*$`, "u");
+
+export type FieldKind = "time" | "id" | "level" | "any" | "msg" | "text" | "host" | "attrs";
+
+export function fieldKind(name: string): FieldKind | null {
+  if (name === "ts" || name === "received_at") return "time";
+  if (/^(id|level|any|msg|host)$/.test(name)) return name as FieldKind;
+  if (columns.has(name)) return "text";
+  return attributePath.test(name) && name !== "@timestamp" ? "attrs" : null;
+}
+
+/** The text that a word or a quoted text stands for; wildcards as they are written. */
+export function textOf(token: string): string {
+  const inner = token.startsWith('"') ? token.slice(1, -1) : token;
+  return inner.replace(/\\([\s\S])/g, "$1");
+}
+
+export function hasWildcard(token: string): boolean {
+  return !token.startsWith('"') && /[*?]/.test(token.replace(/\\[\s\S]/g, ""));
+}
+
+const level =
+  /^(debug|trace|info|notice|information|warn|warning|error|err|critical|crit|fatal|panic|alert|emerg|emergency|[1-6]\d(\.\d+)?)$/;
+
+export function isLevel(token: string): boolean {
+  return !hasWildcard(token) && level.test(textOf(token).toLowerCase());
+}
+
+export function isUuid(token: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(textOf(token));
+}
+
+const duration = String.raw`\d{1,15}(?:\.\d{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)`;
+const time = new RegExp(`^-?${duration}(?: ?${duration})*$`);
+const size = /^\d{1,15}(?:\.\d{1,9})? ?(?:[kmgtp]i?)?b$/i;
+
+export type Measure = "number" | "time" | "size";
+
+/** What a literal of a comparison measures, or null where it is no number. */
+export function measureOf(token: string): Measure | null {
+  if (token.startsWith('"')) return null;
+  const text = textOf(token);
+  if (new TextEncoder().encode(text).length <= 64) {
+    if (time.test(text)) return "time";
+    if (size.test(text) && !/[\u0080-\uffff]/.test(text)) return "size";
+  }
+  if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return null;
+  return Number(/[eE][+-]?(\d+)$/.exec(text)?.[1] ?? 0) > 400 ? null : "number";
+}
+
+/** A text that is written like a network of addresses, and is none. */
+export function isNoNetwork(token: string): boolean {
+  if (!/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(token)) return false;
+  const [address, prefix] = token.split("/");
+  const isAddress = address?.split(".").every((part) =>
+    Number(part) < 256 && String(Number(part)) === part
+  );
+  return !isAddress || Number(prefix) > 32;
+}
+
+const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
+const century = 3155760000;
+const isoTime =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:[Zz]|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)?)?$/;
+
+export function isTime(token: string): boolean {
+  const text = textOf(token);
+  const shift = /^(?:now|(?:now)?([+-]\d{1,10})([smhdw]))$/.exec(text);
+  if (shift) {
+    const seconds = Number(shift[1] ?? 0) * (unitSeconds[shift[2] ?? ""] ?? 0);
+    return Math.abs(seconds) <= century;
+  }
+  const match = isoTime.exec(text);
+  if (!match) return false;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return year > 0 && date.getUTCFullYear() === year && date.getUTCMonth() === month - 1;
+}

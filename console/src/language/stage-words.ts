@@ -1,0 +1,77 @@
+import { fieldKind, isBlank, type Look, quotedAt } from "./reading.ts";
+import type { Can, Found } from "./tokenizer.ts";
+
+/** The words of a stage that are always the same. */
+const words: Record<string, string[]> = {
+  Where: ["where"],
+  Having: ["where"],
+  Extract: ["json", "logfmt"],
+  Sort: ["sort"],
+  Limit: ["limit"],
+  Fields: ["fields"],
+  Patterns: ["patterns"],
+  By: ["by"],
+  As: ["as"],
+  Asc: ["asc"],
+  Desc: ["desc"],
+  AndOp: ["AND"],
+  PlainFunction: ["count", "rate"],
+  FieldFunction: ["count_distinct"],
+  EdgeFunction: ["min", "max"],
+  HavingOp: ["<", ">", "=", "<=", ">=", "!="],
+};
+
+/** Words that are known by their form. */
+const forms: Record<string, (text: string) => boolean> = {
+  NumberFunction: (text) => /^(sum|avg|p(100|\d{1,2}(\.\d{1,4})?))$/.test(text),
+  TextFieldName: (text) => /^(msg|text|host|attrs)$/.test(fieldKind(text) ?? ""),
+  AttrFieldName: (text) => fieldKind(text) === "attrs",
+  EdgeFieldName: (text) => /^(attrs|time)$/.test(fieldKind(text) ?? ""),
+  AnyFieldName: (text) => !/^(any)?$/.test(fieldKind(text) ?? ""),
+  NewName: (text) => /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(text),
+  Duration: (text) => /^[1-9]\d{0,4}[smhdw]$/.test(text),
+  Count: (text) => /^[1-9]\d{0,5}$/.test(text),
+  HavingNumber: (text) =>
+    /^-?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/.test(text) && Number.isFinite(Number(text)) &&
+    (Number(text) !== 0 || !/[1-9]/.test(text.replace(/[eE].*/, ""))),
+  ColumnName: () => true,
+};
+
+/** Where a filter cannot go on: within a stage, or where one begins. */
+const places = [...Object.keys(words), ...Object.keys(forms)].filter((name) => name !== "AndOp");
+
+export function isStagePlace(can: Can): boolean {
+  return places.some(can);
+}
+
+/** A word of a stage, in which quotes belong to names, and commas, brackets and comparisons end them. */
+export function stageWordAt(look: Look, can: Can): Found | null {
+  const length = lengthAt(look);
+  if (length === 0) return null;
+  let text = "";
+  for (let at = 0; at < length; at++) text += look(at);
+  for (const [name, known] of Object.entries(words)) {
+    if (known.includes(text) && can(name)) return { name, length };
+  }
+  if (/^[<>=!]/.test(text)) return null;
+  for (const [name, fits] of Object.entries(forms)) {
+    if (can(name) && fits(text)) return { name, length };
+  }
+  return null;
+}
+
+function lengthAt(look: Look): number {
+  let length = 0;
+  for (;;) {
+    const character = look(length);
+    if (character === '"') {
+      const quoted = quotedAt(look, length);
+      if (quoted === null) break;
+      length += quoted.length;
+    } else if (character === "" || isBlank(character) || /[(),|<>=!]/.test(character)) break;
+    else length += 1;
+  }
+  if (length > 0) return length;
+  if (/[<>!]/.test(look(0)) && look(1) === "=") return 2;
+  return /[<>=]/.test(look(0)) ? 1 : 0;
+}

@@ -1,0 +1,186 @@
+import { ExternalTokenizer } from "@lezer/lr";
+import {
+  colonIn,
+  conditionAt,
+  fieldKind,
+  hasWildcard,
+  isBlank,
+  isBoundary,
+  isBracket,
+  isLevel,
+  isNoNetwork,
+  isTime,
+  isUuid,
+  type Look,
+  measureOf,
+  quotedAt,
+  runAt,
+  textOf,
+} from "./reading.ts";
+import { isRegex } from "./regex.ts";
+import { isStagePlace, stageWordAt } from "./stage-words.ts";
+
+const fieldTokens = {
+  time: "TimeField",
+  id: "IdField",
+  level: "LevelField",
+  any: "AnyField",
+  msg: "MsgField",
+  text: "TextField",
+  host: "HostField",
+  attrs: "AttrField",
+};
+
+const values: [string, (token: string) => boolean][] = [
+  ["TimeValue", isTime],
+  ["IdValue", isUuid],
+  ["LevelValue", isLevel],
+  ["NumberValue", (token) => measureOf(token) !== null],
+  ["PlainValue", (token) => !hasWildcard(token)],
+  ["SearchValue", (token) => token !== "*" && token !== '""'],
+  ["NetworkValue", (token) => !isNoNetwork(token)],
+  ["WordValue", (token) => textOf(token) !== ""],
+  ["SignedValue", () => true],
+  ["TextValue", () => true],
+];
+
+const signs = [["i=", "CaseSign"], ["w=", "WordSign"], ["=", "ExactSign"]] as const;
+
+export interface Found {
+  name: string;
+  length: number;
+}
+
+export type Can = (name: string) => boolean;
+
+/** Reads the words of a query; what one is depends on what may stand at its place. */
+export function wordTokenizer(terms: Record<string, number>): ExternalTokenizer {
+  return new ExternalTokenizer((input, stack) => {
+    const can: Can = (name) => stack.canShift(terms[name] ?? -1);
+    const look: Look = (offset) => {
+      const code = input.peek(offset);
+      return code < 0 ? "" : String.fromCharCode(code);
+    };
+    const found = tokenAt(look, can);
+    if (found) input.acceptToken(terms[found.name] ?? -1, found.length);
+  }, { contextual: true });
+}
+
+function tokenAt(look: Look, can: Can): Found | null {
+  if (isBlank(look(0)) || isBracket(look(0))) return null;
+  if (isStagePlace(can)) return stageWordAt(look, can);
+  if (can("Regex")) return regexAt(look);
+  if (can("To")) return exactly(look, "TO", "To");
+  if (values.some(([name]) => can(name))) return valueAt(look, can);
+  return termAt(look, can);
+}
+
+/** A word of a filter: an operator, the beginning of a condition, or free text. */
+function termAt(look: Look, can: Can): Found | null {
+  if (!isApart(look)) return null;
+  if (look(0) === '"') {
+    const quoted = quotedAt(look, 0);
+    return quoted !== null && quoted.length > 2 ? { name: "Quoted", length: quoted.length } : null;
+  }
+  const run = runAt(look, 0);
+  if (run === null) return null;
+  const isFollowedByQuote = look(run.length) === '"';
+  if (run === "AND" || run === "OR" || run === "NOT") {
+    const name = `${run[0]}${run.slice(1).toLowerCase()}Op`;
+    return can(name) && !isFollowedByQuote ? { name, length: run.length } : null;
+  }
+  if (run.startsWith("-")) {
+    const follows = look(1);
+    const isNegating = run.length > 1 || follows === "(" || follows === '"';
+    return isNegating ? { name: "Minus", length: 1 } : null;
+  }
+  const condition = conditionAt(look, 0);
+  if (condition !== null) return fieldAt(look, condition);
+  if (colonIn(run) >= 0 || isFollowedByQuote || /^[<>~]/.test(run)) return null;
+  return { name: "Word", length: run.length };
+}
+
+function fieldAt(look: Look, condition: string): Found | null {
+  const kind = fieldKind(condition.slice(0, -1));
+  const follows = look(condition.length);
+  if (kind === null || isBlank(follows) || /[)\]}|]/.test(follows)) return null;
+  return { name: fieldTokens[kind], length: condition.length };
+}
+
+/** A value of a field: after its colon, after a sign or an operator, within a list or a range. */
+function valueAt(look: Look, can: Can): Found | null {
+  // Right after the colon, where signs and operators may stand.
+  const isFirst = can("Tilde") || can("ExactSign");
+  if (look(0) === '"') {
+    const quoted = quotedAt(look, 0);
+    return quoted !== null && isBoundary(look(quoted.length)) ? named(quoted, can) : null;
+  }
+  const run = runAt(look, 0);
+  if (run === null) return null;
+  if (isFirst) {
+    const sign = signs.find(([text]) => run.startsWith(text));
+    if (sign) return can(sign[1]) ? { name: sign[1], length: sign[0].length } : null;
+    if (/^[<>]/.test(run)) {
+      return can("CompareOp") ? { name: "CompareOp", length: run[1] === "=" ? 2 : 1 } : null;
+    }
+    if (run.startsWith("~")) {
+      return can("Tilde") && run === "~" ? { name: "Tilde", length: 1 } : null;
+    }
+  }
+  if (!isBoundary(look(run.length))) return null;
+  if (can("OrOp") && run === "OR") return { name: "OrOp", length: 2 };
+  if (isInList(look) && /^(AND|OR|NOT)$/.test(run)) return null;
+  if (run === "*" && can("Star")) return { name: "Star", length: 1 };
+  if (run === "*" && can("OpenBound")) return { name: "OpenBound", length: 1 };
+  return named(run, can);
+}
+
+/** Whether the bracket that is open here is that of a list: the only round one that holds values. */
+function isInList(look: Look): boolean {
+  let before = -1;
+  while (isBlank(look(before)) && look(before) !== "") before -= 1;
+  if (look(before) === "(") return true;
+  // A further value of a list stands after white space or a bracket; a first one after its field.
+  return before < -1 && !isOperator(look, before) && !isRangeBound(look, before);
+}
+
+/** `>` and `=` may have white space after them, and their value is no further one of a list. */
+function isOperator(look: Look, at: number): boolean {
+  return /[<>=]/.test(look(at));
+}
+
+function isRangeBound(look: Look, at: number): boolean {
+  if (/[[{]/.test(look(at))) return true;
+  return look(at) === "O" && look(at - 1) === "T" && isBoundary(look(at - 2));
+}
+
+function named(token: string, can: Can): Found | null {
+  const fit = values.find(([name, test]) => can(name) && test(token));
+  return fit ? { name: fit[0], length: token.length } : null;
+}
+
+function regexAt(look: Look): Found | null {
+  if (look(0) !== '"') return null;
+  const quoted = quotedAt(look, 0);
+  if (quoted === null || !isBoundary(look(quoted.length))) return null;
+  return isRegex(quoted.slice(1, -1)) ? { name: "Regex", length: quoted.length } : null;
+}
+
+function exactly(look: Look, word: string, name: string): Found | null {
+  const isThere = runAt(look, 0) === word && isBoundary(look(word.length));
+  return isThere ? { name, length: word.length } : null;
+}
+
+/** Nothing but the minus signs of this very term stands before it, or the word of its stage. */
+function isApart(look: Look): boolean {
+  let before = -1;
+  while (look(before) === "-") before -= 1;
+  return isBoundary(look(before)) || followsWhere(look);
+}
+
+function followsWhere(look: Look): boolean {
+  if ([..."erehw"].some((character, i) => look(-1 - i) !== character)) return false;
+  let before = -6;
+  while (isBlank(look(before)) && look(before) !== "") before -= 1;
+  return look(before) === "|";
+}

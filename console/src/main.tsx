@@ -1,0 +1,39 @@
+import { QueryClient } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app/app.tsx";
+import { loadConfig, StartError } from "./service/config.ts";
+import { retryDelay, shouldRetry } from "./service/hooks.ts";
+import { openSession } from "./signin/open-session.ts";
+import { showTheme } from "./shared/preferences.ts";
+import "./styles/index.css";
+
+const root = createRoot(document.getElementById("root") as HTMLElement);
+showTheme();
+
+try {
+  const config = await loadConfig();
+  const session = await openSession(config);
+  const queries = new QueryClient({
+    defaultOptions: {
+      queries: {
+        retry: shouldRetry,
+        retryDelay,
+        staleTime: 15_000,
+        refetchOnWindowFocus: false,
+      },
+    },
+  });
+  root.render(
+    <StrictMode>
+      <App config={config} session={session} queries={queries} />
+    </StrictMode>,
+  );
+} catch (error) {
+  const words = error instanceof StartError ? error.message : "The console could not start.";
+  root.render(
+    <main className="start-error">
+      <p role="alert">{words}</p>
+    </main>,
+  );
+}

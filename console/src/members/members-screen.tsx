@@ -1,0 +1,164 @@
+import { useState } from "react";
+import { useChange, useOperation } from "../service/hooks.ts";
+import { useSession } from "../service/session.ts";
+import { Confirm } from "../shared/confirm.tsx";
+import { Badge, Dialog, Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { ago } from "../shared/format.ts";
+import { plain } from "../shared/plain.ts";
+
+interface Member {
+  user_id: string;
+  role: string;
+  email?: string | null;
+  created_at?: string | null;
+}
+
+const roles = ["owner", "admin", "member"];
+const may: Record<string, string> = {
+  owner: "everything, members too",
+  admin: "also keys, settings and deletion",
+  member: "reads, searches, keeps saved searches and alert rules",
+};
+
+export default function MembersScreen() {
+  const me = useSession().claims()?.user;
+  const [isNew, setNew] = useState(false);
+  const [doomed, setDoomed] = useState<Member | null>(null);
+  const members = useOperation<Member[]>("list_members", { p_limit: 1000 });
+  const touched = ["list_members"];
+  const set = useChange<Record<string, unknown>>("set_member_role", touched);
+  const remove = useChange<Record<string, unknown>>("remove_member", touched);
+  // An operation that is not there is PostgREST's own 404.
+  const isMissing = members.error?.status === 404;
+  return (
+    <div className="page">
+      <ScreenHead title="Members" about="Who belongs to this tenant, and what they may do.">
+        {members.data && (
+          <button
+            type="button"
+            className="button primary"
+            onClick={() => setNew(true)}
+          >
+            Add a member
+          </button>
+        )}
+      </ScreenHead>
+      {isMissing
+        ? (
+          <Empty title="This project's database does not manage members yet">
+            <p>Apply its migrations, or keep members in the SQL editor as before.</p>
+          </Empty>
+        )
+        : <ErrorNote error={members.error} retry={() => void members.refetch()} />}
+      <ErrorNote error={set.error} />
+      {members.isPending && !members.error && <Skeleton />}
+      {members.data?.length === 0 && (
+        <Empty title="This tenant does not use roles">
+          <p>Each of its users may do everything. The first member that you add changes that.</p>
+        </Empty>
+      )}
+      {members.data && members.data.length > 0 && (
+        <div className="table-scroll" tabIndex={0} role="region" aria-label="Members">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">User</th>
+                <th scope="col">Role</th>
+                <th scope="col">Since</th>
+                <th scope="col">
+                  <span className="hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {members.data.map((member) => (
+                <tr key={member.user_id}>
+                  <th scope="row">
+                    {plain(member.email ?? "")}
+                    <code className="cell-code">{member.user_id}</code>
+                    {member.user_id === me && <Badge tone="info">you</Badge>}
+                  </th>
+                  <td>
+                    <select
+                      aria-label={`Role of ${member.email ?? member.user_id}`}
+                      value={member.role}
+                      disabled={set.isPending}
+                      onChange={(event) =>
+                        set.mutate({ p_user_id: member.user_id, p_role: event.target.value })}
+                    >
+                      {roles.map((role) => <option key={role}>{role}</option>)}
+                    </select>
+                    <span className="about role-words">{may[member.role]}</span>
+                  </td>
+                  <td>{member.created_at ? ago(member.created_at) : "–"}</td>
+                  <td className="tools">
+                    <button
+                      type="button"
+                      className="button small danger"
+                      onClick={() => setDoomed(member)}
+                    >
+                      Remove
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {isNew && <NewMember onClose={() => setNew(false)} />}
+      {doomed && (
+        <Confirm
+          title="Remove the member?"
+          action="Remove"
+          change={remove}
+          parameters={{ p_user_id: doomed.user_id }}
+          onClose={() => setDoomed(null)}
+        >
+          <strong>{plain(doomed.email ?? doomed.user_id)}</strong>{" "}
+          sees nothing of this tenant any more.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function NewMember({ onClose }: { onClose: () => void }) {
+  const [who, setWho] = useState("");
+  const [role, setRole] = useState("member");
+  const add = useChange<Record<string, unknown>>("add_member", ["list_members"]);
+  return (
+    <Dialog title="Add a member" onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const text = who.trim();
+          const whom = text.includes("@") ? { p_email: text } : { p_user_id: text };
+          add.mutate({ ...whom, p_role: role }, { onSuccess: onClose });
+        }}
+      >
+        <label className="field">
+          <span>Email address or user id</span>
+          <input
+            required
+            autoFocus
+            value={who}
+            onChange={(event) => setWho(event.target.value)}
+          />
+        </label>
+        <label className="field">
+          <span>Role</span>
+          <select value={role} onChange={(event) => setRole(event.target.value)}>
+            {roles.map((one) => <option key={one} value={one}>{one}: {may[one]}</option>)}
+          </select>
+        </label>
+        <ErrorNote error={add.error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="button primary" disabled={add.isPending}>Add</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

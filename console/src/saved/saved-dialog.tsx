@@ -1,0 +1,118 @@
+import { useState } from "react";
+import { useChange, useOperation } from "../service/hooks.ts";
+import { Dialog, ErrorNote } from "../shared/controls.tsx";
+
+export interface SavedSearch {
+  id: string;
+  name: string;
+  description: string | null;
+  query_dsl: string;
+  category: string | null;
+  is_shared: boolean;
+  tags: string[];
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  last_run_at: string | null;
+  run_count: number;
+}
+
+const touched = ["list_saved_searches", "get_saved_search_categories", "check_plan_feature"];
+
+/** Makes a saved search, or changes one. */
+export function SavedDialog({ initial, onClose }: {
+  initial: Partial<SavedSearch>;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState(initial.name ?? "");
+  const [query, setQuery] = useState(initial.query_dsl ?? "");
+  const [description, setDescription] = useState(initial.description ?? "");
+  const [category, setCategory] = useState(initial.category ?? "");
+  const [tags, setTags] = useState(initial.tags?.join(", ") ?? "");
+  const [isShared, setShared] = useState(initial.is_shared ?? false);
+  const categories = useOperation<string[]>("get_saved_search_categories");
+  const save = useChange(initial.id ? "update_saved_search" : "create_saved_search", touched);
+  const submit = () =>
+    save.mutate({
+      ...(initial.id ? { p_id: initial.id } : {}),
+      p_name: name,
+      p_query_dsl: query,
+      p_description: description,
+      p_category: category,
+      p_is_shared: isShared,
+      p_tags: tags.split(",").map((tag) => tag.trim()).filter(Boolean),
+    }, { onSuccess: onClose });
+  return (
+    <Dialog title={initial.id ? "Change the saved search" : "Save this search"} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <label className="field">
+          <span>Name</span>
+          <input
+            required
+            maxLength={200}
+            value={name}
+            autoFocus
+            onChange={(event) =>
+              setName(event.target.value)}
+          />
+        </label>
+        <label className="field">
+          <span>Query</span>
+          <textarea
+            className="mono"
+            required
+            spellCheck={false}
+            value={query}
+            onChange={(event) =>
+              setQuery(event.target.value)}
+          />
+        </label>
+        <label className="field">
+          <span>Description</span>
+          <input
+            maxLength={2000}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        </label>
+        <div className="form-pair">
+          <label className="field">
+            <span>Category</span>
+            <input
+              list="categories"
+              maxLength={100}
+              value={category}
+              onChange={(event) => setCategory(event.target.value)}
+            />
+            <datalist id="categories">
+              {categories.data?.map((one) => <option key={one} value={one} />)}
+            </datalist>
+          </label>
+          <label className="field">
+            <span>Tags, with commas between</span>
+            <input value={tags} onChange={(event) => setTags(event.target.value)} />
+          </label>
+        </div>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={isShared}
+            onChange={(event) => setShared(event.target.checked)}
+          />
+          Everyone of this tenant can read and run it
+        </label>
+        <ErrorNote error={save.error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="button primary" disabled={save.isPending}>Save</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,138 @@
+import { useMemo, useState } from "react";
+import { go } from "../address/address.ts";
+import { useChange, useOperation, useService } from "../service/hooks.ts";
+import { useSession } from "../service/session.ts";
+import { Confirm } from "../shared/confirm.tsx";
+import { Badge, Empty, ErrorNote, IconButton, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { ago } from "../shared/format.ts";
+import { plain } from "../shared/plain.ts";
+import { SavedDialog, type SavedSearch } from "./saved-dialog.tsx";
+
+const touched = ["list_saved_searches", "get_saved_search_categories", "check_plan_feature"];
+
+export default function SavedScreen() {
+  const me = useSession().claims()?.user;
+  const [whose, setWhose] = useState<"all" | "mine">("all");
+  const [category, setCategory] = useState("");
+  const [edited, setEdited] = useState<Partial<SavedSearch> | null>(null);
+  const [doomed, setDoomed] = useState<SavedSearch | null>(null);
+  const list = useOperation<SavedSearch[]>("list_saved_searches", {
+    include_shared: whose === "all",
+    p_limit: 1000,
+  }, { keep: true });
+  const plan = useOperation<{ maxCount: number; currentCount: number }>("check_plan_feature", {
+    p_feature: "saved_searches",
+  });
+  const remove = useChange<{ p_id: string }>("delete_saved_search", touched);
+  const categories = useMemo(
+    () => [...new Set(list.data?.flatMap((one) => one.category ?? []) ?? [])].sort(),
+    [list.data],
+  );
+  const shown = (list.data ?? []).filter((one) => category === "" || one.category === category);
+  return (
+    <div className="page">
+      <ScreenHead
+        title="Saved searches"
+        about={plan.data && `${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
+      >
+        <button type="button" className="button primary" onClick={() => setEdited({})}>
+          New saved search
+        </button>
+      </ScreenHead>
+      <div className="filters">
+        <fieldset className="segments">
+          <legend>Show</legend>
+          {(["all", "mine"] as const).map((one) => (
+            <label key={one}>
+              <input
+                type="radio"
+                name="whose"
+                checked={whose === one}
+                onChange={() => setWhose(one)}
+              />
+              {one === "all" ? "mine and shared" : "mine"}
+            </label>
+          ))}
+        </fieldset>
+        {categories.length > 0 && (
+          <select
+            aria-label="Category"
+            value={category}
+            onChange={(event) => setCategory(event.target.value)}
+          >
+            <option value="">All categories</option>
+            {categories.map((one) => <option key={one} value={one}>{plain(one)}</option>)}
+          </select>
+        )}
+      </div>
+      <ErrorNote error={list.error} retry={() => void list.refetch()} />
+      {list.isPending && !list.error && <Skeleton />}
+      {list.data && shown.length === 0 && (
+        <Empty title="No saved searches yet">
+          <p>Write a query and press the star beside it, or begin here.</p>
+        </Empty>
+      )}
+      <ul className="cards">
+        {shown.map((one) => (
+          <SavedCard
+            key={one.id}
+            saved={one}
+            isMine={one.created_by === me}
+            onEdit={() => setEdited(one)}
+            onDelete={() => setDoomed(one)}
+          />
+        ))}
+      </ul>
+      {edited && <SavedDialog initial={edited} onClose={() => setEdited(null)} />}
+      {doomed && (
+        <Confirm
+          title="Delete the saved search?"
+          action="Delete"
+          change={remove}
+          parameters={{ p_id: doomed.id }}
+          onClose={() => setDoomed(null)}
+        >
+          <strong>{plain(doomed.name)}</strong> is gone for everyone who uses it.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function SavedCard({ saved, isMine, onEdit, onDelete }: {
+  saved: SavedSearch;
+  isMine: boolean;
+  onEdit: () => void;
+  onDelete: () => void;
+}) {
+  const service = useService();
+  const run = () => {
+    // The run is counted; what it finds the search page asks for itself.
+    void service.call("run_saved_search", { p_id: saved.id, p_limit: 1 }).catch(() => {});
+    go({ screen: "search", parameters: { q: saved.query_dsl } });
+  };
+  return (
+    <li className="card">
+      <div className="card-head">
+        <button type="button" className="card-title" onClick={run}>{plain(saved.name)}</button>
+        {saved.is_shared && <Badge tone="info">{isMine ? "shared" : "a colleague's"}</Badge>}
+        {saved.category && <Badge tone="plain">{plain(saved.category)}</Badge>}
+        {saved.tags.map((tag) => <Badge key={tag} tone="plain">#{plain(tag)}</Badge>)}
+        <span className="spring" />
+        <span className="about">
+          {saved.run_count === 0
+            ? "never run"
+            : `run ${saved.run_count}×, ${ago(saved.last_run_at)}`}
+        </span>
+        {isMine && (
+          <>
+            <IconButton icon="more" label={`Change ${saved.name}`} onClick={onEdit} />
+            <IconButton icon="close" label={`Delete ${saved.name}`} onClick={onDelete} />
+          </>
+        )}
+      </div>
+      <code className="card-query">{plain(saved.query_dsl)}</code>
+      {saved.description && <p className="about">{plain(saved.description)}</p>}
+    </li>
+  );
+}

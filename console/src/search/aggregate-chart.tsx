@@ -1,0 +1,80 @@
+import { useMemo } from "react";
+import { seriesOf } from "../language/edit.ts";
+import { useOperation } from "../service/hooks.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { plain } from "../shared/plain.ts";
+import { type Run, runRange } from "./use-search.ts";
+
+interface Series {
+  interval_seconds: number;
+  series: { group: Record<string, string | null> | null; points: [string, number | null][] }[];
+}
+
+/** So many lines can be told apart. */
+const most = 8;
+
+/** The first aggregate over time, a line for each of the largest groups. */
+export function AggregateChart({ run }: { run: Run }) {
+  const { zone } = usePreferences();
+  const query = seriesOf(run.query);
+  const answer = useOperation<Series>("log_series", {
+    p_query_dsl: query ?? "",
+    p_ts_from: run.instants?.from,
+    p_ts_to: run.instants?.to,
+    p_buckets: 90,
+  }, { enabled: run.instants !== null && query !== null, keep: true });
+  const lines = useMemo(() => answer.data?.series.slice(0, most) ?? [], [answer.data]);
+  const times = useMemo(
+    () => lines[0]?.points.map(([ts]) => Date.parse(ts) / 1000) ?? [],
+    [lines],
+  );
+  const series = useMemo<ChartSeries[]>(() =>
+    lines.map(({ group, points }, i) => ({
+      label: labelOf(group),
+      colour: `--series-${i + 1}`,
+      values: points.map(([, value]) => value),
+    })), [lines]);
+  const from = run.instants?.from ?? "";
+  const to = run.instants?.to ?? "";
+  const range = useMemo<[number, number]>(
+    () => [Date.parse(from) / 1000, Date.parse(to) / 1000],
+    [from, to],
+  );
+  if (query === null || answer.error || times.length < 2) return null;
+  return (
+    <figure className="series">
+      <TimeChart
+        times={times}
+        series={series}
+        kind="lines"
+        zone={zone}
+        height={160}
+        range={range}
+        onBrush={(start, end) =>
+          runRange({
+            from: new Date(Math.floor(start) * 1000).toISOString(),
+            to: new Date(Math.ceil(end) * 1000).toISOString(),
+          })}
+        onReset={() => history.back()}
+        label="The first aggregate over time"
+      />
+      {series.length > 1 && (
+        <figcaption className="series-legend">
+          {series.map(({ label }, i) => (
+            <span key={label}>
+              <i className={`swatch series-${i + 1}`} />
+              <bdi>{label}</bdi>
+            </span>
+          ))}
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+function labelOf(group: Record<string, string | null> | null): string {
+  if (group === null) return "all others";
+  return Object.values(group).map((value) => plain(value ?? "none").slice(0, 60)).join(", ") ||
+    "value";
+}

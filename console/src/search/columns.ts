@@ -1,0 +1,33 @@
+import type { LogRecord } from "../service/records.ts";
+
+/** The columns of the address: names with commas between, where a name may be quoted in parts. */
+export function columnsOf(text: string | undefined): string[] {
+  return text?.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? [];
+}
+
+/** The segments of a path as a query names it. */
+export function segmentsOf(field: string): string[] {
+  const parts = field.match(/"(?:\\.|[^"\\])*"|[^."]+/g) ?? [];
+  return parts.map((part) =>
+    part.startsWith('"') ? part.slice(1, -1).replace(/\\(.)/gs, "$1") : part
+  );
+}
+
+/** What a record has in a field; undefined where it has nothing. */
+export function valueOf(record: LogRecord, field: string): unknown {
+  const [head, ...path] = segmentsOf(field);
+  if (head !== "attrs") return record[head as keyof LogRecord];
+  return descend(record.attrs, path) ??
+    (path.length > 1 ? record.attrs?.[path.join(".")] : undefined);
+}
+
+function descend(value: unknown, path: string[]): unknown {
+  let now = value;
+  for (const segment of path) {
+    if (
+      typeof now !== "object" || now === null || !Object.hasOwn(now, segment)
+    ) return undefined;
+    now = (now as Record<string, unknown>)[segment];
+  }
+  return now;
+}

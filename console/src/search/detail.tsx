@@ -1,0 +1,118 @@
+import { useState } from "react";
+import { writeAddress } from "../address/address.ts";
+import { wholeTime } from "../address/range.ts";
+import type { Mode } from "../language/edit.ts";
+import { exactJson } from "../service/numbers.ts";
+import type { LogRecord } from "../service/records.ts";
+import { CopyButton } from "../shared/controls.tsx";
+import { bytes } from "../shared/format.ts";
+import { Icon } from "../shared/icons.tsx";
+import { usePreferences } from "../shared/preferences.ts";
+import { LogText } from "../shared/text.tsx";
+import { ContextDialog } from "./context-dialog.tsx";
+import { Tree } from "./tree.tsx";
+
+const fields = [
+  "level",
+  "service",
+  "host",
+  "env",
+  "route",
+  "req_id",
+  "user_id",
+] as const;
+
+/** So much of a message is shown at once; the rest on request. */
+const firstPart = 4000;
+
+/** A record in full: message, fields, attributes as a tree, each value with what can be done with it. */
+export function Detail({ record, onFilter }: {
+  record: LogRecord;
+  onFilter: (field: string, value: string, mode: Mode) => void;
+}) {
+  const { zone } = usePreferences();
+  const [isRaw, setRaw] = useState(false);
+  const [hasContext, setContext] = useState(false);
+  const link = () =>
+    `${location.origin}${location.pathname}${
+      writeAddress({
+        screen: "search",
+        parameters: { id: record.id, at: record.ts },
+      })
+    }`;
+  const known = Object.fromEntries(
+    fields.filter((name) => record[name] !== null).map((
+      name,
+    ) => [name, record[name]]),
+  );
+  return (
+    <div role="row" className="detail">
+      <div role="gridcell" className="detail-cell">
+        <div className="detail-tools">
+          <time
+            dateTime={record.ts}
+            title={`received ${wholeTime(record.received_at, zone)}`}
+          >
+            {wholeTime(record.ts, zone)}
+          </time>
+          <span className="spring" />
+          <button
+            type="button"
+            className="button small"
+            onClick={() => setContext(true)}
+          >
+            <Icon name="context" />Context
+          </button>
+          <CopyButton text={() => exactJson(record)} label="Copy JSON" />
+          <CopyButton text={link} label="Copy link" />
+          <button
+            type="button"
+            className="button small"
+            aria-pressed={isRaw}
+            onClick={() => setRaw(!isRaw)}
+          >
+            JSON
+          </button>
+        </div>
+        {isRaw ? <LongText text={exactJson(record)} className="raw" /> : (
+          <>
+            {record.msg !== null && <LongText text={record.msg} className="message" />}
+            <Tree value={known} path={[]} onFilter={onFilter} />
+            {record.attrs && Object.keys(record.attrs).length > 0 && (
+              <Tree value={record.attrs} path={["attrs"]} onFilter={onFilter} />
+            )}
+          </>
+        )}
+      </div>
+      {hasContext && (
+        <ContextDialog
+          record={record}
+          onClose={() => setContext(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+export function LongText(
+  { text, className }: { text: string; className: string },
+) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = text.length > firstPart;
+  return (
+    <div className={className}>
+      <pre tabIndex={0}>
+        <LogText text={isLong && !isWhole ? `${text.slice(0, firstPart)}…` : text} links />
+      </pre>
+      {isLong && (
+        <button
+          type="button"
+          className="button small quiet"
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? "Show less" : `Show all of it (${bytes(new Blob([text]).size)})`}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,98 @@
+import { useEffect, useState } from "react";
+import { useChange, useOperation, useService } from "../service/hooks.ts";
+import type { Page } from "../service/records.ts";
+import { CopyButton, ErrorNote } from "../shared/controls.tsx";
+import { senders } from "./senders.ts";
+
+interface CreatedKey {
+  key_value: string;
+}
+
+/** A project without a single event: how to send one, with a fresh key filled in, and a watch for the first. */
+export function EmptyProject({ onFirst }: { onFirst: () => void }) {
+  const service = useService();
+  const [chosen, setChosen] = useState(0);
+  const create = useChange<{ p_name: string }, CreatedKey>("create_api_key", ["list_api_keys"]);
+  const key = create.data?.key_value ?? null;
+  const sender = senders[chosen] ?? senders[0];
+  const text = sender?.text(service.url, key ?? "YOUR_API_KEY") ?? "";
+  return (
+    <div className="first-event">
+      <h2>Send the first event</h2>
+      <p className="about">
+        Nothing has come in yet. Make a key, send something, and it appears here by itself.
+      </p>
+      <div className="first-key">
+        {key
+          ? (
+            <p>
+              Your key, shown this once: <code className="secret">{key}</code>{" "}
+              <CopyButton text={key} label="Copy the key" icon />
+            </p>
+          )
+          : (
+            <button
+              type="button"
+              className="button primary"
+              disabled={create.isPending}
+              onClick={() => create.mutate({ p_name: "first key" })}
+            >
+              Make a key and fill it in
+            </button>
+          )}
+        <ErrorNote error={create.error} />
+      </div>
+      <div className="tabs" role="tablist" aria-label="Ways to send">
+        {senders.map(({ name }, i) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`sender-${i}`}
+            aria-selected={i === chosen}
+            aria-controls="sender-panel"
+            tabIndex={i === chosen ? 0 : -1}
+            onClick={() => setChosen(i)}
+            onKeyDown={(event) => {
+              const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+              if (step === 0) return;
+              const next = (i + step + senders.length) % senders.length;
+              setChosen(next);
+              document.getElementById(`sender-${next}`)?.focus();
+            }}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div id="sender-panel" role="tabpanel" aria-labelledby={`sender-${chosen}`}>
+        <div className="snippet">
+          <pre tabIndex={0}>{text}</pre>
+          <CopyButton text={text} label="Copy" />
+        </div>
+        <p className="about">{sender?.about}</p>
+      </div>
+      <Waiting onFirst={onFirst} />
+    </div>
+  );
+}
+
+function Waiting({ onFirst }: { onFirst: () => void }) {
+  const [since] = useState(() => new Date(Date.now() - 366 * 86_400_000).toISOString());
+  const [until] = useState(() => new Date(Date.now() + 2 * 86_400_000).toISOString());
+  const first = useOperation<Page>("search_logs", {
+    p_query_dsl: "",
+    p_ts_from: since,
+    p_ts_to: until,
+    p_limit: 1,
+  }, { every: 2000 });
+  const isHere = (first.data?.logs.length ?? 0) > 0;
+  useEffect(() => {
+    if (isHere) onFirst();
+  }, [isHere, onFirst]);
+  return (
+    <p className="waiting" role="status">
+      <span className="pulse" aria-hidden="true" /> Waiting for the first event…
+    </p>
+  );
+}

@@ -1,0 +1,186 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { change, useAddress } from "../address/address.ts";
+import { clause, groupedBy, type Mode, splitQuery, topTerms } from "../language/edit.ts";
+import type { ServiceError } from "../service/errors.ts";
+import type { Field } from "../service/records.ts";
+import { ErrorNote, IconButton, Skeleton } from "../shared/controls.tsx";
+import { count, short } from "../shared/format.ts";
+import { Icon } from "../shared/icons.tsx";
+import { plain } from "../shared/plain.ts";
+import { columnsOf } from "./columns.ts";
+import { runQuery } from "./use-search.ts";
+
+/** At most so many are in the page at once; the box above finds the others. */
+const most = 150;
+const first = ["level", "service", "host", "route", "env", "user_id", "req_id"];
+const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
+
+type OnFilter = (field: string, value: string, mode: Mode) => void;
+
+export function FieldsPanel({ fields, onFilter, query, onClose }: {
+  fields: UseQueryResult<Field[], ServiceError>;
+  onFilter: OnFilter;
+  query: string;
+  onClose: () => void;
+}) {
+  const [text, setText] = useState("");
+  const [open, setOpen] = useState<Set<string>>(() => new Set(["level", "service"]));
+  const found = useMemo(() => sorted(fields.data ?? [], text), [
+    fields.data,
+    text,
+  ]);
+  const toggle = (name: string) => {
+    const next = new Set(open);
+    if (!next.delete(name)) next.add(name);
+    setOpen(next);
+  };
+  return (
+    <aside className="fields" aria-label="Fields">
+      <div className="fields-head">
+        <input
+          type="search"
+          aria-label="Find a field"
+          placeholder="Find a field"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <IconButton
+          icon="close"
+          label="Hide the fields"
+          className="drawer-close"
+          onClick={onClose}
+        />
+      </div>
+      <div className="fields-list">
+        {fields.error && !fields.data && <ErrorNote error={fields.error} />}
+        {fields.isPending && fields.fetchStatus === "fetching" && <Skeleton lines={12} />}
+        {found.slice(0, most).map((field) => (
+          <FieldRow
+            key={field.field}
+            field={field}
+            query={query}
+            isOpen={open.has(field.field)}
+            onToggle={() => toggle(field.field)}
+            onFilter={onFilter}
+          />
+        ))}
+        {found.length > most && (
+          <p className="about">
+            {count(found.length - most)} more: find them by name.
+          </p>
+        )}
+        {fields.data && found.length === 0 && (
+          <p className="about">
+            {text ? "No field has this in its name." : "No fields here."}
+          </p>
+        )}
+      </div>
+    </aside>
+  );
+}
+
+function sorted(fields: Field[], text: string): Field[] {
+  const wanted = text.toLowerCase();
+  const place = (name: string) => {
+    const at = first.indexOf(name);
+    return at < 0 ? first.length : at;
+  };
+  return fields
+    .filter(({ field }) => !left.has(field) && field.toLowerCase().includes(wanted))
+    .sort((a, b) => place(a.field) - place(b.field) || b.count - a.count);
+}
+
+function FieldRow({ field, query, isOpen, onToggle, onFilter }: {
+  field: Field;
+  query: string;
+  isOpen: boolean;
+  onToggle: () => void;
+  onFilter: OnFilter;
+}) {
+  const { parameters } = useAddress();
+  const columns = columnsOf(parameters.cols);
+  const isColumn = columns.includes(field.field);
+  const largest = field.values[0]?.count ?? 1;
+  const terms = topTerms(splitQuery(query).filter).map((term) => term.text);
+  return (
+    <div className="field-row">
+      <div className="field-title">
+        <button
+          type="button"
+          className="field-name"
+          aria-expanded={isOpen}
+          onClick={onToggle}
+        >
+          <Icon name="chevron" />
+          <bdi>{plain(field.field)}</bdi>
+        </button>
+        <span
+          className="field-count"
+          title={`${count(field.count)} of the newest records`}
+        >
+          {short(field.count)}
+        </span>
+        <span className="field-tools">
+          <IconButton
+            icon={isColumn ? "minus" : "columns"}
+            label={isColumn
+              ? `Take the column ${field.field} away`
+              : `Show ${field.field} as a column`}
+            onClick={() =>
+              change({
+                cols: (isColumn
+                  ? columns.filter((one) => one !== field.field)
+                  : [...columns, field.field]).join(","),
+              })}
+          />
+          <IconButton
+            icon="chart"
+            label={`Count by ${field.field}`}
+            onClick={() => runQuery(groupedBy(query, field.field))}
+          />
+        </span>
+      </div>
+      {isOpen && (
+        <ul className="values">
+          {field.values.map(({ value, count: number }) => (
+            <li key={value}>
+              <button
+                type="button"
+                className="value"
+                aria-pressed={terms.includes(clause(field.field, value, "in"))}
+                title={`${field.field}:${value}`}
+                onClick={() => onFilter(field.field, value, "in")}
+              >
+                {/* A picture of the share: meter would be read aloud twice. */}
+                <svg
+                  className="share"
+                  aria-hidden="true"
+                  preserveAspectRatio="none"
+                  viewBox="0 0 100 1"
+                >
+                  <rect
+                    width={Math.max(1, (100 * number) / largest)}
+                    height="1"
+                  />
+                </svg>
+                <bdi className="value-text">
+                  {value === "" ? "(empty)" : plain(value.slice(0, 200))}
+                </bdi>
+                <span className="value-count">{short(number)}</span>
+              </button>
+              <span className="field-tools">
+                <IconButton
+                  icon="minus"
+                  label={`Without ${field.field} ${value.slice(0, 40)}`}
+                  onClick={() => onFilter(field.field, value, "out")}
+                />
+              </span>
+            </li>
+          ))}
+          {field.values.length === 0 && <li className="about">Too many different values.</li>}
+        </ul>
+      )}
+    </div>
+  );
+}

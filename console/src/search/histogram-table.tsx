@@ -1,0 +1,48 @@
+import { shortTime, type Zone } from "../address/range.ts";
+import { type Bucket, levels } from "../service/records.ts";
+import { count } from "../shared/format.ts";
+
+/** The chart in numbers, for those who read tables. */
+export function HistogramTable(
+  { buckets, zone }: { buckets: Bucket[]; zone: Zone },
+) {
+  const filled = buckets.filter((bucket) => bucket.count > 0);
+  return (
+    <div
+      className="table-scroll histogram-table"
+      tabIndex={0}
+      role="region"
+      aria-label="Buckets"
+    >
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            {levels.map((level) => <th key={level} scope="col" className="number">{level}</th>)}
+            <th scope="col" className="number">none</th>
+            <th scope="col" className="number">all</th>
+          </tr>
+        </thead>
+        <tbody>
+          {filled.map((bucket) => (
+            <tr key={bucket.ts}>
+              <th scope="row">{shortTime(Date.parse(bucket.ts), zone)}</th>
+              {levels.map((level) => (
+                <td key={level} className="number">
+                  {count(bucket.levels[level])}
+                </td>
+              ))}
+              <td className="number">{count(bucket.levels.none)}</td>
+              <td className="number">{count(bucket.count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {filled.length === 0 && (
+        <p className="about">
+          No records in this range.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { count } from "../shared/format.ts";
+import { mostLive, type TailState } from "./use-tail.ts";
+
+/** How the live view fares: following, paused, behind, away. */
+export function LiveNote({ tail, isPaused, onPause }: {
+  tail: TailState;
+  isPaused: boolean;
+  onPause: () => void;
+}) {
+  const words = tail.error
+    ? `${tail.error.message} ${tail.error.hint ?? ""}`
+    : isPaused
+    ? "Paused: nothing is lost, it comes when you go on."
+    : tail.isBehind
+    ? "More comes in than the page can show; it is catching up. A narrower query helps."
+    : tail.isStarted
+    ? "Following what comes in."
+    : "Starting…";
+  return (
+    <div
+      className={tail.error ? "live-note bad" : tail.isBehind ? "live-note warn" : "live-note"}
+    >
+      <span
+        className={isPaused || tail.error ? "pulse off" : "pulse"}
+        aria-hidden="true"
+      />
+      <p role="status">
+        {words}
+        {tail.dropped > 0 && ` Shown are the last ${count(mostLive)}.`}
+      </p>
+      <button type="button" className="button small" onClick={onPause}>
+        {isPaused ? "Go on" : "Pause"}
+      </button>
+    </div>
+  );
+}

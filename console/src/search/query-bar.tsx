@@ -1,0 +1,93 @@
+import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { change } from "../address/address.ts";
+import type { Field } from "../service/records.ts";
+import { IconButton } from "../shared/controls.tsx";
+import { Icon } from "../shared/icons.tsx";
+import { prefer, usePreferences } from "../shared/preferences.ts";
+import { QueryBox } from "./query-box.tsx";
+import { QueryVerdict } from "./query-verdict.tsx";
+import { RangePicker } from "./range-picker.tsx";
+import { RefreshMenu } from "./refresh-menu.tsx";
+import { SaveButton } from "./save-button.tsx";
+import { type Run, runQuery } from "./use-search.ts";
+
+/** The line on top: query, range, run, live, save. */
+export function QueryBar({ run, fields, ref }: {
+  run: Run & { again: () => void };
+  fields: Field[];
+  ref: Ref<{ focus: () => void }>;
+}) {
+  const [text, setText] = useState(run.query);
+  const { history } = usePreferences();
+  const box = useRef<{ focus: () => void }>(null);
+  useImperativeHandle(ref, () => ({ focus: () => box.current?.focus() }), []);
+  // A click on a value, the back button or a link changes the query from outside.
+  useEffect(() => setText(run.query), [run.query]);
+
+  const start = (query: string) => {
+    const wanted = query.trim();
+    if (wanted !== "") {
+      prefer({
+        history: [wanted, ...history.filter((one) => one !== wanted)].slice(
+          0,
+          50,
+        ),
+      });
+    }
+    if (wanted === run.query) run.again();
+    else runQuery(wanted);
+  };
+
+  return (
+    <div className="query-bar">
+      <div className="query-line" role="search">
+        <div className="query-field">
+          <Icon name="search" />
+          <QueryBox
+            ref={box}
+            text={text}
+            fields={fields}
+            onChange={setText}
+            onRun={start}
+          />
+          {text !== "" && (
+            <IconButton
+              icon="close"
+              label="Clear the query"
+              className="clear"
+              onClick={() => {
+                setText("");
+                start("");
+                box.current?.focus();
+              }}
+            />
+          )}
+        </div>
+        <div className="query-actions">
+          <RangePicker range={run.range} isLive={run.isLive} />
+          <RefreshMenu run={run} />
+          <button
+            type="button"
+            className={run.isLive ? "button live on" : "button live"}
+            aria-pressed={run.isLive}
+            disabled={run.isAggregate}
+            title={run.isAggregate ? "Numbers have no live view" : "Follow what comes in (l)"}
+            onClick={() => change({ live: run.isLive ? "" : "1" })}
+          >
+            <Icon name={run.isLive ? "pause" : "play"} />
+            Live
+          </button>
+          <SaveButton query={run.query} />
+          <button
+            type="button"
+            className="button primary"
+            onClick={() => start(text)}
+          >
+            Run
+          </button>
+        </div>
+      </div>
+      <QueryVerdict text={text} />
+    </div>
+  );
+}

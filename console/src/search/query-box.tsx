@@ -1,0 +1,87 @@
+import {
+  type ComponentType,
+  type KeyboardEvent,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useRef,
+  useState,
+} from "react";
+import type { Field } from "../service/records.ts";
+import { usePreferences } from "../shared/preferences.ts";
+
+export interface QueryBoxProps {
+  text: string;
+  fields: Field[];
+  onChange: (text: string) => void;
+  onRun: (text: string) => void;
+  ref: Ref<{ focus: () => void }>;
+}
+
+/** A plain input until the editor is loaded, which is after the first paint. */
+export function QueryBox(props: QueryBoxProps) {
+  const [Editor, setEditor] = useState<
+    ComponentType<QueryBoxProps & { hadFocus: boolean }> | null
+  >(
+    null,
+  );
+  const input = useRef<HTMLInputElement>(null);
+  const hadFocus = useRef(false);
+  useEffect(() => {
+    let isHere = true;
+    import("./query-editor.tsx").then(({ QueryEditor }) => {
+      if (!isHere) return;
+      hadFocus.current = document.activeElement === input.current;
+      setEditor(() => QueryEditor);
+    }, () => {
+      // Without the editor the plain input does all but completion.
+    });
+    return () => {
+      isHere = false;
+    };
+  }, []);
+  if (Editor) return <Editor {...props} hadFocus={hadFocus.current} />;
+  return <PlainBox {...props} input={input} />;
+}
+
+function PlainBox({ text, onChange, onRun, ref, input }: QueryBoxProps & {
+  input: Ref<HTMLInputElement> & { current: HTMLInputElement | null };
+}) {
+  const { history } = usePreferences();
+  const [place, setPlace] = useState(-1);
+  useImperativeHandle(ref, () => ({ focus: () => input.current?.focus() }), [
+    input,
+  ]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      onRun(text);
+    } else if (event.key === "ArrowUp" && place < history.length - 1) {
+      event.preventDefault();
+      onChange(history[place + 1] ?? "");
+      setPlace(place + 1);
+    } else if (event.key === "ArrowDown" && place >= 0) {
+      event.preventDefault();
+      onChange(history[place - 1] ?? "");
+      setPlace(place - 1);
+    }
+  };
+  return (
+    <input
+      ref={input}
+      className="query-input"
+      aria-label="Query"
+      placeholder='level:error service:api "slow query"'
+      spellCheck={false}
+      autoCapitalize="off"
+      autoComplete="off"
+      value={text}
+      onChange={(event) => {
+        onChange(event.target.value);
+        setPlace(-1);
+      }}
+      onKeyDown={onKeyDown}
+    />
+  );
+}

@@ -1,0 +1,125 @@
+import { useId, useRef, useState } from "react";
+import { instant, presets, type Range, rangeLabel, resolve } from "../address/range.ts";
+import { Icon } from "../shared/icons.tsx";
+import { prefer, usePreferences } from "../shared/preferences.ts";
+import { runRange } from "./use-search.ts";
+
+export function RangePicker(
+  { range, isLive }: { range: Range; isLive: boolean },
+) {
+  const { zone } = usePreferences();
+  const menu = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const choose = (wanted: Range) => {
+    menu.current?.hidePopover();
+    runRange(wanted);
+  };
+  return (
+    <div className="range">
+      <button
+        type="button"
+        className="button"
+        popoverTarget={id}
+      >
+        <Icon name="clock" />
+        <span className="hidden">Range:</span>
+        <span className="range-label">
+          {isLive ? "Live" : rangeLabel(range, zone)}
+        </span>
+        <Icon name="down" />
+      </button>
+      <div ref={menu} id={id} popover="auto" className="popover range-menu">
+        <ul>
+          {presets.map((preset) => (
+            <li key={preset.from}>
+              <button
+                type="button"
+                className="menu-item"
+                aria-pressed={preset.from === range.from && range.to === "now"}
+                onClick={() => choose({ from: preset.from, to: "now" })}
+              >
+                {preset.label}
+              </button>
+            </li>
+          ))}
+        </ul>
+        <CustomRange
+          key={`${range.from} ${range.to}`}
+          range={range}
+          onChoose={choose}
+        />
+        <fieldset className="segments">
+          <legend>Times in</legend>
+          {(["local", "utc"] as const).map((one) => (
+            <label key={one}>
+              <input
+                type="radio"
+                name="range-zone"
+                checked={zone === one}
+                onChange={() => prefer({ zone: one })}
+              />
+              {one === "utc" ? "UTC" : "local"}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+    </div>
+  );
+}
+
+/** Times, or words like now-3h. */
+function CustomRange(
+  { range, onChoose }: { range: Range; onChoose: (range: Range) => void },
+) {
+  const [from, setFrom] = useState(range.from);
+  const [to, setTo] = useState(range.to);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const id = useId();
+  const submit = () => {
+    const now = Date.now();
+    const unread = [from, to].find((word) => instant(word, now) === null);
+    if (unread !== undefined) {
+      return setWrong(
+        `"${unread}" is no time: write 2026-11-21T09:00 or now-3h.`,
+      );
+    }
+    if (resolve({ from, to }, now) === null) {
+      return setWrong("The range ends before it begins.");
+    }
+    onChoose({ from: from.trim(), to: to.trim() });
+  };
+  return (
+    <form
+      className="custom-range"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <label className="field">
+        <span>From</span>
+        <input
+          value={from}
+          onChange={(event) => setFrom(event.target.value)}
+          spellCheck={false}
+        />
+      </label>
+      <label className="field">
+        <span>To</span>
+        <input
+          value={to}
+          onChange={(event) => setTo(event.target.value)}
+          spellCheck={false}
+        />
+      </label>
+      {wrong && <p id={id} className="field-error" role="alert">{wrong}</p>}
+      <button
+        type="submit"
+        className="button"
+        aria-describedby={wrong ? id : undefined}
+      >
+        Use this range
+      </button>
+    </form>
+  );
+}

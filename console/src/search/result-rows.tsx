@@ -1,0 +1,123 @@
+import { useState } from "react";
+import { change, useAddress } from "../address/address.ts";
+import { wider } from "../address/range.ts";
+import type { Mode } from "../language/edit.ts";
+import { Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
+import { EmptyProject } from "./empty-project.tsx";
+import { LiveNote } from "./live-note.tsx";
+import { RowsBar } from "./rows-bar.tsx";
+import { RowsGrid } from "./rows-grid.tsx";
+import { SearchError } from "./search-error.tsx";
+import { type Run, runQuery, runRange, useRows } from "./use-search.ts";
+import { useEverEmpty } from "./use-ever-empty.ts";
+import { useTail } from "./use-tail.ts";
+
+/** The records: a page after the other while one scrolls, or live. */
+export function ResultRows({ run, onFilter, onFields }: {
+  run: Run & { again: () => void };
+  onFilter: (field: string, value: string, mode: Mode) => void;
+  onFields: () => void;
+}) {
+  const [isPaused, setPaused] = useState(false);
+  const pages = useRows(run);
+  const tail = useTail(run.query, run.isLive, isPaused);
+  const rows = run.isLive ? tail.rows : pages.data?.pages.flatMap(({ logs }) => logs) ?? [];
+  const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
+  const isEmptyProject = useEverEmpty(isNothing);
+
+  return (
+    <section className="results" aria-label="Records">
+      <RowsBar
+        run={run}
+        rows={rows}
+        hasMore={!run.isLive && pages.hasNextPage}
+        onFields={onFields}
+      />
+      {run.isLive && (
+        <LiveNote
+          tail={tail}
+          isPaused={isPaused}
+          onPause={() => setPaused(!isPaused)}
+        />
+      )}
+      {!run.isLive && pages.error && rows.length === 0
+        ? (
+          <SearchError
+            error={pages.error}
+            run={run}
+            retry={() => void pages.refetch()}
+          />
+        )
+        : isEmptyProject
+        ? <EmptyProject onFirst={run.again} />
+        : isNothing
+        ? <NothingFound run={run} />
+        : !run.isLive && pages.isPending
+        ? run.instants && <Skeleton lines={18} />
+        : (
+          <RowsGrid
+            key={run.isLive ? "live" : "pages"}
+            rows={rows}
+            isLive={run.isLive}
+            isPaused={isPaused}
+            onPause={setPaused}
+            onFilter={onFilter}
+            onEnd={() => {
+              if (pages.hasNextPage && !pages.isFetching) {
+                void pages
+                  .fetchNextPage();
+              }
+            }}
+            end={run.isLive ? null : pages.isFetchNextPageError
+              ? (
+                <ErrorNote
+                  error={pages.error}
+                  retry={() => void pages.fetchNextPage()}
+                />
+              )
+              : pages.hasNextPage
+              ? <span className="about">Loading more…</span>
+              : <span className="about">That is all in this range.</span>}
+          />
+        )}
+    </section>
+  );
+}
+
+function NothingFound({ run }: { run: Run }) {
+  const next = run.instants && wider(run.instants);
+  const { parameters } = useAddress();
+  return (
+    <Empty title="Nothing found in this range">
+      <div className="row">
+        {next && (
+          <button
+            type="button"
+            className="button primary"
+            onClick={() => runRange({ from: next.from, to: "now" })}
+          >
+            Look at the {next.label.toLowerCase()}
+          </button>
+        )}
+        {run.query !== "" && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => runQuery("")}
+          >
+            Clear the query
+          </button>
+        )}
+        {parameters.live !== "1" && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => change({ live: "1" })}
+          >
+            Wait for it live
+          </button>
+        )}
+      </div>
+    </Empty>
+  );
+}

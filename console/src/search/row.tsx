@@ -1,0 +1,113 @@
+import { memo } from "react";
+import { rowTime } from "../address/range.ts";
+import type { Mode } from "../language/edit.ts";
+import { exactJson, ExactNumber } from "../service/numbers.ts";
+import type { LogRecord } from "../service/records.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { oneLine } from "../shared/plain.ts";
+import { LogText } from "../shared/text.tsx";
+import { valueOf } from "./columns.ts";
+import { Detail } from "./detail.tsx";
+
+export function RowsHead({ columns }: { columns: string[] }) {
+  return (
+    <div role="row" className="row-line rows-head" aria-rowindex={1}>
+      <span role="columnheader" className="cell-time">Time</span>
+      <span role="columnheader" className="cell-level">Level</span>
+      <span role="columnheader" className="cell-service">Service</span>
+      {columns.map((name) => (
+        <span
+          key={name}
+          role="columnheader"
+          className="cell-extra"
+          title={name}
+        >
+          {name.replace(/^attrs\./, "")}
+        </span>
+      ))}
+      <span role="columnheader" className="cell-msg">Message</span>
+    </div>
+  );
+}
+
+interface Props {
+  record: LogRecord;
+  index: number;
+  columns: string[];
+  isOpen: boolean;
+  isActive: boolean;
+  onToggle: (id: string) => void;
+  onFilter: (field: string, value: string, mode: Mode) => void;
+}
+
+export const Row = memo(function Row(props: Props) {
+  const { record, index, columns, isOpen, isActive, onToggle, onFilter } = props;
+  const { zone, wrap } = usePreferences();
+  const level = record.level ?? "none";
+  return (
+    <>
+      <div
+        role="row"
+        data-row={record.id}
+        aria-rowindex={index + 2}
+        aria-expanded={isOpen}
+        tabIndex={isActive ? 0 : -1}
+        className={`row-line level-${level}${isActive ? " active" : ""}${isOpen ? " open" : ""}`}
+        onClick={() => {
+          // A text that was just marked is meant to be copied.
+          if (getSelection()?.isCollapsed !== false) onToggle(record.id);
+        }}
+      >
+        <span role="gridcell" className="cell-time">
+          <time dateTime={record.ts}>{rowTime(record.ts, zone)}</time>
+        </span>
+        <span role="gridcell" className="cell-level">
+          {record.level ?? "–"}
+        </span>
+        <span
+          role="gridcell"
+          className="cell-service"
+          title={record.service ?? undefined}
+        >
+          <LogText text={oneLine(record.service ?? "", 80)} />
+        </span>
+        {columns.map((name) => (
+          <span key={name} role="gridcell" className="cell-extra">
+            <LogText text={oneLine(shortText(valueOf(record, name)), 200)} />
+          </span>
+        ))}
+        <span role="gridcell" className="cell-msg">
+          <LogText
+            text={wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? "")}
+          />
+          {!wrap && <Attributes record={record} />}
+        </span>
+      </div>
+      {isOpen && <Detail record={record} onFilter={onFilter} />}
+    </>
+  );
+});
+
+export function shortText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (value instanceof ExactNumber) return value.text;
+  return typeof value === "object" ? exactJson(value, 0) : String(value);
+}
+
+/** The first attributes behind the message: what fits is seen without opening the row. */
+function Attributes({ record }: { record: LogRecord }) {
+  const entries = Object.entries(record.attrs ?? {}).slice(0, 8);
+  if (entries.length === 0) return null;
+  return (
+    <span className="attributes">
+      {entries.map(([name, value]) => (
+        <span key={name} className="attribute">
+          <LogText text={oneLine(name, 40)} />=<LogText
+            text={oneLine(shortText(value), 60)}
+          />
+        </span>
+      ))}
+    </span>
+  );
+}

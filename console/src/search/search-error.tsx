@@ -1,0 +1,60 @@
+import { useEffect, useState } from "react";
+import { presets } from "../address/range.ts";
+import type { ServiceError } from "../service/errors.ts";
+import { ErrorNote } from "../shared/controls.tsx";
+import { type Run, runRange } from "./use-search.ts";
+
+/** What a search could not do, and the step that helps: another range after a 408, patience after a 429. */
+export function SearchError({ error, run, retry }: {
+  error: ServiceError;
+  run: Run;
+  retry: () => void;
+}) {
+  const [left, setLeft] = useState(
+    error.status === 429 ? error.retryAfter ?? 5 : 0,
+  );
+  useEffect(() => {
+    if (left <= 0) return;
+    const timer = setTimeout(() => {
+      setLeft(left - 1);
+      if (left === 1) retry();
+    }, 1000);
+    return () => clearTimeout(timer);
+  }, [left, retry]);
+  if (error.status === 429) {
+    return (
+      <div className="note warn" role="alert">
+        <p>
+          <strong>{error.message}</strong> {error.hint}{" "}
+          {left > 0 ? `Trying again in ${left} s.` : "Trying again…"}
+        </p>
+      </div>
+    );
+  }
+  const narrower = error.status === 408 && run.instants
+    ? narrow(
+      (Date.parse(run.instants.to) - Date.parse(run.instants.from)) / 60_000,
+    )
+    : undefined;
+  return (
+    <div className="results-error">
+      <ErrorNote
+        error={error}
+        retry={error.status === 400 ? undefined : retry}
+      />
+      {narrower && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => runRange({ from: narrower.from, to: "now" })}
+        >
+          Look at the {narrower.label.toLowerCase()} alone
+        </button>
+      )}
+    </div>
+  );
+}
+
+function narrow(minutes: number): (typeof presets)[number] | undefined {
+  return presets.findLast((preset) => preset.minutes < minutes - 0.5);
+}

@@ -1,0 +1,91 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { change, useAddress } from "../address/address.ts";
+import { type Instants, type Range, resolve, standardRange } from "../address/range.ts";
+import { aggregates, filterOf } from "../language/edit.ts";
+import type { ServiceError } from "../service/errors.ts";
+import { retryDelay, shouldRetry, useOperation, useService } from "../service/hooks.ts";
+import type { Field, Histogram, Page } from "../service/records.ts";
+
+/** One run of a search: the query and the instants that all its parts ask for. */
+export interface Run {
+  query: string;
+  range: Range;
+  instants: Instants | null;
+  isAggregate: boolean;
+  isLive: boolean;
+  order: "desc" | "asc";
+}
+
+/** The run that the address asks for; `again` resolves its relative times anew. */
+export function useRun(): Run & { again: () => void } {
+  const { parameters } = useAddress();
+  const [stamp, setStamp] = useState(() => Date.now());
+  const query = parameters.q ?? "";
+  const from = parameters.from || standardRange.from;
+  const to = parameters.to || standardRange.to;
+  const order = parameters.order === "asc" ? "asc" : "desc";
+  const isAggregate = aggregates(query);
+  const isLive = parameters.live === "1" && !isAggregate;
+  return useMemo(() => ({
+    query,
+    range: { from, to },
+    // A stamp moves when somebody runs the query again; a new query or range is of this moment anyway.
+    instants: resolve({ from, to }, Math.max(stamp, Date.now())),
+    isAggregate,
+    isLive,
+    order,
+    again: () => setStamp(Date.now()),
+  }), [query, from, to, stamp, isAggregate, isLive, order]);
+}
+
+export function useRows(run: Run) {
+  const service = useService();
+  return useInfiniteQuery<Page, ServiceError>({
+    queryKey: ["search_logs", run.query, run.instants, run.order],
+    enabled: run.instants !== null && !run.isAggregate && !run.isLive,
+    initialPageParam: null,
+    queryFn: ({ pageParam, signal }) =>
+      service.call<Page>("search_logs", {
+        p_query_dsl: run.query,
+        p_ts_from: run.instants?.from,
+        p_ts_to: run.instants?.to,
+        p_order: run.order,
+        p_limit: pageParam === null ? 100 : 500,
+        p_cursor: pageParam,
+      }, signal),
+    getNextPageParam: (page) => page.next_cursor,
+    retry: shouldRetry,
+    retryDelay,
+  });
+}
+
+export function useHistogram(run: Run, buckets: number) {
+  return useOperation<Histogram>("log_histogram", {
+    p_query_dsl: filterOf(run.query),
+    p_ts_from: run.instants?.from,
+    p_ts_to: run.instants?.to,
+    p_buckets: buckets,
+  }, { enabled: run.instants !== null && buckets > 0, keep: true });
+}
+
+export function useFields(run: Run) {
+  return useOperation<Field[]>("list_log_fields", {
+    p_query_dsl: filterOf(run.query),
+    p_ts_from: run.instants?.from,
+    p_ts_to: run.instants?.to,
+  }, { enabled: run.instants !== null, keep: true });
+}
+
+/** Puts a query into the address, and so runs it. */
+export function runQuery(query: string): void {
+  change({ q: query.trim(), id: "", at: "" });
+}
+
+export function runRange(range: Range): void {
+  change({
+    from: range.from,
+    to: range.to === "now" ? "" : range.to,
+    live: "",
+  });
+}

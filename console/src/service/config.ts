@@ -1,0 +1,46 @@
+/** What a deployment says about itself in `config.json`, which lies beside `index.html`. */
+export interface Config {
+  /** The project's address, or "" for the address that served the page. */
+  url: string;
+  /** The project's publishable (or anon) key; hosted gateways want it with every request. */
+  key: string;
+  /** `token`: a local stack, signed in by a link. `supabase`: Supabase Auth. */
+  auth: "token" | "supabase";
+  /** OAuth providers that the sign-in page offers, as Supabase names them: `github`, `google` … */
+  providers: string[];
+}
+
+/** A page that cannot start: told as one sentence in place of everything else. */
+export class StartError extends Error {}
+
+export async function loadConfig(): Promise<Config> {
+  const response = await fetch("config.json", { cache: "no-store" }).catch(() => null);
+  if (!response?.ok) {
+    throw new StartError(
+      "config.json could not be read. It lies beside index.html and names the project.",
+    );
+  }
+  return readConfig(await response.json().catch(() => null));
+}
+
+export function readConfig(value: unknown): Config {
+  const given = (typeof value === "object" && value !== null ? value : {}) as Partial<
+    Config
+  >;
+  if (typeof given.url !== "string") {
+    throw new StartError(
+      'config.json lacks "url", the address of the project.',
+    );
+  }
+  if (given.auth !== "token" && given.auth !== "supabase") {
+    throw new StartError(
+      'config.json lacks "auth": "supabase", or "token" on a local stack.',
+    );
+  }
+  return {
+    url: given.url.replace(/\/+$/, ""),
+    key: typeof given.key === "string" ? given.key : "",
+    auth: given.auth,
+    providers: Array.isArray(given.providers) ? given.providers.map(String) : [],
+  };
+}

@@ -1,0 +1,81 @@
+import {
+  keepPreviousData,
+  type QueryClient,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { createContext, useContext } from "react";
+import type { Service } from "./client.ts";
+import { ServiceError } from "./errors.ts";
+
+export const ServiceContext = createContext<Service | null>(null);
+
+export function useService(): Service {
+  const service = useContext(ServiceContext);
+  if (!service) throw new Error("there is no service above this component");
+  return service;
+}
+
+interface Options {
+  enabled?: boolean;
+  /** Keeps what is on the screen until the next answer is here. */
+  keep?: boolean;
+  /** Milliseconds between two calls. */
+  every?: number | false;
+}
+
+/** What an operation answers, kept under its name and parameters. */
+export function useOperation<Result>(
+  operation: string,
+  parameters: Record<string, unknown> = {},
+  { enabled = true, keep = false, every = false }: Options = {},
+) {
+  const service = useService();
+  return useQuery<Result, ServiceError>({
+    queryKey: [operation, parameters],
+    queryFn: ({ signal }) => service.call<Result>(operation, parameters, signal),
+    enabled,
+    placeholderData: keep ? keepPreviousData : undefined,
+    refetchInterval: every,
+  });
+}
+
+/** An operation that changes something; `changes` names the operations whose answers it makes old. */
+export function useChange<
+  Parameters extends Record<string, unknown>,
+  Result = unknown,
+>(
+  operation: string,
+  changes: string[],
+) {
+  const service = useService();
+  const queries = useQueryClient();
+  return useMutation<Result, ServiceError, Parameters>({
+    mutationFn: (parameters) => service.call<Result>(operation, parameters),
+    onSuccess: () => forget(queries, changes),
+  });
+}
+
+export function forget(
+  queries: QueryClient,
+  operations: string[],
+): Promise<unknown> {
+  return Promise.all(
+    operations.map((operation) => queries.invalidateQueries({ queryKey: [operation] })),
+  );
+}
+
+/** What cannot get better by asking again is not asked again; a service that is away or busy is, for some seconds. */
+export function shouldRetry(failures: number, error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return false;
+  return (error.isAway || error.status === 429) && failures < 3;
+}
+
+/** After what time to ask again: as the service says, else longer with each failure. */
+export function retryDelay(failures: number, error: unknown): number {
+  const told = error instanceof ServiceError ? error.retryAfter : null;
+  const milliseconds = told === null ? 500 * 2 ** failures : told * 1000;
+  // Not all of a page's questions at the same moment again.
+  return Math.min(5000, milliseconds) * (0.8 + 0.4 * Math.random());
+}

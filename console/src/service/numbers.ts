@@ -1,0 +1,42 @@
+/** A number that JavaScript cannot hold: shown as it was sent. */
+export class ExactNumber {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** Numbers of sixteen digits or more: only then is it worth to look at each. */
+const hasLongNumber = /[:,[]\s*-?[\d.]{16,}/;
+
+interface Source {
+  source?: string;
+}
+
+/** Gives back `data`, read anew with exact numbers where the answer has any that JavaScript would round. */
+export function parseExactly(text: string, data: unknown): unknown {
+  if (!hasLongNumber.test(text)) return data;
+  const revive = (_key: string, value: unknown, context?: Source) =>
+    typeof value === "number" && context?.source !== undefined &&
+      String(value) !== context.source
+      ? new ExactNumber(context.source)
+      : value;
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
+}
+
+/** JSON text of a record, exact numbers included. */
+export function exactJson(value: unknown, indent = 2): string {
+  const marks = new Map<string, string>();
+  const text = JSON.stringify(value, (_key, member: unknown) => {
+    if (!(member instanceof ExactNumber)) return member;
+    const mark = `exact-${marks.size}-${crypto.randomUUID()}`;
+    marks.set(mark, member.text);
+    return mark;
+  }, indent);
+  let exact = text ?? "null";
+  for (const [mark, number] of marks) {
+    exact = exact.replace(`"${mark}"`, () => number);
+  }
+  return exact;
+}

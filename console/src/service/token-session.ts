@@ -1,0 +1,56 @@
+import { type Claims, Listeners, readClaims, type Session } from "./session.ts";
+
+const kept = "logloom-token";
+
+/**
+ * A local stack: the token comes with the link that `npm start` prints, in the fragment, which is never sent. It is
+ * taken from the address at once and kept for this tab alone, so that a reload stays signed in.
+ */
+export class TokenSession extends Listeners implements Session {
+  #token: string | null;
+  #ended = false;
+
+  constructor(store: Storage = sessionStorage) {
+    super();
+    this.store = store;
+    this.#token = store.getItem(kept);
+  }
+
+  private readonly store: Storage;
+
+  token = (): Promise<string | null> => Promise.resolve(this.#token);
+
+  claims = (): Claims | null => this.#token === null ? null : readClaims(this.#token);
+
+  /** Takes a token, or the whole link that carries one. False when it is neither. */
+  signIn(text: string): boolean {
+    const token = (/#token=([^&\s]+)/.exec(text)?.[1] ?? text).trim();
+    if (readClaims(token) === null) return false;
+    this.#token = token;
+    this.#ended = false;
+    this.store.setItem(kept, token);
+    this.tell();
+    return true;
+  }
+
+  refused = (): Promise<boolean> => {
+    this.#ended = this.#token !== null;
+    this.#forget();
+    return Promise.resolve(false);
+  };
+
+  hasEnded = (): boolean => this.#ended;
+
+  signOut = (): Promise<void> => {
+    this.#ended = false;
+    this.#forget();
+    return Promise.resolve();
+  };
+
+  #forget(): void {
+    if (this.#token === null) return;
+    this.#token = null;
+    this.store.removeItem(kept);
+    this.tell();
+  }
+}

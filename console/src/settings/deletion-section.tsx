@@ -1,0 +1,165 @@
+import { useState } from "react";
+import { instant } from "../address/range.ts";
+import { useChange, useOperation } from "../service/hooks.ts";
+import { Confirm } from "../shared/confirm.tsx";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
+import { ago, count } from "../shared/format.ts";
+import { plain } from "../shared/plain.ts";
+
+interface DeletionRun {
+  run_id: string;
+  kind: string;
+  status: string;
+  requested_at: string;
+  query_dsl: string | null;
+  dry_run: boolean;
+  records: number;
+  error: string | null;
+}
+
+interface Wanted {
+  p_query_dsl: string;
+  p_ts_from: string;
+  p_ts_to: string;
+}
+
+/** Deletes what a query finds: first counted, then confirmed. */
+export function DeletionSection() {
+  const [query, setQuery] = useState("");
+  const [from, setFrom] = useState("now-30d");
+  const [to, setTo] = useState("now");
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [counted, setCounted] = useState<{ wanted: Wanted; records: number } | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const runs = useOperation<DeletionRun[]>("list_retention_runs", { p_limit: 20 }, {
+    every: 10_000,
+  });
+  const dry = useChange<Record<string, unknown>, DeletionRun>("delete_logs", []);
+  const real = useChange<Record<string, unknown>, DeletionRun>("delete_logs", [
+    "list_retention_runs",
+    "list_audit_events",
+  ]);
+  const ask = () => {
+    const now = Date.now();
+    const [start, end] = [instant(from, now), instant(to, now)];
+    if (start === null || end === null) {
+      return setWrong("A time is written 2026-11-21T09:00 or now-30d.");
+    }
+    setWrong(null);
+    const wanted = {
+      p_query_dsl: query,
+      p_ts_from: new Date(start).toISOString(),
+      p_ts_to: new Date(end).toISOString(),
+    };
+    dry.mutate({ ...wanted, p_dry_run: true }, {
+      onSuccess: ({ records }) => setCounted({ wanted, records }),
+    });
+  };
+  const field = (label: string, value: string, set: (value: string) => void) => (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        className="mono"
+        required
+        spellCheck={false}
+        value={value}
+        onChange={(event) => {
+          set(event.target.value);
+          setCounted(null);
+        }}
+      />
+    </label>
+  );
+  return (
+    <section className="block">
+      <h2>Delete records</h2>
+      <form
+        className="form narrow"
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask();
+        }}
+      >
+        {field("Query: ts:* for all in the range", query, setQuery)}
+        <div className="form-pair">
+          {field("From", from, setFrom)}
+          {field("To", to, setTo)}
+        </div>
+        {wrong && <p className="field-error" role="alert">{wrong}</p>}
+        <ErrorNote error={dry.error} />
+        <div className="row">
+          <button type="submit" className="button" disabled={dry.isPending}>
+            {dry.isPending ? "Counting…" : "Count what it would delete"}
+          </button>
+          {counted && (
+            <>
+              <span role="status">
+                <strong>{count(counted.records)}</strong> record
+                {counted.records === 1 ? "" : "s"}
+              </span>
+              {counted.records > 0 && (
+                <button
+                  type="button"
+                  className="button danger"
+                  onClick={() => setAsking(true)}
+                >
+                  Delete them…
+                </button>
+              )}
+            </>
+          )}
+        </div>
+      </form>
+      {isAsking && counted && (
+        <Confirm
+          title="Delete these records?"
+          action={`Delete ${count(counted.records)} records`}
+          change={real}
+          parameters={{ ...counted.wanted, p_dry_run: false }}
+          onClose={() => {
+            setAsking(false);
+            setCounted(null);
+          }}
+        >
+          What <code>{plain(query)}</code>{" "}
+          finds is deleted within a minute or so. This cannot be taken back.
+        </Confirm>
+      )}
+      <Runs runs={(runs.data ?? []).filter((run) => !run.dry_run)} />
+    </section>
+  );
+}
+
+function Runs({ runs }: { runs: DeletionRun[] }) {
+  if (runs.length === 0) return null;
+  return (
+    <div className="table-scroll" tabIndex={0} role="region" aria-label="Deletions">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Deletion</th>
+            <th scope="col">Status</th>
+            <th scope="col" className="number">Records</th>
+            <th scope="col">Asked for</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <tr key={run.run_id}>
+              <th scope="row">
+                {run.query_dsl ? <code>{plain(run.query_dsl)}</code> : "by age"}
+              </th>
+              <td>
+                <Badge tone={run.error ? "bad" : run.status === "done" ? "good" : "warn"}>
+                  {run.status}
+                </Badge>
+              </td>
+              <td className="number">{count(run.records)}</td>
+              <td>{ago(run.requested_at)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState } from "react";
+import { useChange } from "../service/hooks.ts";
+import { ErrorNote } from "../shared/controls.tsx";
+
+export interface TenantSettings {
+  tenant_id: string;
+  pipeline_config: { retention_days: number; compression: boolean };
+  notification_preferences: { email_enabled: boolean; webhook_enabled: boolean };
+}
+
+export function SettingsForm({ settings }: { settings: TenantSettings }) {
+  const [days, setDays] = useState(String(settings.pipeline_config.retention_days));
+  const [isCompressed, setCompressed] = useState(settings.pipeline_config.compression);
+  const [preferences, setPreferences] = useState(settings.notification_preferences);
+  const save = useChange("update_tenant_settings", ["get_tenant_settings", "list_audit_events"]);
+  const check = (label: string, isOn: boolean, onChange: (isOn: boolean) => void) => (
+    <label className="check">
+      <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.target.checked)} />
+      {label}
+    </label>
+  );
+  return (
+    <form
+      className="block form narrow"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate({
+          pipeline_config: { retention_days: Number(days), compression: isCompressed },
+          notification_preferences: preferences,
+        });
+      }}
+    >
+      <h2>Pipeline</h2>
+      <label className="field">
+        <span>Records are kept for, days</span>
+        <input
+          type="number"
+          min={1}
+          required
+          value={days}
+          onChange={(event) => setDays(event.target.value)}
+        />
+      </label>
+      {check("Days that are over are compressed", isCompressed, setCompressed)}
+      <h2>Notifications</h2>
+      {check("Alerts may send email", preferences.email_enabled, (email_enabled) =>
+        setPreferences({ ...preferences, email_enabled }))}
+      {check("Alerts may call webhooks", preferences.webhook_enabled, (webhook_enabled) =>
+        setPreferences({ ...preferences, webhook_enabled }))}
+      <ErrorNote error={save.error} />
+      <div className="row">
+        <button type="submit" className="button primary" disabled={save.isPending}>Save</button>
+        {save.isSuccess && <span role="status" className="about">Saved.</span>}
+      </div>
+    </form>
+  );
+}

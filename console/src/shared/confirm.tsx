@@ -1,0 +1,32 @@
+import type { UseMutationResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { ServiceError } from "../service/errors.ts";
+import { Dialog, ErrorNote } from "./controls.tsx";
+
+/** Asks before what cannot be taken back. */
+export function Confirm<Parameters>({ title, action, change, parameters, onClose, children }: {
+  title: string;
+  action: string;
+  change: UseMutationResult<unknown, ServiceError, Parameters>;
+  parameters: Parameters;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{children}</p>
+      <ErrorNote error={change.error} />
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onClose}>Cancel</button>
+        <button
+          type="button"
+          className="button danger"
+          disabled={change.isPending}
+          onClick={() => change.mutate(parameters, { onSuccess: onClose })}
+        >
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

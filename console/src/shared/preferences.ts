@@ -1,0 +1,60 @@
+import { useSyncExternalStore } from "react";
+import type { Zone } from "../address/range.ts";
+
+/** What a person chose for this browser: no part of a link. */
+export interface Preferences {
+  theme: "system" | "light" | "dark";
+  zone: Zone;
+  wrap: boolean;
+  roomy: boolean;
+  fields: boolean;
+  history: string[];
+}
+
+const standard: Preferences = {
+  theme: "system",
+  zone: "local",
+  wrap: false,
+  roomy: false,
+  fields: true,
+  history: [],
+};
+const kept = "logloom-preferences";
+const listeners = new Set<() => void>();
+let now = read();
+
+function read(): Preferences {
+  try {
+    return { ...standard, ...JSON.parse(localStorage.getItem(kept) ?? "{}") };
+  } catch {
+    return standard;
+  }
+}
+
+export function prefer(changes: Partial<Preferences>): void {
+  now = { ...now, ...changes };
+  try {
+    localStorage.setItem(kept, JSON.stringify(now));
+  } catch {
+    // A browser that keeps nothing still shows what was chosen, until it is closed.
+  }
+  showTheme();
+  for (const listener of listeners) listener();
+}
+
+/** The theme is an attribute of the page; without one the system decides. */
+export function showTheme(): void {
+  const { dataset } = document.documentElement;
+  if (now.theme === "system") delete dataset.theme;
+  else dataset.theme = now.theme;
+}
+
+export function usePreferences(): Preferences {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => now,
+  );
+}

@@ -1,0 +1,220 @@
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { clock, dayOf, type Zone } from "../address/range.ts";
+import { short } from "./format.ts";
+import { usePreferences } from "./preferences.ts";
+
+export interface ChartSeries {
+  label: string;
+  /** The custom property with its colour: `--level-error`. */
+  colour: string;
+  values: (number | null)[];
+}
+
+interface Props {
+  /** Seconds since 1970, the beginning of each bucket. */
+  times: number[];
+  series: ChartSeries[];
+  kind: "bars" | "lines";
+  zone: Zone;
+  height: number;
+  /** The whole range, also where it begins or ends without a bucket. */
+  range: [number, number];
+  onBrush?: (from: number, to: number) => void;
+  onReset?: () => void;
+  /** The bucket under the pointer, or null. */
+  onPoint?: (index: number | null) => void;
+  label: string;
+  /** Draws over the chart: a threshold. */
+  hooks?: uPlot.Hooks.Arrays;
+  least?: number;
+  most?: number;
+}
+
+/** A canvas knows no custom properties: their values are read where the chart stands. */
+function colourOf(element: Element, name: string): string {
+  const probe = document.createElement("i");
+  probe.style.color = `var(${name})`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+export function TimeChart(props: Props) {
+  const {
+    times,
+    series,
+    kind,
+    zone,
+    height,
+    range,
+    label,
+    hooks,
+    least,
+    most,
+  } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | null>(null);
+  const handlers = useRef(props);
+  handlers.current = props;
+  const { theme } = usePreferences();
+
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const muted = colourOf(element, "--text-muted");
+    const grid = colourOf(element, "--line-soft");
+    const axis = {
+      stroke: muted,
+      grid: { stroke: grid, width: 1 },
+      ticks: { show: false },
+    };
+    const bars = uPlot.paths.bars?.({ size: [0.86, 24], align: 1 });
+    // Stacked bars are drawn from the tallest sum down, each over the one before.
+    const stacked = kind === "bars" ? stack(series) : series;
+    const plot = new uPlot(
+      {
+        width: Math.max(element.clientWidth, 40),
+        height,
+        tzDate: (seconds) =>
+          zone === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "UTC") : new Date(seconds * 1000),
+        padding: [6, 2, 0, 2],
+        legend: { show: false },
+        cursor: {
+          y: false,
+          points: { show: false },
+          drag: {
+            x: props.onBrush !== undefined,
+            y: false,
+            setScale: false,
+            dist: 4,
+          },
+          bind: {
+            dblclick: () => () => {
+              handlers.current.onReset?.();
+              return null;
+            },
+          },
+        },
+        scales: {
+          x: { time: true, range: () => range },
+          y: {
+            range: (
+              _plot,
+              _min,
+              max,
+            ) => [least ?? 0, Math.max(most ?? 0, max || 1) * 1.06],
+          },
+        },
+        axes: [
+          {
+            ...axis,
+            size: 20,
+            gap: 3,
+            space: 74,
+            font: "11px system-ui, sans-serif",
+            values: (_plot, splits) => labelsOf(splits, zone),
+          },
+          {
+            ...axis,
+            size: 44,
+            gap: 4,
+            space: 26,
+            font: "11px system-ui, sans-serif",
+            values: (_plot, splits) => splits.map((value) => value === null ? "" : short(value)),
+          },
+        ],
+        series: [
+          {},
+          ...stacked.map(({ colour, label }) =>
+            kind === "bars"
+              ? {
+                label,
+                width: 0,
+                fill: colourOf(element, colour),
+                paths: bars,
+                points: { show: false },
+              }
+              : {
+                label,
+                width: 1.6,
+                stroke: colourOf(element, colour),
+                points: { show: false },
+                spanGaps: false,
+              }
+          ),
+        ],
+        hooks: {
+          setSelect: [(plot) => {
+            if (plot.select.width < 3) return;
+            const from = plot.posToVal(plot.select.left, "x");
+            const to = plot.posToVal(plot.select.left + plot.select.width, "x");
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            handlers.current.onBrush?.(from, to);
+          }],
+          setCursor: [(plot) => handlers.current.onPoint?.(bucketUnder(plot))],
+          ...hooks,
+        },
+      },
+      [times, ...stacked.map(({ values }) => values)] as uPlot.AlignedData,
+      element,
+    );
+    chart.current = plot;
+    const resized = new ResizeObserver(() => {
+      const width = Math.max(element.clientWidth, 40);
+      if (width !== plot.width) plot.setSize({ width, height });
+    });
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      plot.destroy();
+    };
+  }, [
+    times,
+    series,
+    kind,
+    zone,
+    height,
+    range[0],
+    range[1],
+    hooks,
+    least,
+    most,
+    theme,
+  ]);
+
+  return <div ref={place} className="chart" role="img" aria-label={label} />;
+}
+
+function bucketUnder(plot: uPlot): number | null {
+  const { left } = plot.cursor;
+  if (left === undefined || left < 0) return null;
+  const at = plot.posToVal(left, "x");
+  const times = plot.data[0];
+  let found = -1;
+  for (let i = 0; i < times.length && (times[i] ?? 0) <= at; i++) found = i;
+  return found < 0 ? null : found;
+}
+
+function stack(series: ChartSeries[]): ChartSeries[] {
+  const sums: number[] = [];
+  return series.map((one) => ({
+    ...one,
+    values: one.values.map((value, i) => sums[i] = (sums[i] ?? 0) + (value ?? 0)),
+  })).reverse();
+}
+
+/** A day's name where a day begins, the time elsewhere. */
+function labelsOf(splits: number[], zone: Zone): string[] {
+  let day = "";
+  return splits.map((seconds) => {
+    const now = dayOf(seconds * 1000, zone);
+    const time = clock(seconds * 1000, zone);
+    const isNew = now !== day && (day !== "" || time === "00:00:00");
+    day = now;
+    if (isNew) return now.slice(5);
+    return time.endsWith(":00") ? time.slice(0, 5) : time;
+  });
+}

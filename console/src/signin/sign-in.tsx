@@ -1,0 +1,69 @@
+import { lazy, Suspense, useState } from "react";
+import type { Config } from "../service/config.ts";
+import type { Session } from "../service/session.ts";
+import { TokenSession } from "../service/token-session.ts";
+
+const SupabaseSignIn = lazy(() => import("./supabase-sign-in.tsx"));
+
+export function SignIn(
+  { config, session }: { config: Config; session: Session },
+) {
+  return (
+    <main className="gate">
+      <div className="gate-box">
+        <p className="brand">
+          <img src="./icon.svg" alt="" width="20" height="20" /> logloom
+        </p>
+        {session.hasEnded() && (
+          <p className="note warn" role="alert">
+            Your session has ended. Sign in again and you are back where you were.
+          </p>
+        )}
+        {session instanceof TokenSession ? <TokenSignIn session={session} /> : (
+          <Suspense>
+            <SupabaseSignIn config={config} session={session} />
+          </Suspense>
+        )}
+      </div>
+    </main>
+  );
+}
+
+function TokenSignIn({ session }: { session: TokenSession }) {
+  const [text, setText] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        setWrong(!session.signIn(text));
+      }}
+    >
+      <h1>Sign in</h1>
+      <p>
+        Open the link that <code>npm start</code> printed, or paste it, or an access token, here.
+      </p>
+      <label className="field">
+        <span>Link or token</span>
+        <input
+          type="password"
+          autoComplete="off"
+          value={text}
+          aria-invalid={isWrong}
+          aria-describedby={isWrong ? "token-wrong" : undefined}
+          onChange={(event) => {
+            setText(event.target.value);
+            setWrong(false);
+          }}
+          autoFocus
+        />
+      </label>
+      {isWrong && (
+        <p id="token-wrong" className="field-error" role="alert">
+          This is no token.
+        </p>
+      )}
+      <button type="submit" className="button primary">Sign in</button>
+    </form>
+  );
+}

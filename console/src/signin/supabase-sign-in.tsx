@@ -1,0 +1,115 @@
+import { type FormEvent, useState } from "react";
+import type { Config } from "../service/config.ts";
+import type { Session } from "../service/session.ts";
+import { returnAddress, SupabaseSession } from "./supabase-session.ts";
+
+/** Password, a link by email, and the project's OAuth providers. */
+export default function SupabaseSignIn({ config, session }: { config: Config; session: Session }) {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [wrong, setWrong] = useState<string | null>(() => errorInAddress());
+  const [sent, setSent] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  if (!(session instanceof SupabaseSession)) return null;
+  const { auth } = session;
+
+  /** Says what Auth said; null is a success. */
+  const attempt = async (action: () => Promise<{ error: { message: string } | null }>) => {
+    setBusy(true);
+    setWrong(null);
+    const { error } = await action();
+    setBusy(false);
+    setWrong(error?.message ?? null);
+    return error === null;
+  };
+  const byPassword = (event: FormEvent) => {
+    event.preventDefault();
+    void attempt(() => auth.signInWithPassword({ email, password }));
+  };
+  const byLink = async () => {
+    const isSent = await attempt(() =>
+      auth.signInWithOtp({
+        email,
+        options: { emailRedirectTo: returnAddress(), shouldCreateUser: false },
+      })
+    );
+    setSent(isSent);
+  };
+  const byProvider = (provider: string) =>
+    void attempt(() =>
+      auth.signInWithOAuth({
+        provider: provider as "github",
+        options: { redirectTo: returnAddress() },
+      })
+    );
+
+  if (sent) {
+    return (
+      <div role="status">
+        <h1>Look into your mail</h1>
+        <p>
+          A link that signs you in is on its way to{" "}
+          <strong>{email}</strong>. Open it in this browser.
+        </p>
+        <button type="button" className="button" onClick={() => setSent(false)}>Back</button>
+      </div>
+    );
+  }
+  return (
+    <form onSubmit={byPassword}>
+      <h1>Sign in</h1>
+      <label className="field">
+        <span>Email</span>
+        <input
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      </label>
+      <label className="field">
+        <span>Password</span>
+        <input
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </label>
+      {wrong && <p className="field-error" role="alert">{wrong}</p>}
+      <button type="submit" className="button primary" disabled={isBusy}>Sign in</button>
+      <button
+        type="button"
+        className="button"
+        disabled={isBusy || !email.includes("@")}
+        onClick={() => void byLink()}
+      >
+        Send me a link instead
+      </button>
+      {config.providers.length > 0 && <p className="or-line">or</p>}
+      {config.providers.map((provider) => (
+        <button
+          key={provider}
+          type="button"
+          className="button"
+          disabled={isBusy}
+          onClick={() => byProvider(provider)}
+        >
+          Continue with {provider}
+        </button>
+      ))}
+    </form>
+  );
+}
+
+/** A link that is too old, or a provider that refused, says so in the address. */
+function errorInAddress(): string | null {
+  const hash = location.hash.replace(/^#/, "");
+  const said = new URLSearchParams(location.search).get("error_description") ??
+    new URLSearchParams(hash).get("error_description");
+  if (said !== null) history.replaceState(null, "", location.pathname);
+  return said;
+}

@@ -1,0 +1,150 @@
+import { useMemo } from "react";
+import { useOperation } from "../service/hooks.ts";
+import { Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { bytes, count, short } from "../shared/format.ts";
+import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+
+interface Usage {
+  month: string;
+  events: number;
+  bytes: number;
+  monthly_events_limit: number;
+  monthly_bytes_limit: number;
+  projected_events: number;
+  projected_bytes: number;
+  resets_at: string;
+  months: { month: string; events: number; bytes: number }[];
+  days: { day: string; events: number; bytes: number }[];
+}
+
+export default function UsageScreen() {
+  const usage = useOperation<Usage>("get_usage", { p_months: 2 }, { every: 60_000 });
+  const tenant = useOperation<{ plan_name: string }>("get_current_tenant");
+  const { data } = usage;
+  return (
+    <div className="page">
+      <ScreenHead
+        title="Usage"
+        about={tenant.data &&
+          `Plan ${tenant.data.plan_name}. A month is a calendar month in UTC.`}
+      />
+      {usage.error?.status === 404
+        ? (
+          <Empty title="Nothing was used yet">
+            <p>The first event, key or rule makes the tenant.</p>
+          </Empty>
+        )
+        : <ErrorNote error={usage.error} retry={() => void usage.refetch()} />}
+      {usage.isPending && !usage.error && <Skeleton />}
+      {data && (
+        <>
+          <div className="tiles">
+            <Meter
+              title="Events this month"
+              used={data.events}
+              limit={data.monthly_events_limit}
+              projected={data.projected_events}
+              format={short}
+            />
+            <Meter
+              title="Bytes this month"
+              used={data.bytes}
+              limit={data.monthly_bytes_limit}
+              projected={data.projected_bytes}
+              format={bytes}
+            />
+          </div>
+          <Days days={data.days} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Meter({ title, used, limit, projected, format }: {
+  title: string;
+  used: number;
+  limit: number;
+  projected: number;
+  format: (value: number) => string;
+}) {
+  const share = limit === 0 ? 0 : Math.min(100, (100 * used) / limit);
+  const ahead = limit === 0 ? 0 : Math.min(100, (100 * projected) / limit);
+  const tone = used >= limit ? "bad" : projected > limit ? "warn" : "good";
+  return (
+    <section className="tile">
+      <h2>{title}</h2>
+      <p className="tile-number">
+        {format(used)} <span className="about">of {format(limit)}</span>
+      </p>
+      <svg
+        className={`meter ${tone}`}
+        viewBox="0 0 100 4"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${share.toFixed(1)} percent used`}
+      >
+        <rect className="meter-ahead" width={ahead} height="4" />
+        <rect className="meter-used" width={Math.max(share, 0.4)} height="4" />
+      </svg>
+      <p className="about">
+        {used >= limit
+          ? "The limit is reached: further events are refused until the month ends."
+          : projected > limit
+          ? `At this pace ${format(projected)} by the end of the month: more than the plan has.`
+          : `At this pace ${format(projected)} by the end of the month.`}
+      </p>
+    </section>
+  );
+}
+
+function Days({ days }: { days: Usage["days"] }) {
+  const sorted = useMemo(() => [...days].sort((a, b) => a.day < b.day ? -1 : 1), [days]);
+  const times = useMemo(() => sorted.map(({ day }) => Date.parse(day) / 1000), [sorted]);
+  const series = useMemo<ChartSeries[]>(() => [
+    { label: "events", colour: "--series-1", values: sorted.map(({ events }) => events) },
+  ], [sorted]);
+  const first = times[0];
+  const last = times.at(-1);
+  if (first === undefined || last === undefined) {
+    return (
+      <Empty title="No events in these months">
+        <p>Days with events appear here.</p>
+      </Empty>
+    );
+  }
+  return (
+    <section className="block">
+      <h2>Events a day</h2>
+      <TimeChart
+        times={times}
+        series={series}
+        kind="bars"
+        zone="utc"
+        height={150}
+        range={[Math.min(first, last - 27 * 86_400), last + 86_400]}
+        label="Events a day"
+      />
+      <div className="table-scroll" tabIndex={0} role="region" aria-label="Days">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Day (UTC)</th>
+              <th scope="col" className="number">Events</th>
+              <th scope="col" className="number">Bytes</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.toReversed().map((day) => (
+              <tr key={day.day}>
+                <th scope="row">{day.day}</th>
+                <td className="number">{count(day.events)}</td>
+                <td className="number">{bytes(day.bytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+import { buildParserFile } from "@lezer/generator";
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import process from "node:process";
+import { defineConfig } from "vite";
+
+/** A grammar is imported as the parser that it describes, `….grammar.terms` as the numbers of its tokens. */
+const grammar = {
+  name: "lezer-grammar",
+  resolveId(id, importer) {
+    return id.endsWith(".grammar.terms") ? resolve(dirname(importer), id) : null;
+  },
+  load(id) {
+    if (!/\.grammar(\.terms)?$/.test(id)) return null;
+    const file = id.replace(/\.terms$/, "");
+    const { parser, terms } = buildParserFile(readFileSync(file, "utf8"), { fileName: file });
+    return { code: id === file ? parser : terms, moduleType: "js" };
+  },
+};
+
+export default defineConfig({
+  // Relative, so that the page runs below any path.
+  base: "./",
+  plugins: [grammar],
+  publicDir: "public",
+  build: {
+    outDir: process.env.LOGLOOM_CONSOLE_OUT ?? "dist",
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    // Nothing is inlined: a data: URL is not what style-src 'self' allows.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    manifest: true,
+    license: { fileName: "licenses.md" },
+  },
+});

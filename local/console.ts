@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { command } from "./command.ts";
+import { exists, removeIfThere, replaceFile } from "./files.ts";
+import { consoleFolder } from "./processes/gateway.ts";
+import { checkout, type Stack } from "./stack.ts";
+import type { System } from "./system.ts";
+
+/** The console's sources, and what they build to. */
+const sources = `${checkout}/console`;
+export const consoleBuild = `${checkout}/.logloom/console`;
+const log = `${checkout}/.logloom/console.log`;
+
+/** What the build depends on, besides the folders `src` and `public`. */
+const files = ["index.html", "package-lock.json", "vite.config.js"];
+
+/**
+ * Builds the console, unless what is there was built from the very same files. Its packages have a lock file of their
+ * own, and what only its tests need is left out.
+ */
+export async function buildConsole(
+  progress: (step: string) => Promise<void> | void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const wanted = await stamp();
+  const stampFile = `${consoleBuild}.stamp`;
+  if (await exists(`${consoleBuild}/index.html`) && await exists(stampFile)) {
+    if (await Deno.readTextFile(stampFile) === wanted) return;
+  }
+  await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
+  if (await wantsPackages("build")) {
+    await progress("Installing the console's packages");
+  }
+  await installConsolePackages("build", signal);
+  await progress("Building the console");
+  await command([
+    "node",
+    "node_modules/vite/bin/vite.js",
+    "build",
+    "--logLevel=error",
+  ], {
+    cwd: sources,
+    env: { LOGLOOM_CONSOLE_OUT: consoleBuild },
+    log,
+    signal,
+    failure: `Building the console failed (see ${log})`,
+  });
+  await replaceFile(stampFile, wanted);
+}
+
+/** `build` is what a build needs, `all` what the console's tests need, too. */
+type Packages = "build" | "all";
+
+const installed = `${sources}/node_modules/.installed`;
+
+async function lock(): Promise<string> {
+  const text = await Deno.readFile(`${sources}/package-lock.json`);
+  return createHash("sha256").update(text).digest("hex");
+}
+
+async function wantsPackages(packages: Packages): Promise<boolean> {
+  if (!(await exists(installed))) return true;
+  const [what, of] = (await Deno.readTextFile(installed)).trim().split(" ");
+  return of !== await lock() || (packages === "all" && what !== "all");
+}
+
+/** Installs the console's packages where they are missing or not those of its lock file. */
+export async function installConsolePackages(
+  packages: Packages,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (!(await wantsPackages(packages))) return;
+  const omit = packages === "build" ? ["--omit=dev"] : [];
+  await command(
+    ["npm", "ci", "--ignore-scripts", "--loglevel=error", ...omit],
+    {
+      cwd: sources,
+      log,
+      signal,
+      failure: `Installing the console's packages failed (see ${log})`,
+    },
+  );
+  await Deno.writeTextFile(installed, `${packages} ${await lock()}\n`);
+}
+
+/** Puts the built files where the gateway serves them, with a config.json for this machine. */
+export async function publishConsole(
+  system: System,
+  stack: Stack,
+): Promise<void> {
+  const folder = consoleFolder(system, stack);
+  // Nothing of an older build stays.
+  await removeIfThere(system.outside(folder));
+  await system.makeFolder("www-data", folder);
+  await system.makeFolder("www-data", `${folder}/assets`);
+  for await (const name of filesBelow(consoleBuild)) {
+    // What a build tells of itself is for tests.
+    if (name.startsWith(".")) continue;
+    const text = await Deno.readTextFile(`${consoleBuild}/${name}`);
+    await system.writeFile("www-data", `${folder}/${name}`, text);
+  }
+  const config = JSON.stringify({ url: "", auth: "token" });
+  await system.writeFile("www-data", `${folder}/config.json`, `${config}\n`);
+}
+
+/** Tells one set of sources from another. */
+async function stamp(): Promise<string> {
+  const hash = createHash("sha256");
+  const names = [...files];
+  for (const folder of ["src", "public"]) {
+    for await (const name of filesBelow(`${sources}/${folder}`)) {
+      names.push(`${folder}/${name}`);
+    }
+  }
+  for (const name of names.sort()) {
+    hash.update(`${name}\0`).update(await Deno.readFile(`${sources}/${name}`));
+  }
+  return hash.digest("hex");
+}
+
+async function* filesBelow(
+  folder: string,
+  prefix = "",
+): AsyncGenerator<string> {
+  for await (
+    const { name, isDirectory } of Deno.readDir(`${folder}/${prefix}`)
+  ) {
+    if (isDirectory) yield* filesBelow(folder, `${prefix}${name}/`);
+    else yield `${prefix}${name}`;
+  }
+}

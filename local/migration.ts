@@ -1,0 +1,115 @@
+import { parseArgs } from "node:util";
+import { command } from "./command.ts";
+import { Failure, run } from "./failure.ts";
+import { applySql, bareDatabase, cloneDatabase, difference } from "./migrations/databases.ts";
+import {
+  migrations,
+  migrationsFolder,
+  release,
+  releasedMigrations,
+} from "./migrations/released.ts";
+import { errorsFile, pageOfErrors, raisedErrors } from "./migrations/errors.ts";
+import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
+import { rowDifferences } from "./migrations/rows.ts";
+import { assemble, firstMigrations, schemaFiles } from "./migrations/schemas.ts";
+import { withScratchPostgres } from "./migrations/scratch.ts";
+import { checkout } from "./stack.ts";
+
+// npm run migration [-- NAME]: brings supabase/migrations to what supabase/schemas says.
+
+const usage =
+  "npm run migration -- NAME, for example add_log_archive: small letters, digits and _; " +
+  "npm run migration -- --release freezes the migrations as they are";
+
+const review =
+  `-- Written by npm run migration from the difference between the released migrations and
+-- supabase/schemas. It is to be read and corrected by hand:
+--   * Rows, jobs of pg_cron and partitioned tables' settings are not in it, nor are grants on
+--     parameters and roles' settings.
+--   * A renamed column is dropped and made anew here: write alter table … rename instead.
+--   * What locks a table that is written to all the time (a new check, a default that is computed,
+--     an index) is better done in steps: not valid first, then validate.
+--   * What changes logloom.logs begins with: select logloom_private.hold_writers();
+--   * Deployed functions of the version before go on calling while this is applied.
+`;
+
+await run(async () => {
+  const { name, isRelease } = options();
+  await Deno.writeTextFile(pictureFile, await pageWithPicture());
+  await writeErrors();
+  const released = await releasedMigrations();
+  if (isRelease) {
+    for (const name of await release()) console.log(`supabase/migrations/${name} is released.`);
+    return;
+  }
+  if (released.size === 0) {
+    for (const migration of firstMigrations) {
+      const text = await assemble(migration);
+      await Deno.writeTextFile(`${migrationsFolder}/${migration.name}`, text);
+      console.log(`supabase/migrations/${migration.name} is what supabase/schemas says.`);
+    }
+    return;
+  }
+  if (!name) throw new Failure(`A migration after a release needs a name: ${usage}.`);
+  await writeDifference(name);
+});
+
+/** Brings the page of errors to what the schemas raise; its tables are formatted where it changed. */
+async function writeErrors(): Promise<void> {
+  const page = await Deno.readTextFile(errorsFile);
+  const text = pageOfErrors(page, await raisedErrors());
+  if (text === page) return;
+  await Deno.writeTextFile(errorsFile, text);
+  await command([Deno.execPath(), "fmt", "--quiet", errorsFile], {
+    failure: "Formatting docs/errors.md failed",
+    cwd: checkout,
+  });
+  console.log(
+    "docs/errors.md lists what supabase/schemas raises; new rows have the hint for a text.",
+  );
+}
+
+function options(): { name: string | undefined; isRelease: boolean } {
+  const { values, positionals } = parseArgs({
+    args: Deno.args,
+    options: { release: { type: "boolean" } },
+    allowPositionals: true,
+  });
+  const [name, ...others] = positionals;
+  if (others.length > 0 || (name !== undefined && !/^[a-z][a-z0-9_]*$/.test(name))) {
+    throw new Failure(`Usage: ${usage}.`);
+  }
+  return { name, isRelease: values.release === true };
+}
+
+/** Writes what is missing between the migrations as they are and the schemas as a migration of its own. */
+async function writeDifference(name: string): Promise<void> {
+  await withScratchPostgres(async (stack) => {
+    const names = await migrations();
+    const texts = (paths: string[]) =>
+      Promise.all(paths.map(async (path) => ({ path, text: await Deno.readTextFile(path) })));
+    console.log("  Applying the migrations to one database, the schemas to another …");
+    const from = await cloneDatabase(stack, bareDatabase, "from_migrations");
+    const to = await cloneDatabase(stack, bareDatabase, "from_schemas");
+    await applySql(from, await texts(names.map((name) => `${migrationsFolder}/${name}`)));
+    await applySql(to, await texts((await schemaFiles()).map((path) => `${checkout}/${path}`)));
+    console.log("  Comparing them (supabase db diff) …");
+    const sql = await difference(from, to);
+    const rows = await rowDifferences(from, to);
+    if (sql === "" && rows.length === 0) {
+      console.log("The migrations are what supabase/schemas says; there is nothing to write.");
+      return;
+    }
+    const file = `${migrationsFolder}/${nextVersion(names)}_${name}.sql`;
+    const remarks = rows.map((row) => `-- To be written by hand: ${row}\n`).join("");
+    await Deno.writeTextFile(file, `${review}${remarks}\n${sql}\n`, { createNew: true });
+    console.log(`${file.slice(checkout.length + 1)} is to be read and corrected by hand.`);
+  });
+}
+
+/** Now, but after every migration that is there. */
+function nextVersion(names: string[]): string {
+  const now = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  const last = names.at(-1)?.slice(0, 14) ?? "";
+  return now > last ? now : `${BigInt(last) + 1n}`;
+}

@@ -1,0 +1,66 @@
+import postgres from "postgres";
+import { command } from "../command.ts";
+import { databaseUrl, type Stack } from "../stack.ts";
+import { npmProgram } from "../system.ts";
+
+/** A project's database before its first migration, which others are cloned from. */
+export const bareDatabase = "bare";
+
+/** Clones a database of the stack. Nobody may be in it meanwhile: pg_cron's launcher is kept out. */
+export async function cloneDatabase(stack: Stack, template: string, name: string): Promise<string> {
+  const sql = postgres(databaseUrl("supabase_admin", stack.ports.postgres, "template1"), {
+    max: 1,
+    onnotice: () => {},
+  });
+  try {
+    await sql`alter database ${sql(template)} with allow_connections false`;
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${template}`;
+    await sql`drop database if exists ${sql(name)} with (force)`;
+    await sql`create database ${sql(name)} template ${sql(template)} owner postgres`;
+    // A clone has its template's settings in none of these.
+    await sql`alter database ${sql(name)} set pgrst.db_schemas to 'public'`;
+  } finally {
+    await sql`alter database ${sql(template)} with allow_connections true`;
+    await sql.end();
+  }
+  return databaseUrl("postgres", stack.ports.postgres, name);
+}
+
+/** Runs SQL files as a migration runs: as postgres, each in a transaction, with nothing in between. */
+export async function applySql(
+  url: string,
+  files: { path: string; text: string }[],
+): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    for (const { path, text } of files) {
+      await sql.begin((transaction) => transaction.unsafe(text)).catch((error) => {
+        throw new Error(`${path}: ${error.message}`, { cause: error });
+      });
+    }
+  } finally {
+    await sql.end();
+  }
+}
+
+/** The SQL that makes the one database's objects those of the other; empty where they are the same. */
+export async function difference(from: string, to: string): Promise<string> {
+  const file = await Deno.makeTempFile({ suffix: ".sql" });
+  try {
+    await command([
+      npmProgram("supabase"),
+      "db",
+      "diff",
+      `--from=${from}`,
+      `--to=${to}`,
+      "--use-pg-delta",
+      `--output=${file}`,
+    ], {
+      failure: "Comparing the databases failed",
+      env: { NO_COLOR: "1", SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+    });
+    return (await Deno.readTextFile(file)).trim();
+  } finally {
+    await Deno.remove(file);
+  }
+}

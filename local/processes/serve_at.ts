@@ -1,0 +1,6 @@
+// Loaded before a function: what hosted functions run on decides by itself where Deno.serve listens.
+const hostname = "127.0.0.1";
+const port = Number(Deno.env.get("LOGLOOM_FUNCTION_PORT"));
+const serve = Deno.serve;
+
+Deno.serve = ((handler: Deno.ServeHandler) => serve({ hostname, port }, handler)) as typeof serve;

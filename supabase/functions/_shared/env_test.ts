@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { readEnv } from "./env.ts";
+
+const legacy = {
+  SUPABASE_URL: "https://project.supabase.co/",
+  SUPABASE_SERVICE_ROLE_KEY: "legacy-token",
+};
+
+function read(env: Record<string, string>) {
+  return readEnv((name) => env[name]);
+}
+
+Deno.test("the address has no slash at its end", () => {
+  assert.equal(read(legacy).supabaseUrl, "https://project.supabase.co");
+});
+
+Deno.test("the secret key named default comes first, the legacy key where there is none", () => {
+  const keys = '{"other":"sb_secret_other","default":"sb_secret_one"}';
+  assert.equal(read({ ...legacy, SUPABASE_SECRET_KEYS: keys }).serviceKey, "sb_secret_one");
+  const { SUPABASE_URL } = legacy;
+  assert.equal(read({ SUPABASE_URL, SUPABASE_SECRET_KEYS: keys }).serviceKey, "sb_secret_one");
+
+  const unusable = ["", "{}", "[]", "null", "not JSON", '{"default":""}', '{"default":7}'];
+  for (const text of [...unusable, '{"other":"sb_secret_other"}']) {
+    assert.equal(read({ ...legacy, SUPABASE_SECRET_KEYS: text }).serviceKey, "legacy-token", text);
+  }
+});
+
+Deno.test("without any service key the function says which variable is missing, and no value", () => {
+  const { SUPABASE_URL } = legacy;
+  assert.throws(
+    () => read({ SUPABASE_URL, SUPABASE_SECRET_KEYS: '{"other":"sb_secret_other"}' }),
+    { message: "The environment variable SUPABASE_SERVICE_ROLE_KEY is not set" },
+  );
+  assert.throws(() => read({ SUPABASE_SERVICE_ROLE_KEY: "x" }), {
+    message: "The environment variable SUPABASE_URL is not set",
+  });
+});
+
+Deno.test("a JWT secret that config.toml could not fill in is not set", () => {
+  assert.equal(read(legacy).jwtSecret, undefined);
+  assert.equal(read({ ...legacy, LOGLOOM_JWT_SECRET: "" }).jwtSecret, undefined);
+  const unfilled = "env(LOGLOOM_JWT_SECRET)";
+  assert.equal(read({ ...legacy, LOGLOOM_JWT_SECRET: unfilled }).jwtSecret, undefined);
+  const secret = "a secret of at least thirty-two characters";
+  assert.equal(read({ ...legacy, LOGLOOM_JWT_SECRET: secret }).jwtSecret, secret);
+});

@@ -1,0 +1,229 @@
+import { Draft, type Envelope, type Text } from "./draft.ts";
+import { textFields } from "./fields.ts";
+import { isObject, type JsonObject, jsonTextOf, setMember } from "./json.ts";
+import { unmarkNumbers } from "./numbers.ts";
+
+/** The parameters of `ingest_logs` that events yield, named as there; columns are parallel. */
+export interface Batch {
+  readonly p_ts: readonly Text[];
+  readonly p_level?: readonly Text[];
+  readonly p_msg?: readonly Text[];
+  readonly p_service?: readonly Text[];
+  readonly p_env?: readonly Text[];
+  readonly p_req_id?: readonly Text[];
+  readonly p_user_id?: readonly Text[];
+  readonly p_route?: readonly Text[];
+  readonly p_host?: readonly Text[];
+  readonly p_attrs?: readonly (JsonObject | null)[];
+  readonly p_positions?: readonly number[];
+  readonly p_rejected?: number;
+  readonly p_errors?: readonly EventError[];
+}
+
+export interface EventError {
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Raised by an event more than the request may hold. */
+export class TooManyEvents extends Error {}
+
+/** Raised where what events share, written out for each, would be out of all proportion. */
+export class TooMuchShared extends Error {}
+
+const maxErrors = 100;
+/** Postgres refuses JSON of some thousands of levels; people cannot read a tenth of it. */
+const maxDepth = 64;
+const maxEventsInSlice = 10_000;
+const maxBytesInSlice = 512_000;
+const maxSharedBytes = 32 * 1024 * 1024;
+
+/** Normalises events and collects them column by column, as the queue stores them. */
+export class EventCollector {
+  /** Every event carried a time that could be read. */
+  haveOwnTimes = true;
+
+  readonly #maxEvents: number;
+  readonly #ts: Text[] = [];
+  readonly #level: Text[] = [];
+  readonly #texts: readonly Text[][] = textFields.map(() => []);
+  readonly #attrs: (JsonObject | null)[] = [];
+  readonly #positions: number[] = [];
+  readonly #errors: EventError[] = [];
+  /** What each event shares with others, or nothing where none does. */
+  readonly #shared: number[] = [];
+  #sharedBytes = 0;
+  #count = 0;
+  #rejected = 0;
+
+  constructor(maxEvents: number) {
+    this.#maxEvents = maxEvents;
+  }
+
+  /** Events that were added, those that were rejected too. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** An event that is not wanted: it counts for the limit and for nothing else. */
+  leaveOut(): void {
+    if (this.#count >= this.#maxEvents) throw new TooManyEvents();
+    this.#count++;
+  }
+
+  get rejected(): number {
+    return this.#rejected;
+  }
+
+  /** What is no event is counted as rejected, alone. */
+  reject(code: string, message: string): void {
+    if (this.#count >= this.#maxEvents) throw new TooManyEvents();
+    const index = this.#count++;
+    this.#rejected++;
+    if (this.#errors.length < maxErrors) this.#errors.push({ index, code, message });
+  }
+
+  /** Adds an event; its objects become the collector's. */
+  add(event: unknown, envelope: Envelope = nothing): void {
+    if (!isObject(event)) {
+      this.reject("not_an_object", "A log event must be a JSON object");
+      return;
+    }
+    if (this.#count >= this.#maxEvents) throw new TooManyEvents();
+
+    if (envelope.sharedBytes !== undefined) {
+      this.#shared[this.#ts.length] = envelope.sharedBytes;
+      this.#sharedBytes += envelope.sharedBytes;
+      if (this.#sharedBytes > maxSharedBytes) throw new TooMuchShared();
+    }
+    const draft = new Draft(event, envelope);
+    this.#ts.push(draft.ts);
+    this.#level.push(draft.level);
+    for (let field = 0; field < textFields.length; field++) {
+      this.#texts[field].push(draft.texts[field]);
+    }
+    const { attrs } = draft;
+    this.#attrs.push(attrs !== null && boundDepth(attrs, 1) ? attrs : null);
+    this.#positions.push(this.#count++);
+    if (draft.ts === null) this.haveOwnTimes = false;
+  }
+
+  /** The events in slices of what one commit may hold, of a body of so many bytes. */
+  slices(bytes: number): Slice[] {
+    const total = this.#ts.length;
+    if (total <= maxEventsInSlice && bytes + this.#sharedBytes <= maxBytesInSlice) {
+      return [{ batch: this.batch(), bytes }];
+    }
+    const perEvent = bytes / Math.max(total, 1);
+    const msgs = this.#texts[0];
+    const ends: number[] = [];
+    let weight = 0;
+    let from = 0;
+    for (let at = 0; at < total; at++) {
+      const next = Math.max(perEvent, msgs[at]?.length ?? 0) + (this.#shared[at] ?? 0);
+      if (at > from && (at - from === maxEventsInSlice || weight + next > maxBytesInSlice)) {
+        ends.push(at);
+        from = at;
+        weight = 0;
+      }
+      weight += next;
+    }
+    ends.push(total);
+    let start = 0;
+    let counted = 0;
+    return ends.map((end) => {
+      const upTo = Math.round((bytes * end) / Math.max(total, 1));
+      const slice = { batch: this.batch(start, end), bytes: upTo - counted };
+      start = end;
+      counted = upTo;
+      return slice;
+    });
+  }
+
+  batch(from = 0, to = this.#ts.length): Batch {
+    const isAll = from === 0 && to === this.#ts.length;
+    const part = <T>(column: readonly T[]) => isAll ? column : column.slice(from, to);
+    const [msg, service, env, reqId, userId, route, host] = this.#texts.map((column) =>
+      unlessAllNull(part(column))
+    );
+    const batch: Batch = {
+      p_ts: part(this.#ts),
+      p_level: unlessAllNull(part(this.#level)),
+      p_msg: msg,
+      p_service: service,
+      p_env: env,
+      p_req_id: reqId,
+      p_user_id: userId,
+      p_route: route,
+      p_host: host,
+      p_attrs: unlessAllNull(part(this.#attrs)),
+    };
+    if (isAll && this.#rejected === 0) return batch;
+    return {
+      ...batch,
+      p_positions: part(this.#positions),
+      // Those of the whole request are told with its first slice.
+      ...from === 0 && this.#rejected > 0 &&
+        { p_rejected: this.#rejected, p_errors: this.#errors },
+    };
+  }
+}
+
+export interface Slice {
+  readonly batch: Batch;
+  /** Its share of the body, for metering. */
+  readonly bytes: number;
+}
+
+/** A batch and further parameters as JSON that Postgres takes. */
+export function batchJson(batch: Batch, parameters: Record<string, unknown>): string {
+  const json = unmarkNumbers(JSON.stringify({ ...parameters, ...batch }));
+  return mayHoldUnstorable(json) ? replaceUnstorable(json) : json;
+}
+
+const nothing: Envelope = {};
+
+function unlessAllNull<T>(column: readonly (T | null)[]): readonly (T | null)[] | undefined {
+  return column.some((value) => value !== null) ? column : undefined;
+}
+
+/**
+ * Replaces what is nested below the deepest level by its JSON text, in place. True when the
+ * container holds anything.
+ */
+function boundDepth(container: object, level: number): boolean {
+  if (Array.isArray(container)) {
+    for (let at = 0; at < container.length; at++) {
+      const value: unknown = container[at];
+      if (typeof value === "object" && value !== null) container[at] = bounded(value, level);
+    }
+    return container.length > 0;
+  }
+  const members = container as JsonObject;
+  let holds = false;
+  for (const key in members) {
+    holds = true;
+    const value = members[key];
+    if (typeof value === "object" && value !== null) setMember(members, key, bounded(value, level));
+  }
+  return holds;
+}
+
+function bounded(value: object, level: number): unknown {
+  if (level === maxDepth) return jsonTextOf(value);
+  boundDepth(value, level + 1);
+  return value;
+}
+
+/** JSON.stringify writes NUL and half surrogate pairs as escapes, whole pairs as characters. */
+function mayHoldUnstorable(json: string): boolean {
+  return json.includes("\\u") && /\\u(?:0000|d[89a-f])/.test(json);
+}
+
+function replaceUnstorable(json: string): string {
+  return json.replace(
+    /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g,
+    (escape) => escape.startsWith("\\u0000") || escape.startsWith("\\ud") ? "\uFFFD" : escape,
+  );
+}

@@ -1,0 +1,140 @@
+import { type Caller, sha256Hex } from "../_shared/auth.ts";
+import type { Failure, Notes } from "../_shared/errors.ts";
+import type { Bytes } from "./body.ts";
+import { batchJson, type EventCollector, type EventError, type Slice } from "./collector.ts";
+import type { Commit } from "./group_commit.ts";
+import type { Outcome } from "./protocol.ts";
+
+export interface Request {
+  readonly caller: Caller;
+  readonly body: Bytes;
+  readonly events: EventCollector;
+  /** The sender's own. */
+  readonly idempotencyKey: string | undefined;
+  /** Whether an equal body is a repeat, where its events carry their times. */
+  readonly isRepeatKnown: boolean;
+  /** Whether to wait a moment for a database that is away, for senders that do not try again. */
+  readonly isPatient: boolean;
+}
+
+export interface Committed {
+  readonly outcome: Outcome;
+  /** What ended it before all slices were committed. */
+  readonly failure: Failure | undefined;
+  /** Events of the slices that were committed, and all that were rejected before. */
+  readonly events: number;
+  readonly notes: Notes | undefined;
+}
+
+/** How long a sender is kept waiting, in all, for a database that is away for a moment. */
+const patienceMs = [300, 700, 1000];
+
+/** Commits the events of a request, slice after slice; the first that is refused ends it. */
+export async function commitEvents(request: Request, commit: Commit): Promise<Committed> {
+  const { caller, events, body } = request;
+  const slices = events.slices(body.length);
+  const repeat = repeatParameters(request);
+  const answers: string[] = [];
+  let notes: Notes | undefined;
+  let committed = 0;
+  for (const [n, slice] of slices.entries()) {
+    const parameters = {
+      ...callerParameters(caller),
+      p_bytes: slice.bytes,
+      ...repeat,
+      ...repeat !== undefined && slices.length > 1 && { p_slice: n },
+    };
+    const answer = await patiently(
+      () => commit(caller, sliceJson(slice, parameters), repeat === undefined),
+      // Only what is known as a repeat may be tried twice.
+      request.isPatient && repeat !== undefined ? patienceMs : [],
+    );
+    notes = answer.ok ? answer.notes : answer.failure.notes;
+    if (!answer.ok) {
+      const outcome = new Answers(answers, body.length);
+      return { outcome, failure: answer.failure, events: committed, notes };
+    }
+    answers.push(answer.value);
+    committed += slice.batch.p_ts.length;
+  }
+  return {
+    outcome: new Answers(answers, body.length),
+    failure: undefined,
+    events: committed,
+    notes,
+  };
+}
+
+export function callerParameters(caller: Caller): Record<string, unknown> {
+  return caller.kind === "api_key"
+    ? { p_key_digest: caller.keyDigest }
+    : { p_tenant_id: caller.tenantId, p_claims: caller.claims };
+}
+
+function sliceJson({ batch }: Slice, parameters: Record<string, unknown>): string {
+  return batchJson(batch, parameters);
+}
+
+/** What makes a repeat known: the sender's key, or the body itself where it can only be a repeat. */
+function repeatParameters({ idempotencyKey, isRepeatKnown, events, body }: Request) {
+  if (idempotencyKey !== undefined) {
+    return { p_idempotency_key: idempotencyKey, p_body_digest: sha256Hex(body) };
+  }
+  if (!isRepeatKnown || !events.haveOwnTimes || events.count === 0) return undefined;
+  const digest = sha256Hex(body);
+  return { p_idempotency_key: `sha256:${digest}`, p_body_digest: digest };
+}
+
+type Answer = Awaited<ReturnType<Commit>>;
+
+/** Tries again where the database is away. */
+async function patiently(
+  attempt: () => Promise<Answer>,
+  pauses: readonly number[],
+): Promise<Answer> {
+  let answer = await attempt();
+  for (const pause of pauses) {
+    if (answer.ok || answer.failure.status !== 503) break;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    answer = await attempt();
+  }
+  return answer;
+}
+
+interface AnswerOfSlice {
+  readonly ingested: number;
+  readonly rejected: number;
+  readonly errors?: readonly EventError[];
+}
+
+/** The answers of all slices as one, looked into only where a protocol wants to know. */
+class Answers implements Outcome {
+  #parsed: AnswerOfSlice[] | undefined;
+
+  constructor(readonly texts: readonly string[], readonly bytes: number) {}
+
+  get text(): string {
+    return this.texts.length === 1 ? this.texts[0] : JSON.stringify({
+      success: this.ingested > 0 || this.rejected === 0,
+      ingested: this.ingested,
+      rejected: this.rejected,
+      ...this.rejected > 0 && { errors: this.errors },
+    });
+  }
+
+  get ingested(): number {
+    return this.#answers.reduce((sum, { ingested }) => sum + ingested, 0);
+  }
+
+  get rejected(): number {
+    return this.#answers.reduce((sum, { rejected }) => sum + rejected, 0);
+  }
+
+  get errors(): readonly EventError[] {
+    return this.#answers.flatMap(({ errors }) => errors ?? []);
+  }
+
+  get #answers(): AnswerOfSlice[] {
+    return this.#parsed ??= this.texts.map((text) => JSON.parse(text));
+  }
+}

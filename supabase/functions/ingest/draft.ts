@@ -1,0 +1,223 @@
+import {
+  eventFields,
+  lookUp,
+  namesOf,
+  otherKeys,
+  takeOut,
+  type TextField,
+  textFields,
+} from "./fields.ts";
+import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json.ts";
+import { type Level, levelOf, levelText, syslogLevelOf } from "./levels.ts";
+import { markedNumber } from "./numbers.ts";
+import { isFinerThanMicroseconds, isoFromNumber, isoFromText } from "./timestamps.ts";
+
+export type Text = string | null;
+
+/** What a protocol says of an event beside the event's own members. */
+export interface Envelope {
+  /** Stands before what the members say. */
+  readonly ts?: unknown;
+  /** As it was sent; `level` stands for it. */
+  readonly originalLevel?: string;
+  readonly level?: Level | null;
+  readonly msg?: unknown;
+  /** Fills the fields that the members leave open. */
+  readonly defaults?: Readonly<Partial<Record<TextField, string>>>;
+  /** Counts where the members name no level. */
+  readonly fallbackLevel?: unknown;
+  /** About how many bytes of what the event becomes it shares with others of its request. */
+  readonly sharedBytes?: number;
+  /** Numbers from 0 to 7 are syslog's severities. */
+  readonly isSyslog?: boolean;
+}
+
+/** An event as it becomes a record: its fields found, the rest in `attrs`. Never throws. */
+export class Draft {
+  ts: Text = null;
+  level: Text = null;
+  readonly texts: Text[] = [];
+  attrs: JsonObject | null;
+
+  readonly #event: JsonObject;
+  /** As they were sent, where the column does not say it. */
+  #originalTs: unknown = null;
+  #originalLevel: unknown = null;
+
+  constructor(event: JsonObject, envelope: Envelope) {
+    this.#event = event;
+    const sentAttrs = event.attrs ?? null;
+    this.attrs = isObject(sentAttrs) ? sentAttrs : null;
+    let hasOtherNames = false;
+    for (const key in event) {
+      if (eventFields.has(key)) continue;
+      if (otherKeys.has(key)) hasOtherNames = true;
+      else this.#addAttr(key, event[key]);
+    }
+
+    this.#readTs(envelope);
+    this.#readLevel(envelope);
+    for (const field of textFields) this.texts.push(this.#ownText(field));
+    if (envelope.msg !== undefined) {
+      if (this.texts[0] !== null) this.#addAttr("msg", event.msg);
+      this.texts[0] = textOf(envelope.msg);
+    }
+    if (hasOtherNames) this.#takeOtherNames(envelope);
+    this.#fallBack(envelope);
+
+    if (sentAttrs !== null && !isObject(sentAttrs)) this.#addAttr("attrs", sentAttrs);
+    if (this.#originalLevel !== null) this.#addAttr("original_level", this.#originalLevel);
+    if (this.#originalTs !== null) this.#addAttr("original_ts", this.#originalTs);
+    if (envelope.defaults !== undefined) {
+      for (const [field, name] of textFields.entries()) {
+        this.texts[field] ??= envelope.defaults[name] ?? null;
+      }
+    }
+  }
+
+  #addAttr(key: string, value: unknown): void {
+    addMember(this.attrs ??= {}, key, value);
+  }
+
+  #readTs({ ts: said }: Envelope): void {
+    const sent = this.#event.ts ?? null;
+    if (said !== undefined && sent !== null) this.#addAttr("ts", sent);
+    const value = said ?? sent;
+    if (value === null) return;
+    this.ts = isoOf(value) ?? null;
+    if (this.ts === null || isCutShort(value)) this.#originalTs = value;
+  }
+
+  #readLevel({ level, originalLevel, isSyslog }: Envelope): void {
+    const sent = this.#event.level ?? null;
+    if (level !== undefined) {
+      if (sent !== null) this.#addAttr("level", sent);
+      this.level = level;
+      this.#originalLevel = originalLevel ?? null;
+      return;
+    }
+    if (sent === null) return;
+    const lower = levelText(sent)?.toLowerCase() ?? "";
+    this.level = (isSyslog ? syslogLevelOf(lower) : null) ?? levelOf(lower);
+    if (this.level === null || this.level !== lower) this.#originalLevel = sent;
+  }
+
+  #fallBack({ level, fallbackLevel, isSyslog }: Envelope): void {
+    if (fallbackLevel === undefined || level !== undefined) return;
+    if (this.level !== null || this.#originalLevel !== null) return;
+    this.level = levelUnder("", fallbackLevel, isSyslog ?? false);
+    const isSaid = this.level !== null && levelText(fallbackLevel)?.toLowerCase() === this.level;
+    if (!isSaid) this.#originalLevel = fallbackLevel;
+  }
+
+  /** What stands under the field's own name; of an object its name, where it has one. */
+  #ownText(field: TextField): Text {
+    const value = this.#event[field] ?? null;
+    if (value === null) return null;
+    const text = scalarText(value);
+    if (text !== undefined) return text;
+    for (const name of namesOf[field]) {
+      if (name.path?.[0] !== field) continue;
+      const inner = scalarText(lookUp(this.#event, name));
+      if (inner === undefined) continue;
+      takeOut(this.#event, name);
+      if (Object.hasOwn(this.#event, field)) this.#addAttr(field, value);
+      return inner;
+    }
+    return jsonTextOf(value);
+  }
+
+  #takeOtherNames(envelope: Envelope): void {
+    const event = this.#event;
+    const used = new Set<string>();
+    if (this.ts === null && this.#originalTs === null) {
+      const value = take(event, "ts", used, (sent) => isPlausible(isoOf(sent)) ? sent : undefined);
+      if (value !== undefined) {
+        this.ts = isoOf(value) ?? null;
+        if (isCutShort(value)) this.#originalTs = value;
+      }
+    }
+    if (this.level === null && this.#originalLevel === null && envelope.level === undefined) {
+      const value = take(event, "level", used, (sent, name) => {
+        const level = levelUnder(name, sent, envelope.isSyslog ?? false);
+        return level === null ? undefined : { level, sent };
+      });
+      if (value !== undefined) {
+        this.level = value.level;
+        if (levelText(value.sent)?.toLowerCase() !== value.level) this.#originalLevel = value.sent;
+      }
+    }
+    for (const [at, field] of textFields.entries()) {
+      this.texts[at] ??= take(event, field, used, field === "msg" ? scalarText : nameText) ?? null;
+    }
+    if (this.texts[0] === null && isComposite(event.message)) {
+      this.texts[0] = jsonTextOf(event.message);
+      used.add("message");
+    }
+    const traceId = take(event, "trace_id", used, nameText);
+    const spanId = take(event, "span_id", used, nameText);
+    this.texts[3] ??= traceId ?? null;
+
+    if (traceId !== undefined) this.#addAttr("trace_id", traceId);
+    if (spanId !== undefined) this.#addAttr("span_id", spanId);
+    for (const key in event) {
+      if (otherKeys.has(key) && !used.has(key)) this.#addAttr(key, event[key]);
+    }
+  }
+}
+
+/** The first value under the target's names that is accepted; it is noted or taken out. */
+function take<T>(
+  event: JsonObject,
+  target: keyof typeof namesOf,
+  used: Set<string>,
+  accept: (value: unknown, name: string) => T | undefined,
+): T | undefined {
+  for (const name of namesOf[target]) {
+    if (used.has(name.flat)) continue;
+    const value = lookUp(event, name) ?? null;
+    const accepted = value === null ? undefined : accept(value, name.flat);
+    if (accepted === undefined) continue;
+    if (Object.hasOwn(event, name.flat)) used.add(name.flat);
+    else takeOut(event, name);
+    return accepted;
+  }
+  return undefined;
+}
+
+/** A name is a text or a number, and not nothing. */
+function nameText(value: unknown): string | undefined {
+  const text = typeof value === "boolean" ? undefined : scalarText(value);
+  return text === "" ? undefined : text;
+}
+
+function levelUnder(name: string, value: unknown, isSyslog: boolean): Level | null {
+  const lower = levelText(value)?.toLowerCase();
+  if (lower === undefined) return null;
+  // A status is more often one of HTTP.
+  if (name === "status" && /^\d/.test(lower)) return null;
+  return (isSyslog || name === "PRIORITY" ? syslogLevelOf(lower) : null) ?? levelOf(lower);
+}
+
+function isComposite(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(value: unknown): Text {
+  return value === null ? null : scalarText(value) ?? jsonTextOf(value);
+}
+
+function isoOf(value: unknown): string | undefined {
+  if (typeof value === "string") return isoFromText(markedNumber(value) ?? value);
+  return typeof value === "number" ? isoFromNumber(value) : undefined;
+}
+
+/** `time` may be a duration, and `date` a birthday: only what can be the time of an event is one. */
+function isPlausible(iso: string | undefined): boolean {
+  return iso !== undefined && iso >= "2000" && iso < "2100";
+}
+
+function isCutShort(ts: unknown): boolean {
+  if (typeof ts === "string") return isFinerThanMicroseconds(markedNumber(ts) ?? ts);
+  return typeof ts === "number" && !Number.isInteger(ts) && isFinerThanMicroseconds(String(ts));
+}

@@ -1,0 +1,134 @@
+import { endOfString, markedNumber, markNumbers, numberText } from "./numbers.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value of a JSON text, its exact numbers marked; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(markNumbers(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a scalar; undefined for an object, an array and null. */
+export function scalarText(value: unknown): string | undefined {
+  if (typeof value === "string") return markedNumber(value) ?? value;
+  if (typeof value === "number") return numberText(value);
+  return typeof value === "boolean" ? String(value) : undefined;
+}
+
+/** Sets a member, whatever its name: assigning `__proto__` would lose it. */
+export function setMember(object: JsonObject, key: string, value: unknown): void {
+  if (key !== "__proto__") {
+    object[key] = value;
+    return;
+  }
+  Object.defineProperty(object, key, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}
+
+/** A member that is there already wins. */
+export function addMember(object: JsonObject, key: string, value: unknown): void {
+  if (!Object.hasOwn(object, key)) setMember(object, key, value);
+}
+
+/** JSON.stringify without recursion, since nothing but the body's size bounds the depth here. */
+export function jsonTextOf(root: unknown): string {
+  const parts: string[] = [];
+  /** What is still to be written, last first: values, or text that is ready. */
+  const pending: ({ readonly value: unknown } | string)[] = [{ value: root }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === "string") {
+      parts.push(next);
+      continue;
+    }
+    const { value } = next;
+    if (typeof value === "string") {
+      parts.push(markedNumber(value) ?? JSON.stringify(value));
+    } else if (typeof value !== "object" || value === null) {
+      parts.push(JSON.stringify(value));
+    } else if (Array.isArray(value)) {
+      pending.push("]");
+      for (let at = value.length - 1; at >= 0; at--) {
+        pending.push({ value: value[at] });
+        if (at > 0) pending.push(",");
+      }
+      parts.push("[");
+    } else {
+      pending.push("}");
+      const members = Object.entries(value);
+      for (let at = members.length - 1; at >= 0; at--) {
+        const [key, member] = members[at];
+        pending.push({ value: member }, `${JSON.stringify(key)}:`);
+        if (at > 0) pending.push(",");
+      }
+      parts.push("{");
+    }
+  }
+  return parts.join("");
+}
+
+/** Raised by JSON whose values would take far more memory than its text, or any sender needs. */
+export class ExcessiveJson extends Error {}
+
+const maxNesting = 10_000;
+const maxContainers = 400_000;
+const maxValues = 600_000;
+
+/** Below this a body may hold what it likes: what it stands for in memory is bounded by its size. */
+const harmlessLength = 512_000;
+
+/** Parses the texts of one body, and refuses those that a few bytes could make costly. */
+export class JsonReader {
+  readonly #isHarmless: boolean;
+  #containers = 0;
+  #values = 0;
+
+  constructor(bodyLength: number) {
+    this.#isHarmless = bodyLength <= harmlessLength;
+  }
+
+  /** Undefined where the text is no JSON. */
+  parse(text: string): unknown {
+    if (!this.#isHarmless) this.#weigh(text);
+    return parseJson(text);
+  }
+
+  #weigh(text: string): void {
+    let depth = 0;
+    for (let at = 0; at < text.length; at++) {
+      switch (text.charCodeAt(at)) {
+        case 0x22:
+          at = endOfString(text, at) - 1;
+          break;
+        case 0x7b:
+        case 0x5b:
+          this.#containers++;
+          if (++depth > maxNesting) {
+            throw new ExcessiveJson(`JSON is nested deeper than ${maxNesting} levels`);
+          }
+          break;
+        case 0x7d:
+        case 0x5d:
+          depth--;
+          break;
+        case 0x2c:
+          this.#values++;
+      }
+    }
+    if (this.#containers > maxContainers || this.#values > maxValues) {
+      throw new ExcessiveJson(
+        `JSON holds too many values (max ${maxContainers} objects and arrays)`,
+      );
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { markedNumber, numberText } from "./numbers.ts";
+
+export type Level = "debug" | "info" | "warn" | "error";
+
+/** The words that libraries and protocols have for levels, in lower case. */
+const words: Readonly<Record<Level, string>> = {
+  debug: "debug trace finest finer fine silly verbose http notset",
+  info: "info information informational notice log ok default audit config",
+  warn: "warn warning",
+  error: "error err severe critical crit fatal panic alert emerg emergency",
+};
+
+const levels: ReadonlyMap<string, Level> = new Map(
+  (Object.entries(words) as [Level, string][]).flatMap(([level, text]) =>
+    text.split(" ").map((word): [string, Level] => [word, level])
+  ),
+);
+
+/** The level of a word in lower case, of pino's number (35 is info, 70 is error), of `Level 25`. */
+export function levelOf(lower: string): Level | null {
+  const named = levels.get(lower);
+  if (named !== undefined) return named;
+  if (/^[1-9]\d(?:\.\d+)?$/.test(lower)) return byBands(Number(lower), 30, 40, 50);
+  // Python's name for a level that it has no name for.
+  const python = /^level (\d{1,3})$/.exec(lower)?.[1];
+  return python === undefined ? null : byBands(Number(python), 20, 30, 40);
+}
+
+/** A severity of syslog: 0 emergency to 7 debug. */
+export function syslogLevelOf(text: string): Level | null {
+  if (!/^[0-7]$/.test(text)) return null;
+  const severity = Number(text);
+  if (severity <= 3) return "error";
+  return severity === 4 ? "warn" : severity === 7 ? "debug" : "info";
+}
+
+/** A severity number of OpenTelemetry; null for 0 and what is none. */
+export function otlpLevelOf(severity: number): Level | null {
+  if (!(severity >= 1 && severity <= 24)) return null;
+  return byBands(severity, 9, 13, 17);
+}
+
+function byBands(number: number, info: number, warn: number, error: number): Level {
+  if (number < info) return "debug";
+  if (number < warn) return "info";
+  return number < error ? "warn" : "error";
+}
+
+/** The text of what may be a level; undefined for what is neither text nor number. */
+export function levelText(value: unknown): string | undefined {
+  if (typeof value === "string") return markedNumber(value) ?? value;
+  return typeof value === "number" ? numberText(value) : undefined;
+}

@@ -1,0 +1,45 @@
+import { success } from "../../_shared/errors.ts";
+import { addMember, isObject } from "../json.ts";
+import { json, type Protocol, receiver } from "../protocol.ts";
+import { addJson, defaultsOf } from "./lines.ts";
+
+/** Axiom's ingest: https://axiom.co/docs/restapi/ingest. */
+export const axiom: Protocol = {
+  ...receiver,
+  read({ path, query }, content, events) {
+    const dataset = datasetPath.exec(path)?.slice(1).find((part) => part !== undefined);
+    const timestampField = query.get("timestamp-field");
+    const envelope = { defaults: defaultsOf(query) };
+    addJson(content, events, (event) => {
+      if (!isObject(event)) return events.add(event);
+      const named = timestampField !== null && Object.hasOwn(event, timestampField)
+        ? event[timestampField]
+        : undefined;
+      if (named !== undefined && timestampField !== null) delete event[timestampField];
+      if (dataset !== undefined) addMember(event, "dataset", decoded(dataset).slice(0, 255));
+      events.add(event, { ...envelope, ...named !== undefined && { ts: named } });
+    }, envelope);
+    return success({
+      accepted: ({ ingested, rejected, errors, bytes }) =>
+        json(200, {
+          ingested,
+          failed: rejected,
+          failures: errors.map(({ message }) => ({ timestamp: "", error: message })),
+          processedBytes: bytes,
+          blocksCreated: 0,
+          walLength: 0,
+        }),
+    });
+  },
+  refused: (_incoming, { status, error }) => json(status, { message: error }),
+};
+
+const datasetPath = /^\/v1\/(?:ingest\/([^/]+)|datasets\/([^/]+)\/ingest)$/;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,104 @@
+import { success } from "../../_shared/errors.ts";
+import type { EventCollector } from "../collector.ts";
+import type { Envelope } from "../draft.ts";
+import { isObject, type JsonObject, scalarText } from "../json.ts";
+import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import { addJson, defaultsOf } from "./lines.ts";
+import { addLogplex } from "./logplex.ts";
+import { isOfIngest } from "./own_traffic.ts";
+
+/** Adds an event of a drain, with what its platform says in its own way. */
+type AddEvent = (event: JsonObject, envelope: Envelope, events: EventCollector) => void;
+
+/** Log drains of platforms: an array of events, or an event a line. */
+function drain(addEvent: AddEvent): Protocol {
+  return {
+    ...receiver,
+    greet: verification,
+    read({ query }, content, events) {
+      const envelope = { defaults: defaultsOf(query) };
+      addJson(content, events, (event) => {
+        if (isObject(event)) addEvent(event, envelope, events);
+        else events.add(event);
+      }, envelope);
+      return success({
+        accepted: ({ ingested, rejected }) =>
+          json(200, { success: true, ingested, rejected }, verify(query)),
+      });
+    },
+    refused: (incoming, failure) => {
+      const reply = errorReply(incoming, failure);
+      return { ...reply, headers: { ...reply.headers, ...verify(incoming.query) } };
+    },
+  };
+}
+
+/** Vercel wants to see a value that it showed to whoever set the drain up. */
+function verify(query: URLSearchParams): Record<string, string> {
+  const value = query.get("vercel_verify") ?? "";
+  return /^[\x21-\x7e]{1,200}$/.test(value) ? { "x-vercel-verify": value } : {};
+}
+
+const verification: Protocol["greet"] = ({ method, query }) => {
+  const headers = verify(query);
+  return (method === "GET" || method === "HEAD") && headers["x-vercel-verify"] !== undefined
+    ? json(200, {}, headers)
+    : undefined;
+};
+
+const plainDrain = drain((event, envelope, events) => events.add(event, envelope));
+
+const supabaseDrain = drain((event, envelope, events) => {
+  if (isOfIngest(event)) {
+    events.leaveOut();
+    return;
+  }
+  const metadata = isObject(event.metadata) ? event.metadata : {};
+  const parsed = isObject(metadata.parsed) ? metadata.parsed : {};
+  const request = isObject(metadata.request) ? metadata.request : {};
+  const response = isObject(metadata.response) ? metadata.response : {};
+  const path = scalarText(request.path);
+  events.add(event, {
+    ...envelope,
+    fallbackLevel: metadata.level ?? parsed.error_severity ?? levelOfStatus(response.status_code),
+    defaults: { ...path !== undefined && { route: path }, ...envelope.defaults },
+  });
+});
+
+/** Cloudflare's Logpush of HTTP requests has no message: what was asked, and how it went. */
+const cloudflareDrain = drain((event, envelope, events) => {
+  const { ClientRequestMethod: method, ClientRequestURI: uri, EdgeResponseStatus: status } = event;
+  const path = uri ?? event.ClientRequestPath;
+  const msg = [method, path, status].map(scalarText).filter((part) => part !== undefined).join(" ");
+  const host = scalarText(event.ClientRequestHost);
+  events.add(event, {
+    ...envelope,
+    fallbackLevel: levelOfStatus(status),
+    defaults: { ...msg !== "" && { msg }, ...host !== undefined && { host }, ...envelope.defaults },
+  });
+});
+
+const herokuDrain: Protocol = {
+  ...receiver,
+  read({ query }, content: Content, events) {
+    addLogplex(content, { defaults: defaultsOf(query) }, events);
+    return success({ accepted: () => ({ status: 204 }) });
+  },
+  refused: errorReply,
+};
+
+/** By the last part of `/drain/<kind>`. */
+export const drains: ReadonlyMap<string, Protocol> = new Map([
+  ["supabase", supabaseDrain],
+  ["vercel", plainDrain],
+  ["netlify", plainDrain],
+  ["cloudflare", cloudflareDrain],
+  ["heroku", herokuDrain],
+]);
+
+function levelOfStatus(status: unknown): string | undefined {
+  const code = Number(scalarText(status) ?? NaN);
+  if (!(code >= 100 && code <= 599)) return undefined;
+  if (code >= 500) return "error";
+  return code >= 400 ? "warn" : "info";
+}

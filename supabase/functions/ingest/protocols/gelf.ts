@@ -1,0 +1,28 @@
+import { success } from "../../_shared/errors.ts";
+import { addMember, isObject, type JsonObject } from "../json.ts";
+import { errorReply, type Protocol, receiver } from "../protocol.ts";
+import { addJson } from "./lines.ts";
+
+/** GELF over HTTP: https://go2docs.graylog.org/current/getting_in_log_data/gelf.html. */
+export const gelf: Protocol = {
+  ...receiver,
+  read(_incoming, content, events) {
+    addJson(content, events, (event) => {
+      if (!isObject(event)) return events.add(event);
+      const { version: _version, ...rest } = event;
+      const members: JsonObject = {};
+      // The sender's own fields begin with an underscore.
+      for (const key in rest) {
+        if (!key.startsWith("_") || key === "__proto__") addMember(members, key, rest[key]);
+      }
+      for (const key in rest) {
+        if (!key.startsWith("_") || key === "__proto__") continue;
+        const name = key.slice(1);
+        addMember(members, name === "" || Object.hasOwn(members, name) ? key : name, rest[key]);
+      }
+      events.add(members, { isSyslog: true });
+    }, { isSyslog: true });
+    return success({ accepted: () => ({ status: 202 }) });
+  },
+  refused: errorReply,
+};

@@ -1,0 +1,120 @@
+import { type Failure, type Result, success } from "../../_shared/errors.ts";
+import type { EventCollector } from "../collector.ts";
+import { addMember, isObject, type JsonObject } from "../json.ts";
+import {
+  type Content,
+  type Incoming,
+  json,
+  missingCredentials,
+  type Protocol,
+  type Reading,
+  receiver,
+  type Reply,
+} from "../protocol.ts";
+import { addLine, defaultsOf, linesOf, splitObjects } from "./lines.ts";
+
+/** Splunk's HTTP Event Collector: objects one after another, or raw lines. */
+export const hec: Protocol = {
+  ...receiver,
+  greet({ method, path }) {
+    const isRead = method === "GET" || method === "HEAD";
+    if (isRead && /\/health(?:\/1\.0)?$/.test(path)) {
+      return json(200, { text: "HEC is healthy", code: 17 });
+    }
+    return path.endsWith("/ack") && method !== "OPTIONS"
+      ? json(400, { text: "ACK is disabled", code: 14 })
+      : undefined;
+  },
+  read: readHec,
+  refused,
+};
+
+const reading: Reading = { accepted: () => json(200, { text: "Success", code: 0 }) };
+
+function readHec(
+  { path, query }: Incoming,
+  content: Content,
+  events: EventCollector,
+): Result<Reading> {
+  const fault = /\/raw(?:\/1\.0)?$/.test(path)
+    ? readRaw(query, content, events)
+    : readObjects(content, events);
+  return fault === undefined ? success(reading) : { ok: false, failure: fault };
+}
+
+/** A failure that says which of Splunk's codes it is. */
+interface HecFailure extends Failure {
+  readonly code: number;
+  readonly event?: number;
+}
+
+const noData: HecFailure = { status: 400, error: "No data", code: 5 };
+
+function readRaw(
+  query: URLSearchParams,
+  content: Content,
+  events: EventCollector,
+): HecFailure | undefined {
+  const envelope = { defaults: defaultsOf(query) };
+  for (const line of linesOf(content.text)) addLine(line, content, envelope, events);
+  return events.count === 0 ? noData : undefined;
+}
+
+function readObjects(content: Content, events: EventCollector): HecFailure | undefined {
+  let fault: HecFailure | undefined;
+  let number = 0;
+  const add = (value: unknown) => {
+    const found = isObject(value) ? addEvent(value, events) : invalid;
+    if (found === undefined) {
+      number++;
+      return;
+    }
+    fault ??= { ...found, event: number++ };
+    events.reject("invalid_event", found.error);
+  };
+  for (const part of splitObjects(content.text)) add(content.parse(part));
+  if (number === 0) return noData;
+  // What can be read is stored: the sender would not send it again.
+  return fault !== undefined && number === events.rejected ? fault : undefined;
+}
+
+const invalid: HecFailure = { status: 400, error: "Invalid data format", code: 6 };
+
+function addEvent(sent: JsonObject, events: EventCollector): HecFailure | undefined {
+  const { time, host, source, sourcetype, index, event, fields } = sent;
+  if (event === undefined || event === null) {
+    return { status: 400, error: "Event field is required", code: 12 };
+  }
+  if (event === "") return { status: 400, error: "Event field cannot be blank", code: 13 };
+  const members = isObject(event) ? flattened(event) : {};
+  if (isObject(fields)) { for (const key in fields) addMember(members, key, fields[key]); }
+  for (const [key, value] of Object.entries({ source, sourcetype, index })) {
+    if (value !== undefined && value !== null) addMember(members, key, value);
+  }
+  events.add(members, {
+    ...time !== undefined && time !== null && { ts: time },
+    ...!isObject(event) && { msg: event },
+    ...typeof host === "string" && { defaults: { host } },
+  });
+  return undefined;
+}
+
+/** Splunk's own library puts what was logged into `message`, beside its severity. */
+function flattened(event: JsonObject): JsonObject {
+  const { message, ...rest } = event;
+  if (!isObject(message)) return event;
+  for (const key in rest) addMember(message, key, rest[key]);
+  return message;
+}
+
+function refused(_incoming: Incoming, failure: Failure & { code?: number; event?: number }): Reply {
+  const { status, error, code, event } = failure;
+  if (error === missingCredentials) return json(401, { text: "Token is required", code: 2 });
+  if (status === 401) return json(403, { text: "Invalid token", code: 4 });
+  if (status === 503) return json(503, { text: "Server is busy", code: 9 });
+  return json(status, {
+    text: error,
+    code: code ?? (status === 429 ? 9 : 6),
+    ...event !== undefined && { "invalid-event-number": event },
+  });
+}

@@ -1,0 +1,185 @@
+import { success } from "../../_shared/errors.ts";
+import type { EventCollector } from "../collector.ts";
+import type { Envelope } from "../draft.ts";
+import { isObject, type JsonObject, parseJson, setMember } from "../json.ts";
+import { levelOf } from "../levels.ts";
+import { endOfString } from "../numbers.ts";
+import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import { isoFromText } from "../timestamps.ts";
+
+/** NDJSON and text: an event a line. */
+export const lines: Protocol = {
+  ...receiver,
+  read(incoming, content, events) {
+    addLines(content, incoming.query, events);
+    return success({
+      accepted: ({ ingested, rejected }) => json(200, { success: true, ingested, rejected }),
+    });
+  },
+  refused: errorReply,
+};
+
+export function isNdjsonType(type: string): boolean {
+  return /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonl|jsonlines|x-jsonlines|json-seq)$/
+    .test(type);
+}
+
+/** The lines that are not blank, one by one: a body of line breaks alone would be millions. */
+export function* linesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf("\n", at);
+    const line = text.slice(at, end === -1 ? text.length : end);
+    at = end === -1 ? text.length : end + 1;
+    if (line.trim() !== "") yield line;
+  }
+}
+
+/** Adds the events of a text; what the query says fills the fields that lines leave open. */
+export function addLines(content: Content, query: URLSearchParams, events: EventCollector): void {
+  const envelope = { defaults: defaultsOf(query) };
+  for (const line of linesOf(content.text)) addLine(line, content, envelope, events);
+}
+
+/** Adds the events of a body that is an array, one object, or holds one a line. */
+export function addJson(
+  content: Content,
+  events: EventCollector,
+  add: (event: unknown) => void,
+  envelope: Envelope = {},
+): void {
+  const { text } = content;
+  if (/^\s*\[/.test(text)) {
+    const list = content.parse(text);
+    if (Array.isArray(list)) {
+      for (const event of list) add(event);
+      return;
+    }
+  }
+  for (const line of linesOf(text)) {
+    for (const event of eventsOf(line, content)) {
+      if (event === undefined) addText(line, envelope, events);
+      else add(event);
+    }
+  }
+}
+
+/** What the query says of all events; each of them would carry a long value. */
+export function defaultsOf(query: URLSearchParams): Envelope["defaults"] {
+  const service = shortParameter(query, "service");
+  const host = shortParameter(query, "host") ?? shortParameter(query, "hostname");
+  const env = shortParameter(query, "env");
+  return {
+    ...service && { service },
+    ...host && { host },
+    ...env && { env },
+  };
+}
+
+/** A parameter of the query of at most 255 characters, which every event may carry. */
+export function shortParameter(query: URLSearchParams, name: string): string | undefined {
+  return query.get(name)?.slice(0, 255) || undefined;
+}
+
+/** A line that is a JSON object is an event, several of them are several, any other is a message. */
+export function addLine(
+  line: string,
+  content: Content,
+  envelope: Envelope,
+  events: EventCollector,
+): void {
+  for (const event of eventsOf(line, content)) {
+    if (event === undefined) addText(line, envelope, events);
+    else events.add(event, envelope);
+  }
+}
+
+/** The objects of a line; one undefined for a line that is text. */
+function eventsOf(line: string, content: Content): (JsonObject | undefined)[] {
+  const first = line.trimStart()[0];
+  if (first === "{") {
+    const value = content.parse(line);
+    if (isObject(value)) return [value];
+    const values = concatenated(line, content);
+    if (values !== undefined) return values;
+  } else if (first === "[") {
+    const value = content.parse(line);
+    // A whole array on a line, as some drains send it.
+    if (Array.isArray(value) && value.every(isObject)) return value;
+  }
+  return [undefined];
+}
+
+/** Objects one after another, with white space between them or none; undefined for anything else. */
+export function concatenated(text: string, content: Content): JsonObject[] | undefined {
+  const objects: JsonObject[] = [];
+  for (const part of splitObjects(text)) {
+    const object = content.parse(part);
+    if (!isObject(object)) return undefined;
+    objects.push(object);
+  }
+  return objects;
+}
+
+/** Where one object ends the next begins; what is none comes as a part of its own. */
+export function* splitObjects(text: string): Generator<string> {
+  const mark = /["{}]/g;
+  let depth = 0;
+  let start = 0;
+  for (let match = mark.exec(text); match !== null; match = mark.exec(text)) {
+    if (match[0] === '"') {
+      mark.lastIndex = endOfString(text, match.index);
+    } else if (match[0] === "{") {
+      depth++;
+    } else if (--depth <= 0) {
+      depth = 0;
+      yield text.slice(start, mark.lastIndex);
+      start = mark.lastIndex;
+    }
+  }
+  const rest = text.slice(start);
+  if (rest.trim() !== "") yield rest;
+}
+
+/** A line of text: its time and its level where they lead it, or its members where it is logfmt. */
+function addText(line: string, envelope: Envelope, events: EventCollector): void {
+  const msg = line.replace(/\r$/, "");
+  const members = logfmt(msg);
+  if (members !== undefined) {
+    if (members.msg === undefined && members.message === undefined) members.msg = msg;
+    events.add(members, envelope);
+    return;
+  }
+  const [, time, level] = leading.exec(msg) ?? [];
+  const ts = time === undefined ? undefined : isoFromText(time.replace(",", "."));
+  const known = level === undefined ? undefined : levelOf(level.toLowerCase());
+  events.add({ msg }, {
+    ...envelope,
+    ...ts !== undefined && { ts },
+    ...known && {
+      level: known,
+      originalLevel: level.toLowerCase() === known ? undefined : level,
+    },
+  });
+}
+
+/** `2026-11-21T12:34:56Z ERROR …`, `[2026-11-21 12:34:56,789] [warn] …`, `ERROR: …`. */
+const leading =
+  /^\[?(?:(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?[\s:]*)?(?:[[(<]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|PANIC|ALERT|EMERG)\b(?=[\])>:\s]|$))?/i;
+
+const pair = /([A-Za-z_@][\w.@/-]*)=("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"]*)(?:\s+|$)/y;
+
+/** The members of a line that is nothing but `key=value`, at least two; undefined for any other. */
+function logfmt(line: string): JsonObject | undefined {
+  if (!/^[A-Za-z_@][\w.@/-]*=/.test(line)) return undefined;
+  const members: JsonObject = {};
+  let count = 0;
+  pair.lastIndex = 0;
+  while (pair.lastIndex < line.length) {
+    const match = pair.exec(line);
+    if (match === null) return undefined;
+    const [, key, value] = match;
+    setMember(members, key, value.startsWith('"') ? parseJson(value) ?? value : value);
+    count++;
+  }
+  return count >= 2 ? members : undefined;
+}

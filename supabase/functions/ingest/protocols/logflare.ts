@@ -1,0 +1,28 @@
+import { success } from "../../_shared/errors.ts";
+import type { EventCollector } from "../collector.ts";
+import { addMember, isObject } from "../json.ts";
+import { json, type Protocol, receiver } from "../protocol.ts";
+import { addJson } from "./lines.ts";
+
+/** Logflare's ingest, which pino-logflare and its SDKs speak: a batch, or one event. */
+export const logflare: Protocol = {
+  ...receiver,
+  read(_incoming, content, events) {
+    addJson(content, events, (sent) => {
+      const batch = isObject(sent) && Array.isArray(sent.batch) ? sent.batch : [sent];
+      for (const event of batch) addEvent(event, events);
+    });
+    return success({ accepted: () => json(200, { message: "Logged!" }) });
+  },
+  refused: (_incoming, { status, error }) => json(status, { error, message: error }),
+};
+
+/** What was logged beside the message is in `metadata`, the level too. */
+function addEvent(event: unknown, events: EventCollector): void {
+  if (isObject(event) && isObject(event.metadata)) {
+    const { metadata } = event;
+    delete event.metadata;
+    for (const key in metadata) addMember(event, key, metadata[key]);
+  }
+  events.add(event);
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { PbfWriter } from "pbf";
+import { receive } from "../receiving.ts";
+import { parseLabels } from "./loki.ts";
+
+const json = { "Content-Type": "application/json" };
+const nanos = "1795264496123456000";
+const time = "2026-11-21T12:34:56.123456Z";
+
+type Entry = [line: string, metadata?: Record<string, string>];
+
+function push(labels: Record<string, string>, entries: Entry[]): string {
+  const values = entries.map(([line, metadata]) => [nanos, line, ...metadata ? [metadata] : []]);
+  return JSON.stringify({ streams: [{ stream: labels, values }] });
+}
+
+/** A PushRequest as a Snappy block that holds it as it is. */
+function pushed(labels: string, entries: Entry[]): Uint8Array<ArrayBuffer> {
+  const writer = new PbfWriter();
+  writer.writeMessage(1, () => {
+    writer.writeStringField(1, labels);
+    for (const [line, metadata = {}] of entries) {
+      writer.writeMessage(2, () => {
+        writer.writeMessage(1, () => {
+          writer.writeVarintField(1, 1795264496);
+          writer.writeVarintField(2, 123456000);
+        }, undefined);
+        writer.writeStringField(2, line);
+        for (const [name, value] of Object.entries(metadata)) {
+          writer.writeMessage(3, () => {
+            writer.writeStringField(1, name);
+            writer.writeStringField(2, value);
+          }, undefined);
+        }
+      }, undefined);
+    }
+  }, undefined);
+  return snappyLiteral(writer.finish());
+}
+
+function snappyLiteral(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const head: number[] = [];
+  for (let rest = bytes.length; rest > 0; rest = Math.floor(rest / 128)) {
+    head.push(rest % 128 + (rest >= 128 ? 128 : 0));
+  }
+  if (bytes.length === 0) return new Uint8Array([0]);
+  const size = bytes.length - 1;
+  return new Uint8Array([...head, 62 << 2, size & 255, (size >> 8) & 255, size >> 16, ...bytes]);
+}
+
+Deno.test("a push arrives alike as JSON and as protobuf, the line before metadata before labels", async () => {
+  const labels = { app: "shop", level: "error", env: "prod", region: "eu" };
+  const entries: Entry[] = [
+    ["card declined", { order: "7", region: "us" }],
+    ['{"level":30,"msg":"paid","region":"asia","service":"till"}'],
+  ];
+  const expected = [
+    {
+      ts: time,
+      level: "error",
+      msg: "card declined",
+      service: "shop",
+      env: "prod",
+      attrs: { order: "7", region: "us" },
+    },
+    {
+      ts: time,
+      level: "info",
+      msg: "paid",
+      service: "till",
+      env: "prod",
+      attrs: { region: "asia", original_level: 30 },
+    },
+  ];
+  const text = '{app="shop", level="error",env="prod",region="eu"}';
+  for (
+    const [headers, body] of [
+      [json, push(labels, entries)],
+      [{ "Content-Type": "application/x-protobuf" }, pushed(text, entries)],
+      [{ "Content-Encoding": "snappy" }, pushed(text, entries)],
+      [{ ...json, "Content-Encoding": "gzip" }, new Uint8Array(gzipSync(push(labels, entries)))],
+    ] as [Record<string, string>, BodyInit][]
+  ) {
+    const answer = await receive("/loki/api/v1/push", { headers, body });
+    assert.deepEqual([answer.status, answer.text], [204, ""]);
+    assert.deepEqual(answer.events, expected);
+  }
+});
+
+Deno.test("labels are read with the escapes of Go", () => {
+  assert.deepEqual(
+    parseLabels('{a="x", b.c="say \\"hi\\"\\n", d="\\u00e9\\x41\\U0001F600\\101\\\\", e=""}'),
+    { a: "x", "b.c": 'say "hi"\n', d: "éA😀A\\", e: "" },
+  );
+});
+
+Deno.test("what is no push is 400, in words; what agents ask before is answered", async () => {
+  for (
+    const [headers, body] of [
+      [json, "{"],
+      [json, "[]"],
+      [json, '{"streams":[1]}'],
+      [json, '{"streams":[{"values":[7]}]}'],
+      [{}, "nonsense"],
+      [{}, new Uint8Array([200, 200, 200])],
+      [{}, ""],
+    ] as [Record<string, string>, BodyInit][]
+  ) {
+    const { status, text, headers: said } = await receive("/loki/api/v1/push", { headers, body });
+    assert.deepEqual([status, text], [400, "The body is no push request of Loki"]);
+    assert.match(said.get("content-type") ?? "", /^text\/plain/);
+  }
+  assert.equal(
+    (await receive("/loki/api/v1/push", { headers: json, body: '{"streams":[]}' })).status,
+    204,
+  );
+  assert.equal((await receive("/ready", { method: "GET" })).text, "ready\n");
+  const labels = await receive("/loki/api/v1/labels", { method: "GET" });
+  assert.deepEqual(JSON.parse(labels.text), { status: "success", data: [] });
+});
+
+Deno.test("labels that would be written out for too many entries are refused, not kept", async () => {
+  const labels = Object.fromEntries(
+    Array.from({ length: 900 }, (_, n) => [`label_${n}`, "x".repeat(20)]),
+  );
+  const body = push(labels, Array.from({ length: 10_000 }, (): Entry => ["a"]));
+  assert.equal((await receive("/loki/api/v1/push", { headers: json, body })).status, 413);
+});

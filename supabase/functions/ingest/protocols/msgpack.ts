@@ -1,0 +1,174 @@
+import { Buffer } from "node:buffer";
+import type { Bytes } from "../body.ts";
+import { type JsonObject, setMember } from "../json.ts";
+import { markNumber } from "../numbers.ts";
+
+/** Raised where bytes are no MessagePack, or hold more values than any sender sends. */
+export class MalformedMsgpack extends Error {}
+
+const maxValues = 500_000;
+const maxDepth = 500;
+
+/**
+ * The value of a MessagePack body (https://github.com/msgpack/msgpack/blob/master/spec.md) as JSON
+ * has it: bytes as base64, times as ISO 8601. A length is believed when the bytes are there; a
+ * package that reserves what a length promises can be made to take any memory.
+ */
+export function unmsgpack(bytes: Bytes): unknown {
+  const reader = new Reader(bytes);
+  const value = reader.read(0);
+  if (!reader.isAtEnd) throw new MalformedMsgpack();
+  return value;
+}
+
+class Reader {
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  #at = 0;
+  #values = 0;
+
+  constructor(bytes: Bytes) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  read(depth: number): unknown {
+    if (++this.#values > maxValues || depth > maxDepth) throw new MalformedMsgpack();
+    const type = this.#unsigned(1);
+    if (type < 0x80) return type;
+    if (type < 0x90) return this.#map(type & 0x0f, depth);
+    if (type < 0xa0) return this.#array(type & 0x0f, depth);
+    if (type < 0xc0) return this.#text(type & 0x1f);
+    if (type >= 0xe0) return type - 0x100;
+    switch (type) {
+      case 0xc0:
+        return null;
+      case 0xc2:
+        return false;
+      case 0xc3:
+        return true;
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return this.#take(this.#unsigned(1 << (type - 0xc4))).toString("base64");
+      case 0xc7:
+      case 0xc8:
+      case 0xc9:
+        return this.#extension(this.#unsigned(1 << (type - 0xc7)));
+      case 0xca:
+        return finite(this.#view.getFloat32(this.#skip(4)));
+      case 0xcb:
+        return finite(this.#view.getFloat64(this.#skip(8)));
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+        return this.#unsigned(1 << (type - 0xcc));
+      case 0xcf:
+        return integer(this.#view.getBigUint64(this.#skip(8)));
+      case 0xd0:
+        return this.#view.getInt8(this.#skip(1));
+      case 0xd1:
+        return this.#view.getInt16(this.#skip(2));
+      case 0xd2:
+        return this.#view.getInt32(this.#skip(4));
+      case 0xd3:
+        return integer(this.#view.getBigInt64(this.#skip(8)));
+      case 0xd4:
+      case 0xd5:
+      case 0xd6:
+      case 0xd7:
+      case 0xd8:
+        return this.#extension(1 << (type - 0xd4));
+      case 0xd9:
+      case 0xda:
+      case 0xdb:
+        return this.#text(this.#unsigned(1 << (type - 0xd9)));
+      case 0xdc:
+      case 0xdd:
+        return this.#array(this.#unsigned(type === 0xdc ? 2 : 4), depth);
+      case 0xde:
+      case 0xdf:
+        return this.#map(this.#unsigned(type === 0xde ? 2 : 4), depth);
+      default:
+        throw new MalformedMsgpack();
+    }
+  }
+
+  #array(length: number, depth: number): unknown[] {
+    const items: unknown[] = [];
+    for (let n = 0; n < length; n++) items.push(this.read(depth + 1));
+    return items;
+  }
+
+  #map(length: number, depth: number): JsonObject {
+    const members: JsonObject = {};
+    for (let n = 0; n < length; n++) {
+      const key = this.read(depth + 1);
+      if (typeof key === "object" && key !== null) throw new MalformedMsgpack();
+      setMember(members, String(key), this.read(depth + 1));
+    }
+    return members;
+  }
+
+  #text(length: number): string {
+    return this.#take(length).toString("utf8");
+  }
+
+  /** A time is the extension -1; any other is kept as its bytes. */
+  #extension(length: number): unknown {
+    const type = this.#view.getInt8(this.#skip(1));
+    const at = this.#at;
+    const data = this.#take(length);
+    if (type !== -1) return data.toString("base64");
+    switch (length) {
+      case 4:
+        return isoOf(BigInt(data.readUInt32BE()), 0);
+      case 8: {
+        const both = this.#view.getBigUint64(at);
+        return isoOf(both & 0x3ffffffffn, Number(both >> 34n));
+      }
+      case 12:
+        return isoOf(this.#view.getBigInt64(at + 4), data.readUInt32BE());
+      default:
+        throw new MalformedMsgpack();
+    }
+  }
+
+  #unsigned(bytes: number): number {
+    const at = this.#skip(bytes);
+    if (bytes === 1) return this.#view.getUint8(at);
+    return bytes === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at);
+  }
+
+  #take(length: number): Buffer {
+    const at = this.#skip(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  /** Where the next bytes begin, which are there. */
+  #skip(length: number): number {
+    const at = this.#at;
+    if (length > this.#bytes.length - at) throw new MalformedMsgpack();
+    this.#at += length;
+    return at;
+  }
+}
+
+function finite(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}
+
+function integer(value: bigint): number | string {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : markNumber(value.toString());
+}
+
+function isoOf(seconds: bigint, nanos: number): string {
+  const date = new Date(Number(seconds) * 1000);
+  if (Number.isNaN(date.getTime())) return `${seconds}.${String(nanos).padStart(9, "0")}`;
+  return `${date.toISOString().slice(0, -5)}.${String(nanos).padStart(9, "0")}Z`;
+}

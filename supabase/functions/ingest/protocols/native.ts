@@ -1,0 +1,117 @@
+import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
+import type { EventCollector } from "../collector.ts";
+import { eventFields } from "../fields.ts";
+import { isObject, parseJson } from "../json.ts";
+import {
+  type Content,
+  contentType,
+  errorReply,
+  type Incoming,
+  type Outcome,
+  type Protocol,
+  type Reading,
+  receiver,
+} from "../protocol.ts";
+import { addLines, isNdjsonType, linesOf } from "./lines.ts";
+
+const maxEvents = 10_000;
+
+const limits = { sentBytes: 512_000, bytes: 512_000 };
+
+/** The endpoint of the interface: JSON, and where the content type says so, lines. */
+export const native: Protocol = {
+  methods: "POST, OPTIONS",
+  limits,
+  maxEvents,
+  statusWithoutCredentials: 400,
+  isRepeatKnown: false,
+  read: readNative,
+  refused: refusedNatively,
+};
+
+/** The same address with the content type of NDJSON: a receiver like others. */
+export const ndjson: Protocol = {
+  ...receiver,
+  statusWithoutCredentials: 400,
+  read(incoming, content, events) {
+    addLines(content, incoming.query, events);
+    return success(reading);
+  },
+  refused: errorReply,
+};
+
+export function nativeFor({ headers }: Incoming): Protocol {
+  return isNdjsonType(contentType(headers)) ? ndjson : native;
+}
+
+const reading: Reading = {
+  accepted: ({ text }: Outcome) => ({
+    status: 200,
+    headers: { "Content-Type": "application/json" },
+    body: text,
+  }),
+};
+
+function readNative(
+  incoming: Incoming,
+  content: Content,
+  events: EventCollector,
+): Result<Reading> {
+  const { text } = content;
+  const parsed = content.parse(text);
+  if (parsed !== undefined) {
+    const list = listOf(parsed);
+    if (!list.ok) return list;
+    for (const event of list.value) events.add(event);
+    return success(reading);
+  }
+  if (!holdsLines(contentType(incoming.headers), text)) return failure(400, "Invalid JSON");
+  const count = [...linesOf(text)].length;
+  if (count > maxEvents) return tooMany(count);
+  addLines(content, incoming.query, events);
+  return success(reading);
+}
+
+function refusedNatively(incoming: Incoming, told: Failure) {
+  // The interface knows no other status for a body that cannot be read.
+  return errorReply(incoming, told.status === 415 ? { ...told, status: 400 } : told);
+}
+
+function listOf(body: unknown): Result<readonly unknown[]> {
+  const list = Array.isArray(body) ? body : isObject(body) ? logsOf(body) : undefined;
+  if (list === undefined) {
+    return failure(
+      400,
+      'Invalid body: expected an array of log events, a log event, or {"logs": [...]}',
+    );
+  }
+  return list.length > maxEvents ? tooMany(list.length) : success(list);
+}
+
+function logsOf(body: Record<string, unknown>): readonly unknown[] | undefined {
+  // Beside an event's own fields, `logs` is one more attribute of that event.
+  if (!Object.hasOwn(body, "logs") || Object.keys(body).some((key) => eventFields.has(key))) {
+    return [body];
+  }
+  const { logs } = body;
+  if (Array.isArray(logs)) return logs;
+  return isObject(logs) ? [logs] : undefined;
+}
+
+function tooMany(count: number): Result<never> {
+  return failure(400, `Too many records: ${count} (max ${maxEvents})`);
+}
+
+/**
+ * Whether a body that is no JSON holds an event a line. JSON that is broken is not taken for lines
+ * of text: whoever sent it wants to know.
+ */
+function holdsLines(type: string, text: string): boolean {
+  const lines = [...linesOf(text)];
+  if (type === "application/json") {
+    return lines.length > 1 && isObject(parseJson(lines[0]));
+  }
+  if (type !== "" && type !== "text/plain") return false;
+  if (lines.length === 0) return false;
+  return !/^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[[{"\]]|$))/.test(text) || isObject(parseJson(lines[0]));
+}

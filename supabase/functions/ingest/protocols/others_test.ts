@@ -1,0 +1,299 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { receive } from "../receiving.ts";
+import { apiKey } from "../testing.ts";
+
+const json = { "Content-Type": "application/json" };
+const time = "2026-11-21T12:34:56.789Z";
+const ms = Date.parse(time);
+
+Deno.test("GELF: levels of syslog, fields with an underscore, several objects a request", async () => {
+  const event = {
+    version: "1.1",
+    host: "web-1",
+    short_message: "declined",
+    full_message: "declined\nat pay",
+    timestamp: ms / 1000,
+    level: 3,
+    _user_id: "u1",
+    _region: "eu",
+    _host: "kept apart",
+  };
+  const { status, text, events } = await receive("/gelf", {
+    body: JSON.stringify(event) + JSON.stringify({ short_message: "two", level: 6 }),
+  });
+  assert.deepEqual([status, text], [202, ""]);
+  assert.deepEqual(events, [
+    {
+      ts: "2026-11-21T12:34:56.789Z",
+      level: "error",
+      msg: "declined",
+      user_id: "u1",
+      host: "web-1",
+      attrs: {
+        full_message: "declined\nat pay",
+        region: "eu",
+        _host: "kept apart",
+        original_level: 3,
+      },
+    },
+    { level: "info", msg: "two", attrs: { original_level: 6 } },
+  ]);
+});
+
+Deno.test("Datadog: tags are split, its names are known, a wrong key is 403", async () => {
+  const body = JSON.stringify([{
+    message: "declined",
+    status: "error",
+    service: "shop",
+    hostname: "web-1",
+    ddsource: "nodejs",
+    ddtags: "env:prod,version:1.2,team:pay,canary,team:ops",
+    timestamp: ms,
+    dd: { trace_id: "7" },
+    usr: { id: "u1" },
+  }]);
+  const credentials = { "DD-API-KEY": apiKey };
+  const { status, text, events } = await receive("/api/v2/logs", {
+    headers: json,
+    body,
+    credentials,
+  });
+  assert.deepEqual([status, text], [202, "{}"]);
+  assert.deepEqual(events, [{
+    ts: time,
+    level: "error",
+    msg: "declined",
+    service: "shop",
+    env: "prod",
+    req_id: "7",
+    user_id: "u1",
+    host: "web-1",
+    attrs: {
+      ddsource: "nodejs",
+      ddtags: { team: ["pay", "ops"], canary: true },
+      version: "1.2",
+      trace_id: "7",
+    },
+  }]);
+  const v1 = await receive(`/v1/input/${apiKey}`, { headers: json, body, credentials: {} });
+  assert.equal(v1.status, 200);
+  const wrong = await receive("/api/v2/logs", { body, credentials: { "DD-API-KEY": "nonsense" } });
+  assert.equal(wrong.status, 403);
+  assert.equal(JSON.parse(wrong.text).errors[0].status, "403");
+  assert.equal((await receive("/api/v2/logs", { body, credentials: {} })).status, 401);
+});
+
+Deno.test("Axiom: NDJSON or an array, its own time, an answer that counts", async () => {
+  for (
+    const [path, body] of [
+      ["/v1/ingest/shop", `{"_time":"${time}","level":"warn","msg":"slow"}\n`],
+      ["/v1/datasets/shop/ingest", `[{"_time":"${time}","level":"warn","message":"slow"}]`],
+      ["/v1/ingest/shop?timestamp-field=at", `[{"at":${ms},"level":"warn","message":"slow"}]`],
+    ]
+  ) {
+    const { status, text, events } = await receive(path, { headers: json, body });
+    assert.equal(status, 200);
+    const { ingested, failed } = JSON.parse(text);
+    assert.deepEqual([ingested, failed], [1, 0]);
+    assert.deepEqual(events, [
+      { ts: time, level: "warn", msg: "slow", attrs: { dataset: "shop" } },
+    ]);
+  }
+});
+
+Deno.test("Logflare: a batch, its metadata beside the message", async () => {
+  const body = JSON.stringify({
+    batch: [{ message: "hello", timestamp: ms, metadata: { level: "error", context: { pid: 7 } } }],
+  });
+  const { status, text, events } = await receive("/logflare/logs?source=abc", {
+    headers: json,
+    body,
+  });
+  assert.deepEqual([status, text], [200, '{"message":"Logged!"}']);
+  assert.deepEqual(events, [
+    { ts: time, level: "error", msg: "hello", attrs: { context: { pid: 7 } } },
+  ]);
+});
+
+Deno.test("LogDNA: the key as the user of Basic, lines with their meta", async () => {
+  const { status, events } = await receive("/logs/ingest?hostname=web-1&tags=a,b", {
+    headers: json,
+    credentials: { Authorization: `Basic ${btoa(`${apiKey}:`)}` },
+    body: JSON.stringify({
+      lines: [{ line: "hi", timestamp: ms, level: "WARN", app: "shop", meta: '{"n":1}' }],
+    }),
+  });
+  assert.equal(status, 200);
+  assert.deepEqual(events, [{
+    ts: time,
+    level: "warn",
+    msg: "hi",
+    service: "shop",
+    host: "web-1",
+    attrs: { meta: { n: 1 }, tags: ["a", "b"] },
+  }]);
+});
+
+Deno.test("Better Stack: MessagePack with its times, or JSON", async () => {
+  // [{dt: timestamp64, level: "warn", message: "slow", n: -1, big: 2^53+1, list: [nil, true, 1.5]}]
+  const seconds = BigInt(Math.floor(ms / 1000));
+  const stamp = Buffer.alloc(8);
+  stamp.writeBigUInt64BE((789_000_000n << 34n) | seconds);
+  const text = (value: string) =>
+    Buffer.concat([Buffer.from([0xa0 | value.length]), Buffer.from(value)]);
+  const big = Buffer.alloc(9);
+  big[0] = 0xcf;
+  big.writeBigUInt64BE(9007199254740993n, 1);
+  const half = Buffer.alloc(9);
+  half[0] = 0xcb;
+  half.writeDoubleBE(1.5, 1);
+  const packed = Buffer.concat([
+    Buffer.from([0x91, 0x86]),
+    ...[text("dt"), Buffer.from([0xd7, 0xff]), stamp, text("level"), text("warn")],
+    ...[text("message"), text("slow"), text("n"), Buffer.from([0xff]), text("big"), big],
+    ...[text("list"), Buffer.from([0x93, 0xc0, 0xc3]), half],
+  ]);
+  const { status, events } = await receive("/betterstack", {
+    headers: { "Content-Type": "application/msgpack" },
+    body: new Uint8Array(packed),
+  });
+  assert.equal(status, 202);
+  assert.deepEqual(events, [{
+    ts: time.replace("789Z", "789000Z"),
+    level: "warn",
+    msg: "slow",
+    attrs: { n: -1, big: 9007199254740992, list: [null, true, 1.5] },
+  }]);
+  const plain = await receive("/betterstack", { headers: json, body: '[{"message":"a"}]' });
+  assert.deepEqual([plain.status, plain.events], [202, [{ msg: "a" }]]);
+});
+
+Deno.test("HEC: objects one after another, whatever the content type says", async () => {
+  const body =
+    `{"time":${ms / 1000},"host":"web-1","source":"app","event":{"message":{"msg":"a"},` +
+    `"severity":"error"}} {"time":"${
+      ms / 1000
+    }","event":"text","fields":{"region":"eu"}}\n{"event":1}`;
+  for (const path of ["", "/event", "/event/1.0"]) {
+    const { status, text, events } = await receive(`/services/collector${path}`, {
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      credentials: { Authorization: `Splunk ${apiKey}` },
+      body,
+    });
+    assert.deepEqual([status, text], [200, '{"text":"Success","code":0}']);
+    assert.deepEqual(
+      events,
+      [
+        { ts: time, level: "error", msg: "a", host: "web-1", attrs: { source: "app" } },
+        { ts: time, msg: "text", attrs: { region: "eu" } },
+        { msg: "1" },
+      ].map((event) => event.ts ? { ...event, ts: "2026-11-21T12:34:56.789Z" } : event),
+    );
+  }
+  const raw = await receive("/services/collector/raw?host=web-1", { body: "one\n\ntwo\n" });
+  assert.deepEqual(raw.events.map(({ msg, host }) => [msg, host]), [
+    ["one", "web-1"],
+    ["two", "web-1"],
+  ]);
+});
+
+Deno.test("HEC: its own codes for what is wrong, and what can be read is stored", async () => {
+  const cases: [string, Record<string, string> | undefined, number, unknown][] = [
+    ["", undefined, 400, { text: "No data", code: 5 }],
+    ["{", undefined, 400, { text: "Invalid data format", code: 6, "invalid-event-number": 0 }],
+    ["{}", undefined, 400, {
+      text: "Event field is required",
+      code: 12,
+      "invalid-event-number": 0,
+    }],
+    ['{"event":"a"}', {}, 401, { text: "Token is required", code: 2 }],
+    ['{"event":"a"}', { Authorization: "Splunk x" }, 403, { text: "Invalid token", code: 4 }],
+    ['{"event":"a"}{"even":"b"}', undefined, 200, { text: "Success", code: 0 }],
+  ];
+  for (const [body, credentials, status, said] of cases) {
+    const answer = await receive("/services/collector", { body, credentials });
+    assert.deepEqual([answer.status, JSON.parse(answer.text)], [status, said], body);
+  }
+  const health = await receive("/services/collector/health", { method: "GET", credentials: {} });
+  assert.deepEqual([health.status, health.text], [200, '{"text":"HEC is healthy","code":17}']);
+  const ack = await receive("/services/collector/ack", { body: "{}" });
+  assert.deepEqual([ack.status, JSON.parse(ack.text).code], [400, 14]);
+});
+
+Deno.test("lines: NDJSON, logfmt, and text with its time and level", async () => {
+  const body = [
+    '{"message":"a","severity":"error"}',
+    "",
+    '{"msg":"b"}{"msg":"c"}',
+    '{"broken',
+    "plain text",
+    "2026-11-21T12:34:56.789Z ERROR it broke",
+    "[2026-11-21 12:34:56,789] [warn] slow",
+    'ts=2026-11-21T12:34:56.789Z level=warn msg="it is slow" took=3ms',
+    "",
+  ].join("\r\n");
+  const expected = [
+    { msg: "a", level: "error" },
+    { msg: "b" },
+    { msg: "c" },
+    { msg: '{"broken' },
+    { msg: "plain text" },
+    { ts: time, msg: "2026-11-21T12:34:56.789Z ERROR it broke", level: "error" },
+    { ts: time, msg: "[2026-11-21 12:34:56,789] [warn] slow", level: "warn" },
+    { ts: time, msg: "it is slow", level: "warn", attrs: { took: "3ms" } },
+  ].map((event) => ({ ...event, service: "shop" }));
+  const types: [string, Record<string, string>][] = [
+    ["", { "Content-Type": "application/x-ndjson" }],
+    ["", { "Content-Type": "application/jsonl" }],
+    ["", { "Content-Type": "text/plain" }],
+    ["", json],
+    ["/lines", {}],
+  ];
+  for (const [path, headers] of types) {
+    const { status, events } = await receive(`${path}?service=shop`, { headers, body });
+    assert.equal(status, 200);
+    assert.deepEqual(events, expected, `${path} ${headers["Content-Type"]}`);
+  }
+  const broken = await receive("", { headers: { "Content-Type": "text/plain" }, body: '{"a":' });
+  assert.deepEqual([broken.status, broken.text], [400, '{"error":"Invalid JSON"}']);
+  const many = await receive("/lines", { body: "x\n".repeat(20_001) });
+  assert.equal(many.status, 413);
+});
+
+Deno.test("credentials are read in every form that senders have", async () => {
+  const basic = (pair: string) => ({ Authorization: `Basic ${btoa(pair)}` });
+  const forms: [string, Record<string, string>][] = [
+    ["", { "X-API-Key": apiKey }],
+    ["", { "DD-API-KEY": apiKey }],
+    ["", { Authorization: `Bearer ${apiKey}` }],
+    ["", { Authorization: apiKey }],
+    ["", basic(`anyone:${apiKey}`)],
+    ["", basic(`${apiKey}:`)],
+    ["", { Authorization: `Splunk ${apiKey}` }],
+    ["", { Authorization: `ApiKey ${apiKey}` }],
+    ["", { Authorization: `ApiKey ${btoa(`id:${apiKey}`)}` }],
+    ...["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"].map(
+      (name): [string, Record<string, string>] => [`?${name}=${apiKey}`, {}],
+    ),
+  ];
+  for (const [query, credentials] of forms) {
+    const { status } = await receive(`/lines${query}`, { body: "a", credentials });
+    assert.equal(status, 200, `${query} ${JSON.stringify(credentials)}`);
+  }
+  const none = await receive("/lines", { body: "a", credentials: { apikey: apiKey } });
+  assert.equal(none.status, 401);
+  const first = await receive(`/lines?api_key=${apiKey}`, {
+    body: "a",
+    credentials: { Authorization: "Bearer nonsense" },
+  });
+  assert.equal(first.status, 401);
+});
+
+Deno.test("a path that is no receiver is 404, whatever comes with it", async () => {
+  for (const path of ["/nope", "/v1", "/v1/logs/x", "/drain/unknown", "/drain", "/ingest"]) {
+    const { status, text } = await receive(path, { body: "[{}]" });
+    assert.deepEqual([status, text], [404, `{"error":"No receiver at this path: ${path}"}`]);
+  }
+  assert.equal((await receive("/", { headers: json, body: "[{}]" })).status, 200);
+});

@@ -1,0 +1,201 @@
+import { PbfWriter } from "pbf";
+import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
+import type { EventCollector } from "../collector.ts";
+import { addMember, isObject, type JsonObject, jsonTextOf, setMember } from "../json.ts";
+import { levelOf, otlpLevelOf } from "../levels.ts";
+import {
+  type Content,
+  contentType,
+  type Incoming,
+  json,
+  type Outcome,
+  type Protocol,
+  type Reading,
+  receiver,
+  type Reply,
+} from "../protocol.ts";
+import { isOfIngest } from "./own_traffic.ts";
+import { readOtlpJson } from "./otlp_json.ts";
+import { readOtlpProtobuf } from "./otlp_protobuf.ts";
+
+/** OTLP/HTTP logs: https://opentelemetry.io/docs/specs/otlp/#otlphttp, JSON and protobuf. */
+export const otlp: Protocol = {
+  ...receiver,
+  maxEvents: 10_000,
+  read: readOtlp,
+  refused,
+};
+
+/** Traces and metrics, which exporters send to the same address when nobody tells them not to. */
+export const otlpOther: Protocol = {
+  ...otlp,
+  greet: (incoming) => refused(incoming, { status: 404, error: "Logs alone are taken here" }),
+};
+
+/** A log record, its values as JSON has them. */
+export interface OtlpRecord {
+  /** Nanoseconds, as text or number. */
+  time?: unknown;
+  severityNumber?: unknown;
+  severityText?: unknown;
+  body?: unknown;
+  attributes: JsonObject;
+  /** Hexadecimal. */
+  traceId?: string;
+  spanId?: string;
+  eventName?: unknown;
+  droppedAttributes?: unknown;
+}
+
+/** What the records of a scope share. */
+export interface OtlpOrigin {
+  readonly defaults: { service?: string; env?: string; host?: string };
+  readonly resource: JsonObject | undefined;
+  readonly scope: string | undefined;
+  readonly scopeVersion: string | undefined;
+  readonly sharedBytes: number;
+}
+
+function readOtlp(
+  incoming: Incoming,
+  content: Content,
+  events: EventCollector,
+): Result<Reading> {
+  const isJson = saysJson(incoming, content.bytes[0]);
+  try {
+    if (isJson) readOtlpJson(content, events);
+    else readOtlpProtobuf(content.bytes, events);
+  } catch (error) {
+    if (!(error instanceof MalformedOtlp)) throw error;
+    return failure(400, error.message);
+  }
+  return success({ accepted: (outcome) => accepted(outcome, isJson) });
+}
+
+/** Raised where a body is no ExportLogsServiceRequest. */
+export class MalformedOtlp extends Error {}
+
+/** Without a content type the first byte tells: no protobuf message begins with a brace. */
+function saysJson({ headers }: Incoming, first?: number): boolean {
+  const type = contentType(headers);
+  return type.includes("json") || (!type.includes("protobuf") && first === 0x7b);
+}
+
+const protobufType = { "Content-Type": "application/x-protobuf" };
+
+function accepted({ rejected, errors }: Outcome, isJson: boolean): Reply {
+  const errorMessage = errors.slice(0, 3).map(({ index, message }) => `record ${index}: ${message}`)
+    .join("; ");
+  if (isJson) {
+    return json(
+      200,
+      rejected === 0
+        ? {}
+        : { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage } },
+    );
+  }
+  const writer = new PbfWriter();
+  if (rejected > 0) {
+    writer.writeMessage(1, (_: undefined, partial) => {
+      partial.writeVarintField(1, rejected);
+      partial.writeStringField(2, errorMessage);
+    }, undefined);
+  }
+  return { status: 200, headers: protobufType, body: new Uint8Array(writer.finish()) };
+}
+
+/** A google.rpc.Status. */
+function refused(incoming: Incoming, { status, error }: Failure): Reply {
+  if (saysJson(incoming)) return json(status, { message: error });
+  const writer = new PbfWriter();
+  writer.writeStringField(2, error);
+  return { status, headers: protobufType, body: new Uint8Array(writer.finish()) };
+}
+
+/** Splits the attributes of a resource: what is a field of ours, and what is worth keeping. */
+export function originOf(
+  attributes: JsonObject,
+  scope: string | undefined,
+  scopeVersion: string | undefined,
+): OtlpOrigin {
+  const defaults: OtlpOrigin["defaults"] = {};
+  let resource: JsonObject | undefined;
+  for (const [key, value] of Object.entries(attributes)) {
+    const field = resourceFields.get(key);
+    if (field !== undefined && typeof value === "string" && defaults[field] === undefined) {
+      defaults[field] = value;
+    } else if (!key.startsWith("process.")) {
+      // The process of a sender is told anew with every request, and says little of an event.
+      setMember(resource ??= {}, key, value);
+    }
+  }
+  const shared = [defaults, resource, scope, scopeVersion].filter((part) => part !== undefined);
+  const sharedBytes = jsonTextOf(shared).length;
+  return { defaults, resource, scope, scopeVersion, sharedBytes };
+}
+
+const resourceFields: ReadonlyMap<string, "service" | "env" | "host"> = new Map([
+  ["service.name", "service"],
+  ["deployment.environment.name", "env"],
+  ["deployment.environment", "env"],
+  ["host.name", "host"],
+]);
+
+export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventCollector): void {
+  const { body, attributes, eventName } = record;
+  let members = attributes;
+  if (isObject(body)) {
+    // Some senders put their whole record into the body.
+    members = body;
+    for (const key in attributes) {
+      const isTaken = Object.hasOwn(members, key);
+      setMember(members, isTaken ? `attributes.${key}` : key, attributes[key]);
+    }
+  }
+  // Supabase's own drain.
+  if (origin.scope === "Logflare" && isOfIngest({ ...members, event_message: body })) {
+    events.leaveOut();
+    return;
+  }
+  if (record.traceId !== undefined) addMember(members, "trace_id", record.traceId);
+  if (record.spanId !== undefined) addMember(members, "span_id", record.spanId);
+  if (origin.resource !== undefined) addMember(members, "resource", origin.resource);
+  if (origin.scope !== undefined) addMember(members, "scope", origin.scope);
+  if (origin.scopeVersion !== undefined) {
+    addMember(members, "scope_version", origin.scopeVersion);
+  }
+  if (record.droppedAttributes) {
+    addMember(members, "dropped_attributes_count", record.droppedAttributes);
+  }
+  const hasName = typeof eventName === "string" && eventName !== "";
+  if (hasName) addMember(members, "event_name", eventName);
+  const exception = members["exception.message"];
+  const fallback = hasName ? eventName : typeof exception === "string" ? exception : undefined;
+  events.add(members, {
+    ...record.time !== undefined && { ts: record.time },
+    ...severityOf(record),
+    ...body !== undefined && body !== null && members !== body && { msg: body },
+    sharedBytes: origin.sharedBytes,
+    defaults: fallback === undefined ? origin.defaults : { ...origin.defaults, msg: fallback },
+  });
+}
+
+function severityOf({ severityNumber, severityText }: OtlpRecord) {
+  const text = typeof severityText === "string" ? severityText : "";
+  const lower = text.toLowerCase();
+  const number = typeof severityNumber === "string"
+    ? namedSeverity(severityNumber)
+    : Number(severityNumber ?? 0);
+  const level = otlpLevelOf(number) ?? levelOf(lower);
+  if (level === null && text === "") return undefined;
+  return { level, originalLevel: level === lower || text === "" ? undefined : text };
+}
+
+const severityNames = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+
+/** JSON encoders of some languages write the enum's name: SEVERITY_NUMBER_WARN2. */
+function namedSeverity(text: string): number {
+  const [, name, place = "1"] = /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(text) ?? [];
+  const at = severityNames.indexOf(name);
+  return at === -1 ? Number(text) : 4 * at + Number(place);
+}

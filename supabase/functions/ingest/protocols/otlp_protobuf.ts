@@ -1,0 +1,219 @@
+import { PbfReader } from "pbf";
+import type { Bytes } from "../body.ts";
+import type { EventCollector } from "../collector.ts";
+import { type JsonObject, setMember } from "../json.ts";
+import { addRecord, MalformedOtlp, originOf, type OtlpRecord } from "./otlp.ts";
+import {
+  delimited,
+  eachField,
+  endOf,
+  isMalformed,
+  readBase64,
+  readHex,
+  readInt64,
+  readNanos,
+  readText,
+} from "./protobuf.ts";
+
+/**
+ * Adds the records of an ExportLogsServiceRequest
+ * (opentelemetry/proto/collector/logs/v1/logs_service.proto), message by message, without objects
+ * between the bytes and the event.
+ */
+export function readOtlpProtobuf(bytes: Bytes, events: EventCollector): void {
+  try {
+    new OtlpReader(bytes, events).readRequest();
+  } catch (error) {
+    if (!isMalformed(error)) throw error;
+    throw new MalformedOtlp("The body is no OTLP request in protobuf");
+  }
+}
+
+/** Attributes, items and members in one request: a few bytes each, and far more in memory. */
+const maxValues = 500_000;
+/** Deeper than this a value stays as the bytes that it came as. */
+const maxDepth = 64;
+
+class OtlpReader {
+  readonly #pbf: PbfReader;
+  readonly #events: EventCollector;
+  #values = 0;
+
+  constructor(bytes: Bytes, events: EventCollector) {
+    this.#pbf = new PbfReader(bytes);
+    this.#events = events;
+  }
+
+  readRequest(): void {
+    const pbf = this.#pbf;
+    eachField(pbf, pbf.length, (field) => {
+      if (field === 1 && pbf.type === delimited) this.#readResourceLogs(endOf(pbf, pbf.length));
+    });
+  }
+
+  #readResourceLogs(end: number): void {
+    const pbf = this.#pbf;
+    // The resource may stand behind its records.
+    const resource: JsonObject = {};
+    const scopes: number[] = [];
+    eachField(pbf, end, (field) => {
+      if (pbf.type !== delimited || field > 2) return;
+      const inner = endOf(pbf, end);
+      if (field === 1) this.#readAttributes(inner, 1, resource);
+      else this.#note(scopes, inner);
+      pbf.pos = inner;
+    });
+    const after = pbf.pos;
+    for (let at = 0; at < scopes.length; at += 2) {
+      pbf.pos = scopes[at];
+      this.#readScopeLogs(scopes[at + 1], resource);
+    }
+    pbf.pos = after;
+  }
+
+  #readScopeLogs(end: number, resource: JsonObject): void {
+    const pbf = this.#pbf;
+    const records: number[] = [];
+    let name: string | undefined;
+    let version: string | undefined;
+    eachField(pbf, end, (field) => {
+      if (pbf.type !== delimited || field > 2) return;
+      const inner = endOf(pbf, end);
+      if (field === 1) {
+        eachField(pbf, inner, (part) => {
+          if (pbf.type !== delimited) return;
+          if (part === 1) name = readText(pbf, inner) || undefined;
+          else if (part === 2) version = readText(pbf, inner) || undefined;
+        });
+      } else {
+        this.#note(records, inner);
+      }
+      pbf.pos = inner;
+    });
+    const after = pbf.pos;
+    const origin = originOf(resource, name, version);
+    for (let at = 0; at < records.length; at += 2) {
+      pbf.pos = records[at];
+      addRecord(this.#readRecord(records[at + 1]), origin, this.#events);
+    }
+    pbf.pos = after;
+  }
+
+  #readRecord(end: number): OtlpRecord {
+    const pbf = this.#pbf;
+    const record: OtlpRecord = { attributes: {} };
+    let observed: string | undefined;
+    eachField(pbf, end, (field) => {
+      switch (field * 8 + pbf.type) {
+        case 1 * 8 + 1:
+          record.time = readNanos(pbf);
+          break;
+        case 2 * 8 + 0:
+          record.severityNumber = pbf.readVarint(true);
+          break;
+        case 3 * 8 + delimited:
+          record.severityText = readText(pbf, end);
+          break;
+        case 5 * 8 + delimited:
+          record.body = this.#readValue(endOf(pbf, end), 1);
+          break;
+        case 6 * 8 + delimited:
+          this.#readKeyValue(endOf(pbf, end), 1, record.attributes);
+          break;
+        case 7 * 8 + 0:
+          record.droppedAttributes = pbf.readVarint();
+          break;
+        case 9 * 8 + delimited:
+          record.traceId = readHex(pbf, endOf(pbf, end));
+          break;
+        case 10 * 8 + delimited:
+          record.spanId = readHex(pbf, endOf(pbf, end));
+          break;
+        case 11 * 8 + 1:
+          observed = readNanos(pbf);
+          break;
+        case 12 * 8 + delimited:
+          record.eventName = readText(pbf, end);
+      }
+    });
+    record.time ??= observed;
+    return record;
+  }
+
+  /** The key-values that a message has under a field: a Resource, a KeyValueList. */
+  #readAttributes(end: number, depth: number, into: JsonObject): void {
+    const pbf = this.#pbf;
+    eachField(pbf, end, (field) => {
+      if (field === 1 && pbf.type === delimited) this.#readKeyValue(endOf(pbf, end), depth, into);
+    });
+  }
+
+  #readKeyValue(end: number, depth: number, into: JsonObject): void {
+    const pbf = this.#pbf;
+    this.#countValue();
+    let key = "";
+    let value: unknown = null;
+    eachField(pbf, end, (field) => {
+      if (pbf.type !== delimited) return;
+      if (field === 1) key = readText(pbf, end);
+      else if (field === 2) value = this.#readValue(endOf(pbf, end), depth);
+    });
+    setMember(into, key, value);
+  }
+
+  #readValue(end: number, depth: number): unknown {
+    const pbf = this.#pbf;
+    this.#countValue();
+    if (depth > maxDepth) return readBase64(pbf, end);
+    let value: unknown = null;
+    eachField(pbf, end, (field) => {
+      switch (field * 8 + pbf.type) {
+        case 1 * 8 + delimited:
+          value = readText(pbf, end);
+          break;
+        case 2 * 8 + 0:
+          value = pbf.readBoolean();
+          break;
+        case 3 * 8 + 0:
+          value = readInt64(pbf);
+          break;
+        case 4 * 8 + 1: {
+          const double = pbf.readDouble();
+          value = Number.isFinite(double) ? double : String(double);
+          break;
+        }
+        case 5 * 8 + delimited: {
+          const items: unknown[] = [];
+          const inner = endOf(pbf, end);
+          eachField(pbf, inner, (part) => {
+            if (part !== 1 || pbf.type !== delimited) return;
+            items.push(this.#readValue(endOf(pbf, inner), depth + 1));
+          });
+          value = items;
+          break;
+        }
+        case 6 * 8 + delimited: {
+          const members: JsonObject = {};
+          this.#readAttributes(endOf(pbf, end), depth + 1, members);
+          value = members;
+          break;
+        }
+        case 7 * 8 + delimited:
+          value = readBase64(pbf, endOf(pbf, end));
+      }
+    });
+    return value;
+  }
+
+  /** Where a message lies that is read later. */
+  #note(places: number[], end: number): void {
+    this.#countValue();
+    places.push(this.#pbf.pos, end);
+  }
+
+  #countValue(): void {
+    if (++this.#values > maxValues) {
+      throw new MalformedOtlp(`The request holds more than ${maxValues} values`);
+    }
+  }
+}

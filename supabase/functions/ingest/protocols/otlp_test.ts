@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { PbfReader } from "pbf";
+import { receive } from "../receiving.ts";
+import { asJson, asProtobuf, type OtlpRequest } from "./otlp_requests.ts";
+
+const json = { "Content-Type": "application/json" };
+const protobuf = { "Content-Type": "application/x-protobuf" };
+const nanos = 1795264496123456000n;
+const time = "2026-11-21T12:34:56.123456Z";
+const traceId = "5b8efff798038103d269b633813fc60c";
+
+async function inBothForms(request: OtlpRequest) {
+  const asText = await receive("/v1/logs", { headers: json, body: asJson(request) });
+  const asBytes = await receive("/v1/logs", { headers: protobuf, body: asProtobuf(request) });
+  assert.equal(asText.status, 200, asText.text);
+  assert.equal(asBytes.status, 200, asBytes.text);
+  assert.deepEqual(asBytes.events, asText.events);
+  return asText.events;
+}
+
+Deno.test("a record arrives with its fields, in JSON and in protobuf", async () => {
+  const events = await inBothForms({
+    resource: {
+      "service.name": "shop",
+      "deployment.environment.name": "prod",
+      "host.name": "web-1",
+      "service.version": "1.2",
+      "process.pid": 7n,
+    },
+    scope: "checkout",
+    records: [{
+      nanos,
+      number: 17,
+      text: "ERROR",
+      body: "card declined",
+      attributes: {
+        "http.route": "/pay",
+        "user.id": "u1",
+        n: 5n,
+        big: 9007199254740993n,
+        negative: -3n,
+        share: 0.5,
+        ok: true,
+        list: ["a", 1n, { deep: "b" }],
+        bytes: new Uint8Array([1, 2, 3]),
+      },
+      traceId,
+      spanId: "eee19b7ec3c1b174",
+      eventName: "checkout.done",
+    }],
+  });
+  assert.deepEqual(events, [{
+    ts: time,
+    level: "error",
+    msg: "card declined",
+    service: "shop",
+    env: "prod",
+    req_id: traceId,
+    user_id: "u1",
+    route: "/pay",
+    host: "web-1",
+    attrs: {
+      n: 5,
+      // JSON.parse of the test rounds it.
+      big: 9007199254740992,
+      negative: -3,
+      share: 0.5,
+      ok: true,
+      list: ["a", 1, { deep: "b" }],
+      bytes: "AQID",
+      trace_id: traceId,
+      span_id: "eee19b7ec3c1b174",
+      resource: { "service.version": "1.2" },
+      scope: "checkout",
+      event_name: "checkout.done",
+    },
+  }]);
+});
+
+Deno.test("severities go by their number, without one by their word, else by what the body says", async () => {
+  const events = await inBothForms({
+    records: [
+      ...[1, 8, 9, 12, 13, 16, 17, 24].map((number) => ({ nanos, number })),
+      { nanos, text: "Warning" },
+      { nanos, number: 21, text: "FATAL" },
+      { nanos, number: 0, text: "loud" },
+      { nanos, body: { level: "error", message: "in a map" } },
+    ],
+  });
+  assert.deepEqual(events.map(({ level }) => level), [
+    ...["debug", "debug", "info", "info", "warn", "warn", "error", "error"],
+    ...["warn", "error", undefined, "error"],
+  ]);
+  assert.deepEqual(events.slice(8, 11).map(({ attrs }) => attrs), [
+    { original_level: "Warning" },
+    { original_level: "FATAL" },
+    { original_level: "loud" },
+  ]);
+});
+
+Deno.test("a body that is a map is looked through by the names of fields", async () => {
+  const [event] = await inBothForms({
+    records: [{
+      nanos,
+      body: { log: "a line", stream: "stdout", kubernetes: { pod_name: "p1" }, host: "n1" },
+      attributes: { stream: "x" },
+    }],
+  });
+  assert.deepEqual(event, {
+    ts: time,
+    msg: "a line",
+    host: "n1",
+    attrs: { stream: "stdout", kubernetes: { pod_name: "p1" }, "attributes.stream": "x" },
+  });
+});
+
+Deno.test("the time is that of the event, else that of its observation, else of its receipt", async () => {
+  const events = await inBothForms({
+    records: [{ nanos, observed: 1n }, { observed: nanos }, { body: "a" }, { nanos: nanos + 7n }],
+  });
+  assert.deepEqual(events.map(({ ts }) => ts), [time, time, undefined, time]);
+  assert.deepEqual(events[3].attrs, { original_ts: String(nanos + 7n) });
+});
+
+Deno.test("without a body the event's name or its exception is the message", async () => {
+  const events = await inBothForms({
+    records: [
+      { nanos, eventName: "started" },
+      { nanos, attributes: { "exception.message": "boom", "exception.stacktrace": "at a" } },
+    ],
+  });
+  assert.deepEqual(events.map(({ msg }) => msg), ["started", "boom"]);
+});
+
+Deno.test("answers are in the request's own form, whole or partial", async () => {
+  const request: OtlpRequest = { records: [{ nanos, body: "a" }] };
+  const all = await receive("/v1/logs", { headers: json, body: asJson(request) });
+  assert.deepEqual([all.headers.get("content-type"), all.text], ["application/json", "{}"]);
+  const bytes = await receive("/v1/logs", { headers: protobuf, body: asProtobuf(request) });
+  assert.deepEqual(
+    [bytes.headers.get("content-type"), bytes.bytes.length],
+    ["application/x-protobuf", 0],
+  );
+  const database = () =>
+    Response.json({
+      success: true,
+      ingested: 0,
+      rejected: 1,
+      errors: [{ index: 0, code: "ts_out_of_range", message: "too old" }],
+    });
+  const part = await receive("/v1/logs", { headers: json, body: asJson(request), database });
+  assert.deepEqual(JSON.parse(part.text), {
+    partialSuccess: { rejectedLogRecords: "1", errorMessage: "record 0: too old" },
+  });
+  const partBytes = await receive("/v1/logs", {
+    headers: protobuf,
+    body: asProtobuf(request),
+    database,
+  });
+  const partial: unknown[] = [];
+  const pbf = new PbfReader(partBytes.bytes);
+  pbf.readFields((field, _, inner) => {
+    assert.equal(field, 1);
+    inner.readMessage((part) => {
+      partial.push(part === 1 ? inner.readVarint() : inner.readString());
+    }, null);
+  }, null);
+  assert.deepEqual(partial, [1, "record 0: too old"]);
+});
+
+Deno.test("an empty request is taken; what drains try at their set-up too", async () => {
+  for (const body of ["{}", '{"resourceLogs":[]}']) {
+    assert.equal((await receive("/v1/logs", { headers: json, body })).text, "{}");
+  }
+  const empty = await receive("/v1/logs", {
+    headers: { ...protobuf, "Content-Encoding": "gzip" },
+    body: new Uint8Array(gzipSync(new Uint8Array())),
+  });
+  assert.deepEqual(
+    [empty.status, empty.headers.get("content-type")],
+    [200, "application/x-protobuf"],
+  );
+});
+
+Deno.test("failures are a Status in the request's own form", async () => {
+  const refused = await receive("/v1/logs", { headers: json, body: "{", credentials: {} });
+  assert.deepEqual([refused.status, refused.text], [
+    401,
+    '{"message":"Missing authorization header"}',
+  ]);
+  const broken = await receive("/v1/logs", { headers: protobuf, body: "\x0a\xff" });
+  assert.deepEqual([broken.status, broken.headers.get("content-type")], [
+    400,
+    "application/x-protobuf",
+  ]);
+  assert.equal(
+    new PbfReader(broken.bytes).readFields((field, _, pbf) => {
+      assert.equal(field, 2);
+      assert.match(pbf.readString(), /no OTLP request/);
+    }, undefined),
+    undefined,
+  );
+  for (const path of ["/v1/traces", "/v1/metrics"]) {
+    const other = await receive(path, { headers: json, body: "{}" });
+    assert.deepEqual([other.status, other.text], [404, '{"message":"Logs alone are taken here"}']);
+  }
+  const many = { records: Array.from({ length: 10_001 }, () => ({ nanos })) };
+  const over = await receive("/v1/logs", { headers: protobuf, body: asProtobuf(many) });
+  assert.equal(over.status, 413);
+});
+
+Deno.test("a large request is committed in slices, each once however often it is sent", async () => {
+  const records = Array.from({ length: 10_000 }, (_, n) => ({
+    nanos,
+    number: 9,
+    body: `event ${n} ${"x".repeat(200)}`,
+  }));
+  const body = asProtobuf({ records });
+  const { status, calls, events } = await receive("/v1/logs", { headers: protobuf, body });
+  assert.equal(status, 200);
+  assert.ok(calls.length >= 4, String(calls.length));
+  assert.equal(calls.reduce((sum, { p_bytes: bytes }) => sum + Number(bytes), 0), body.length);
+  assert.deepEqual(
+    events.map(({ msg }) => msg),
+    records.map((record) => record.body),
+  );
+  const again = await receive("/v1/logs", { headers: protobuf, body });
+  assert.deepEqual(
+    again.calls.map(({ p_idempotency_key: key }) => key),
+    calls.map(({ p_idempotency_key: key }) => key),
+  );
+});

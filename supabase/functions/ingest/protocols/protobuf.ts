@@ -1,0 +1,74 @@
+import { Buffer } from "node:buffer";
+import type { PbfReader } from "pbf";
+import { markNumber } from "../numbers.ts";
+
+/** Raised where bytes are no message of the wire format, or not of the lengths that they say. */
+export class MalformedProtobuf extends Error {}
+
+/** The wire type of texts, bytes and messages. */
+export const delimited = 2;
+
+/** Reads the length of what follows and answers with where it ends, which is not behind `within`. */
+export function endOf(pbf: PbfReader, within: number): number {
+  const length = pbf.readVarint();
+  const end = pbf.pos + length;
+  if (end > within) throw new MalformedProtobuf();
+  return end;
+}
+
+/** Visits the fields of a message that ends at `end`; what a visit does not read is skipped. */
+export function eachField(pbf: PbfReader, end: number, visit: (field: number) => void): void {
+  for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
+    visit(field);
+    if (pbf.pos > end) throw new MalformedProtobuf();
+  }
+  if (pbf.pos !== end) throw new MalformedProtobuf();
+}
+
+export function readText(pbf: PbfReader, within: number): string {
+  const text = pbf.readString();
+  if (pbf.pos > within) throw new MalformedProtobuf();
+  return text;
+}
+
+/** An int64; one beyond the doubles' integers is marked with all its digits. */
+export function readInt64(pbf: PbfReader): number | string {
+  const start = pbf.pos;
+  const value = pbf.readVarint(true);
+  if (Number.isSafeInteger(value)) return value;
+  let exact = 0n;
+  for (let at = start; at < pbf.pos; at++) {
+    exact |= BigInt(pbf.buf[at] & 0x7f) << BigInt(7 * (at - start));
+  }
+  return markNumber(BigInt.asIntN(64, exact).toString());
+}
+
+/** A fixed64 of nanoseconds, as text; undefined for 0, which stands for none. */
+export function readNanos(pbf: PbfReader): string | undefined {
+  const low = pbf.readFixed32();
+  const high = pbf.readFixed32();
+  if (low === 0 && high === 0) return undefined;
+  return ((BigInt(high) << 32n) | BigInt(low)).toString();
+}
+
+/** An id in hexadecimal digits; undefined where it is empty or nothing but zeros. */
+export function readHex(pbf: PbfReader, end: number): string | undefined {
+  const hex = bytesUpTo(pbf, end).toString("hex");
+  return /^0*$/.test(hex) ? undefined : hex;
+}
+
+export function readBase64(pbf: PbfReader, end: number): string {
+  return bytesUpTo(pbf, end).toString("base64");
+}
+
+function bytesUpTo(pbf: PbfReader, end: number): Buffer {
+  const { buf, pos } = pbf;
+  pbf.pos = end;
+  return Buffer.from(buf.buffer, buf.byteOffset + pos, end - pos);
+}
+
+/** Whether an error says that the bytes are at fault: ours, or one of those that pbf raises. */
+export function isMalformed(error: unknown): boolean {
+  return error instanceof MalformedProtobuf || error instanceof RangeError ||
+    (error instanceof Error && error.constructor === Error);
+}

@@ -1,0 +1,45 @@
+import type { Incoming, Protocol } from "./protocol.ts";
+import { axiom } from "./protocols/axiom.ts";
+import { betterstack } from "./protocols/betterstack.ts";
+import { datadog } from "./protocols/datadog.ts";
+import { drains } from "./protocols/drains.ts";
+import { elasticsearch } from "./protocols/elasticsearch.ts";
+import { gelf } from "./protocols/gelf.ts";
+import { hec } from "./protocols/hec.ts";
+import { lines } from "./protocols/lines.ts";
+import { logdna } from "./protocols/logdna.ts";
+import { logflare } from "./protocols/logflare.ts";
+import { loki, lokiStatus } from "./protocols/loki.ts";
+import { nativeFor } from "./protocols/native.ts";
+import { otlp, otlpOther } from "./protocols/otlp.ts";
+
+type Choose = (incoming: Incoming) => Protocol | undefined;
+
+/** Which paths below `ingest` speak which protocol. */
+const routes: readonly (readonly [RegExp, Choose])[] = [
+  [/^$/, nativeFor],
+  [/^\/lines$/, () => lines],
+  [/^\/v1\/logs$/, () => otlp],
+  [/^\/v1\/(?:traces|metrics)$/, () => otlpOther],
+  [/^\/loki\/api\/v1\/push$/, () => loki],
+  [/^\/(?:loki\/)?ready$|^\/loki\/api\/v1\/labels$/, () => lokiStatus],
+  [/^\/es(?:\/|$)/, () => elasticsearch],
+  [/^\/services\/collector(?:\/(?:event|raw|health)(?:\/1\.0)?|\/ack)?$/, () => hec],
+  [/^\/api\/v2\/logs$|^\/v1\/input(?:\/[^/]+)?$/, () => datadog],
+  [/^\/v1\/ingest\/[^/]+$|^\/v1\/datasets\/[^/]+\/ingest$/, () => axiom],
+  [/^\/betterstack$/, () => betterstack],
+  [/^\/logflare\/(?:api\/)?logs$/, () => logflare],
+  [/^\/gelf$/, () => gelf],
+  [/^\/logs\/ingest$/, () => logdna],
+  [/^\/drain\/[a-z]+$/, ({ path }) => drains.get(path.slice("/drain/".length))],
+];
+
+/** The protocol of a request; undefined where no receiver is. */
+export function protocolOf(incoming: Incoming): Protocol | undefined {
+  return routes.find(([path]) => path.test(incoming.path))?.[1](incoming);
+}
+
+/** What follows `ingest` in the address, without slashes at its end. */
+export function pathBelowIngest(pathname: string): string {
+  return pathname.replace(/^(?:\/functions\/v1)?\/ingest(?=\/|$)/, "").replace(/\/+$/, "");
+}

@@ -1,0 +1,58 @@
+import { ZSTDDecoder } from "zstddec";
+import type { Bytes, Unpacked } from "./body.ts";
+
+const decoder = new ZSTDDecoder();
+
+/**
+ * Unpacks the frames of a body up to a limit; throws where they are none. By the reference
+ * implementation, compiled to WebAssembly: neither zlib nor Web Streams of the hosted runtime know
+ * zstd, and what is written in JavaScript can be kept busy for minutes by a few kilobytes.
+ */
+export async function unzstd(body: Bytes, limit: number): Promise<Unpacked> {
+  const atMost = mostBytes(body);
+  await decoder.init();
+  // It writes no further than it is told to, and answers with nothing for whatever is wrong.
+  const bytes = new Uint8Array(decoder.decode(body, Math.min(atMost, limit) + 1));
+  if (bytes.length > 0 || atMost === 0) {
+    return bytes.length > limit
+      ? { count: bytes.length, bytes: undefined }
+      : { count: bytes.length, bytes };
+  }
+  if (atMost > limit) return { count: atMost, bytes: undefined };
+  throw new Error("no zstd");
+}
+
+const maxBlockBytes = 128 * 1024;
+
+/** How much the frames (RFC 8878, 3.1) can unpack to at most, by what their headers say. */
+function mostBytes(body: Bytes): number {
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  let most = 0;
+  let at = 0;
+  while (at < body.length) {
+    const magic = view.getUint32(at, true);
+    if (magic >>> 4 === 0x184d2a5) {
+      at += 8 + view.getUint32(at + 4, true);
+      continue;
+    }
+    if (magic !== 0xfd2fb528) throw new Error("no zstd frame");
+    const descriptor = view.getUint8(at + 4);
+    const isSingleSegment = (descriptor & 0x20) !== 0;
+    const dictionaryBytes = [0, 1, 2, 4][descriptor & 3];
+    const sizeBytes = descriptor >>> 6 === 0 ? Number(isSingleSegment) : 1 << (descriptor >>> 6);
+    at += 5 + (isSingleSegment ? 0 : 1) + dictionaryBytes + sizeBytes;
+    let isLast = false;
+    while (!isLast) {
+      const header = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+      isLast = (header & 1) !== 0;
+      const type = (header >>> 1) & 3;
+      const size = header >>> 3;
+      at += 3 + (type === 1 ? 1 : size);
+      most += type === 2 ? maxBlockBytes : size;
+    }
+    // The checksum.
+    if ((descriptor & 4) !== 0) at += 4;
+  }
+  if (at !== body.length) throw new Error("a cut frame");
+  return most;
+}

@@ -1,0 +1,31 @@
+import { deepStrictEqual } from "node:assert/strict";
+import { byChannel } from "./channels.ts";
+import type { Notification } from "./handler.ts";
+
+function notification(channel: string): Notification {
+  return { notification_id: "n", claim_id: "c", channel, address: "a", body: "{}", secrets: [] };
+}
+
+Deno.test("a notification goes by its own channel, and by none where there is no such", async () => {
+  const sent: string[] = [];
+  const deliver = byChannel({
+    email: ({ channel }) => {
+      sent.push(channel);
+      return Promise.resolve({ outcome: "delivered", status: 250 });
+    },
+    webhook: ({ channel }) => {
+      sent.push(channel);
+      return Promise.resolve({ outcome: "delivered", status: 200 });
+    },
+  });
+  deepStrictEqual(await deliver(notification("email")), { outcome: "delivered", status: 250 });
+  deepStrictEqual(await deliver(notification("webhook")), { outcome: "delivered", status: 200 });
+  for (const channel of ["pager", "constructor", ""]) {
+    deepStrictEqual(await deliver(notification(channel)), {
+      outcome: "failed",
+      error: "The function notify does not know this channel",
+      status: undefined,
+    });
+  }
+  deepStrictEqual(sent, ["email", "webhook"]);
+});

@@ -1,0 +1,35 @@
+create function public.acknowledge_alert(p_alert_id uuid default null)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_user_id constant text := logloom_private.require_user_id();
+begin
+  perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
+  -- The first acknowledgement stays on record.
+  update logloom.alert_history h
+  set
+    acknowledged_at = coalesce(h.acknowledged_at, now()),
+    acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
+  where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = 'Alert not found',
+      hint = 'Send an alert_id of list_alert_history.';
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+revoke all on function public.acknowledge_alert(uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.acknowledge_alert(uuid)
+to authenticated, service_role;
+
+comment on function public.acknowledge_alert(uuid) is
+  'Records that the caller answers an alert. Again: no change. Errors: PT400, PT401, PT404.';

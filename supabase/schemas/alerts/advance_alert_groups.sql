@@ -1,0 +1,216 @@
+-- What arrived for a round
+
+-- Groups that are expected to take no more than a moment, those with the same filter together.
+create function logloom_private.advance_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_deadline timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_unit record;
+begin
+  for v_unit in
+    select
+      u.filter, u.number_sql, array_agg(u.group_id) as group_ids,
+      array_agg(u.filled_from) as froms, sum(u.records) as records
+    from (
+      select
+        g.*, a.records,
+        sum(a.records) over (partition by g.digest order by g.group_id) / 20000 as part
+      from logloom_private.alert_groups g
+      join logloom_private.alert_round_arrivals a on a.tenant_id = g.tenant_id
+      where g.arrival < p_round.arrival_to
+        and logloom_private.is_cheap(a.records, g.ms_per_record)
+    ) u
+    group by u.digest, u.part, u.filter, u.number_sql
+    order by sum(u.records * u.ms_per_record)
+  loop
+    perform logloom_private.add_alert_unit(
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, v_unit.records,
+      p_round
+    );
+    if clock_timestamp() > p_deadline then
+      return true;
+    end if;
+  end loop;
+  return false;
+end;
+$$;
+
+revoke all on function logloom_private.advance_alert_groups(
+  logloom_private.alert_rounds, timestamptz
+) from public;
+
+comment on function logloom_private.advance_alert_groups(
+  logloom_private.alert_rounds, timestamptz
+) is
+  'Adds what arrived to the groups that are cheap. True where the deadline came before the end.';
+
+create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
+end;
+$$;
+
+revoke all on function logloom_private.is_cheap(bigint, double precision) from public;
+
+comment on function logloom_private.is_cheap(bigint, double precision) is
+  'Whether so many records are expected to take 20 ms at most.';
+
+-- One statement for all groups of a unit; where one of them makes it fail, each by itself.
+create function logloom_private.add_alert_unit(
+  p_table text,
+  p_group_ids bigint[],
+  p_froms timestamptz[],
+  p_filter text,
+  p_number_sql text,
+  p_records numeric,
+  p_round logloom_private.alert_rounds
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_error text;
+begin
+  begin
+    perform logloom_private.add_staged_records(
+      p_table, p_group_ids, p_froms, p_filter, p_number_sql
+    );
+    update logloom_private.alert_groups g
+    set
+      arrival = p_round.arrival_to,
+      filled_from = i.starts,
+      -- Of a few records a statement's own cost would be most of it.
+      ms_per_record = case
+        when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
+        else g.ms_per_record
+      end,
+      retry_at = null,
+      last_error = null,
+      failures = 0
+    from unnest(p_group_ids, p_froms) i (group_id, starts)
+    where g.group_id = i.group_id;
+    return;
+  exception when others then
+    v_error := sqlerrm;
+  end;
+  if cardinality(p_group_ids) = 1 then
+    perform logloom_private.fail_alert_group(p_group_ids[1], p_round, v_error);
+    return;
+  end if;
+  for v_at in 1..cardinality(p_group_ids) loop
+    perform logloom_private.add_alert_unit(
+      p_table, p_group_ids[v_at:v_at], p_froms[v_at:v_at], p_filter, p_number_sql, 0, p_round
+    );
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.add_alert_unit(
+  text, bigint[], timestamptz[], text, text, numeric, logloom_private.alert_rounds
+) from public;
+
+comment on function logloom_private.add_alert_unit(
+  text, bigint[], timestamptz[], text, text, numeric, logloom_private.alert_rounds
+) is
+  'Adds staged records to groups with the same filter and brings them to the round.';
+
+-- New groups of tenants that have little in their windows: staged for all at once.
+create function logloom_private.fill_small_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_limit integer
+)
+returns bigint[]
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_staged constant text := 'pg_temp.alert_backlog';
+  -- What is older may be sealed, and is read tenant by tenant.
+  v_from constant timestamptz := p_round.window_end - (
+    select s.seal_after - s.alert_round_limit from logloom_private.settings s
+  );
+  v_group_ids bigint[];
+  v_froms timestamptz[];
+  v_unit record;
+begin
+  select array_agg(f.group_id), array_agg(f.needed_from) into v_group_ids, v_froms
+  from (
+    select n.group_id, n.needed_from
+    from logloom_private.alert_needs(p_round) n
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    cross join lateral (
+      select coalesce(sum(c.events), 0) as records
+      from logloom_private.log_counts c
+      where c.tenant_id = g.tenant_id and c.minute >= n.needed_from - interval '1 minute'
+    ) a
+    where g.arrival is null
+      and coalesce(g.retry_at <= p_round.window_end, true)
+      and n.needed_from >= v_from
+      and a.records <= 1000
+      and logloom_private.is_cheap(a.records::bigint, g.ms_per_record)
+    order by n.group_id
+    limit p_limit
+  ) f;
+  if v_group_ids is null then
+    return '{}';
+  end if;
+  delete from logloom_private.alert_partials p where p.group_id = any(v_group_ids);
+  if to_regclass(v_staged) is null then
+    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
+    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
+  else
+    execute 'truncate ' || v_staged;
+  end if;
+  execute format(
+    'insert into %s select l.* from (select g.tenant_id, min(n.starts) as starts '
+      || 'from unnest($1, $2) n (group_id, starts) '
+      || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
+      || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
+      || 'where l.ts >= %L::timestamptz and l.arrival <= %s',
+    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.arrival_to
+  )
+  using v_group_ids, v_froms;
+
+  for v_unit in
+    select
+      g.filter, g.number_sql, array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
+    from unnest(v_group_ids, v_froms) n (group_id, starts)
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    group by g.digest, g.filter, g.number_sql
+  loop
+    perform logloom_private.add_alert_unit(
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, 0, p_round
+    );
+  end loop;
+  return v_group_ids;
+end;
+$$;
+
+revoke all on function logloom_private.fill_small_alert_groups(
+  logloom_private.alert_rounds, integer
+) from public;
+
+comment on function logloom_private.fill_small_alert_groups(
+  logloom_private.alert_rounds, integer
+) is
+  'Fills new groups whose windows hold few records, p_limit at most. Which ones.';

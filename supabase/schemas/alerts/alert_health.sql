@@ -1,0 +1,36 @@
+-- Health
+
+create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_window_end timestamptz;
+  v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
+  v_waits boolean;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select r.window_end into v_window_end from logloom_private.alert_rounds r
+  where r.finished_at is not null;
+  v_waits := v_has_rules
+    and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
+  return jsonb_build_object(
+    'status', logloom_private.health_word(
+      false, v_waits or (v_has_rules and v_window_end is not null
+        and logloom_private.silence_since(v_window_end, p_now) > v_settings.alert_round_limit)
+    ),
+    'waiting', v_waits,
+    'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
+    'evaluated_until', v_window_end
+  );
+end;
+$$;
+
+revoke all on function logloom_private.alert_health(timestamptz, timestamptz) from public;
+
+comment on function logloom_private.alert_health(timestamptz, timestamptz) is
+  'What health tells of alerts: degraded while rules wait, or rounds stay away.';

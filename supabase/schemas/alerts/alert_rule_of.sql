@@ -1,0 +1,25 @@
+create function logloom_private.alert_rule_of(p_row logloom.alert_rules)
+returns public.logloom_alert_rule
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return row(
+    p_row.rule_id, p_row.tenant_id, p_row.name, p_row.description, p_row.query_dsl,
+    p_row.threshold, p_row.comparison::public.logloom_alert_comparison, p_row.window_minutes,
+    p_row.cooldown_minutes, p_row.enabled, p_row.notification_destinations,
+    p_row.notification_config, p_row.created_at, p_row.updated_at, p_row.last_evaluated_at,
+    p_row.last_value, p_row.last_error
+  );
+end;
+$$;
+
+revoke all on function logloom_private.alert_rule_of(logloom.alert_rules) from public;
+
+grant execute on function logloom_private.alert_rule_of(logloom.alert_rules)
+to authenticated, service_role;
+
+comment on function logloom_private.alert_rule_of(logloom.alert_rules) is
+  'An alert rule as the operations show it.';

@@ -1,0 +1,47 @@
+-- All records of a tenant before a place in time, sealed ones too.
+create function logloom_private.alert_source_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_ts timestamptz,
+  p_id uuid,
+  p_limit integer
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_to constant timestamptz := least(p_to, p_ts + interval '1 microsecond');
+  v_order constant text := ' order by l.ts desc, l.id desc limit ' || p_limit;
+  v_rows constant text := 'select l.* ' || logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, v_to,
+    case when p_ts is null then 'true'
+      else format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id) end,
+    p_expired => true
+  ) || v_order;
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to) then
+    return v_rows;
+  end if;
+  return 'select l.* from ((' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', 'true', p_limit, 'desc', p_ts, p_id
+    )
+    || ') l) l' || v_order;
+end;
+$$;
+
+revoke all on function logloom_private.alert_source_sql(
+  text, timestamptz, timestamptz, timestamptz, uuid, integer
+) from public;
+
+comment on function logloom_private.alert_source_sql(
+  text, timestamptz, timestamptz, timestamptz, uuid, integer
+) is
+  'SQL that yields the newest records of a range, of those before (p_ts, p_id) where they are '
+  'given.';

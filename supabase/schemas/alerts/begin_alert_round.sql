@@ -1,0 +1,241 @@
+-- Rounds
+
+create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
+returns setof logloom_private.alert_need
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    p.group_id,
+    min(
+      greatest(
+        least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
+        p_round.window_end - s.alert_catch_up_limit
+      ) - make_interval(mins => r.window_minutes)
+    )
+  from logloom.alert_rules r
+  join logloom_private.alert_plans p on p.rule_id = r.rule_id
+  cross join logloom_private.settings s
+  where r.enabled and p.group_id is not null and p.query_dsl = r.query_dsl
+  group by p.group_id;
+end;
+$$;
+
+revoke all on function logloom_private.alert_needs(logloom_private.alert_rounds) from public;
+
+comment on function logloom_private.alert_needs(logloom_private.alert_rounds) is
+  'From when on each group''s minutes are needed: for the windows that are due, and those that a '
+  'late record may open again.';
+
+create function logloom_private.stage_alert_arrivals(
+  p_round logloom_private.alert_rounds,
+  p_from timestamptz
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+as $$
+declare
+  -- In a variable, because the checker takes a table that it does not find for an error.
+  v_staged constant text := 'pg_temp.alert_arrivals';
+begin
+  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  if to_regclass(v_staged) is null then
+    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
+    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
+  else
+    execute 'truncate ' || v_staged;
+  end if;
+  execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
+    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
+    || format(
+      'and l.arrival > %s and l.arrival <= %s and l.ts >= %L::timestamptz',
+      p_round.arrival_from, p_round.arrival_to, p_from
+    );
+  execute 'analyze ' || v_staged;
+  delete from logloom_private.alert_round_arrivals a where true;
+  execute 'insert into logloom_private.alert_round_arrivals (tenant_id, first_ts, records) '
+    || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
+end;
+$$;
+
+revoke all on function logloom_private.stage_alert_arrivals(
+  logloom_private.alert_rounds, timestamptz
+) from public;
+
+comment on function logloom_private.stage_alert_arrivals(
+  logloom_private.alert_rounds, timestamptz
+) is
+  'Copies the records that arrived since the last round, of tenants with rules, for this session.';
+
+-- Groups whose next arrivals are not staged are filled anew; those of tenants from which nothing
+-- came are complete as they are. What no window needs any more is forgotten.
+create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.reset_alert_groups();
+  perform logloom_private.empty_alert_groups(array(
+    select g.group_id from logloom_private.alert_groups g where g.arrival < p_round.arrival_from
+  ));
+  with needs as materialized (
+    select n.group_id, n.needed_from - s.alert_grace as needed_from
+    from logloom_private.alert_needs(p_round) n
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    join logloom_private.alert_round_arrivals a on a.tenant_id = g.tenant_id
+    cross join logloom_private.settings s
+    where g.filled_from < n.needed_from - s.alert_grace
+  ), forgotten as (
+    delete from logloom_private.alert_partials p
+    using needs n
+    where p.group_id = n.group_id and p.minute < n.needed_from
+  )
+  update logloom_private.alert_groups g
+  set filled_from = n.needed_from, filled_id = null
+  from needs n
+  where n.group_id = g.group_id;
+  update logloom_private.alert_groups g
+  set arrival = p_round.arrival_to
+  where g.arrival < p_round.arrival_to
+    and not exists (
+      select from logloom_private.alert_round_arrivals a where a.tenant_id = g.tenant_id
+    );
+  delete from logloom_private.alert_spending s where true;
+end;
+$$;
+
+revoke all on function logloom_private.prepare_alert_groups(logloom_private.alert_rounds)
+from public;
+
+comment on function logloom_private.prepare_alert_groups(logloom_private.alert_rounds) is
+  'Brings the groups to where a round may add what arrived for it.';
+
+create function logloom_private.last_arrival(p_after bigint)
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- A day that is dropped takes its arrivals with it.
+  return greatest(p_after, (select max(a.arrival) from logloom_private.log_arrivals a));
+end;
+$$;
+
+revoke all on function logloom_private.last_arrival(bigint) from public;
+
+comment on function logloom_private.last_arrival(bigint) is
+  'The greatest arrival that is visible; p_after where none is greater.';
+
+create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
+returns logloom_private.alert_rounds
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_last logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_window_minutes integer;
+  v_from timestamptz;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- Nobody else reads these.
+  delete from logloom_private.log_removals r
+  where not exists (
+    select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
+  );
+  -- Locked, so that a second evaluator continues this round instead of opening the same again.
+  select r.* into v_last from logloom_private.alert_rounds r for update;
+  if v_last.window_end > p_now then
+    -- The clock went back: what is dated ahead would keep the rules waiting until then.
+    v_last := null;
+    update logloom.alert_rules r set last_evaluated_at = null where r.last_evaluated_at > p_now;
+  end if;
+  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
+  v_round.window_end := logloom_private.whole_minute(p_watermark);
+  if v_window_minutes is null
+    or p_watermark is null
+    or p_now - p_watermark > v_settings.alert_watermark_limit
+    or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
+  then
+    return null;
+  end if;
+
+  v_from := v_round.window_end - make_interval(mins => v_window_minutes)
+    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
+  v_round.singleton := true;
+  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
+    -- A round that was cut short is done again from where it began.
+    v_round.arrival_from := case
+      when v_last.finished_at is null then v_last.arrival_from
+      else v_last.arrival_to
+    end;
+    v_round.arrival_to := logloom_private.last_arrival(v_last.arrival_to);
+  else
+    -- Too long ago: every group reads its windows anew.
+    v_round.arrival_to := logloom_private.last_arrival(0);
+    v_round.arrival_from := v_round.arrival_to;
+  end if;
+
+  insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to)
+  values (v_round.window_end, v_round.arrival_from, v_round.arrival_to)
+  on conflict (singleton) do update
+  set window_end = excluded.window_end,
+    arrival_from = excluded.arrival_from,
+    arrival_to = excluded.arrival_to,
+    finished_at = null;
+  perform logloom_private.stage_alert_arrivals(v_round, v_from);
+  perform logloom_private.prepare_alert_groups(v_round);
+  return v_round;
+end;
+$$;
+
+revoke all on function logloom_private.begin_alert_round(timestamptz, timestamptz)
+from public;
+
+comment on function logloom_private.begin_alert_round(timestamptz, timestamptz) is
+  'Opens the round for the minute that the watermark passed and stages its records. Null when '
+  'there is nothing to evaluate, or rules have to wait.';
+
+-- In another session than the one that began it: what arrived is staged again.
+create function logloom_private.continued_alert_round()
+returns logloom_private.alert_rounds
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_round logloom_private.alert_rounds;
+begin
+  select r.* into v_round
+  from logloom_private.alert_rounds r, logloom_private.settings s
+  where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
+  if v_round.window_end is not null and exists (
+    select from logloom_private.alert_groups g where g.arrival < v_round.arrival_to
+  ) then
+    perform logloom_private.stage_alert_arrivals(v_round, '-infinity');
+  end if;
+  return v_round;
+end;
+$$;
+
+revoke all on function logloom_private.continued_alert_round() from public;
+
+comment on function logloom_private.continued_alert_round() is
+  'The round that is finished but for what has to be read for itself.';

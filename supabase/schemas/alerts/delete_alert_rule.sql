@@ -1,0 +1,27 @@
+create function public.delete_alert_rule(p_rule_id uuid default null)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+revoke all on function public.delete_alert_rule(uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.delete_alert_rule(uuid)
+to authenticated, service_role;
+
+comment on function public.delete_alert_rule(uuid) is
+  'Deletes an alert rule; its history stays. Errors: PT400, PT401, PT404.';

@@ -1,0 +1,209 @@
+-- One turn of what is not done for all tenants at once. Null where nothing is left to do.
+create function logloom_private.read_alert_windows(
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_step_rules constant integer := (select s.alert_step_rules from logloom_private.settings s);
+  v_deadline timestamptz;
+  v_rule_ids uuid[];
+  v_group_ids bigint[];
+  v_tenant_id text;
+  v_fired integer;
+begin
+  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_step_rules / 2);
+  if cardinality(v_rule_ids) > 0 then
+    return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
+  end if;
+  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_step_rules * 2);
+  if cardinality(v_group_ids) > 0 then
+    return logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
+  end if;
+
+  -- Who took least of this round comes first.
+  select p.tenant_id into v_tenant_id
+  from (
+    select g.tenant_id from logloom_private.pending_alert_groups(p_round) g
+    union all
+    select s.tenant_id from logloom_private.pending_alert_scans(p_round) s
+  ) p
+  left join logloom_private.alert_spending t on t.tenant_id = p.tenant_id
+  order by coalesce(t.spent_ms, 0), p.tenant_id
+  limit 1;
+  if v_tenant_id is null then
+    return null;
+  end if;
+  select v_began + s.alert_rule_budget into v_deadline from logloom_private.settings s;
+  v_group_ids := logloom_private.read_alert_groups(v_tenant_id, p_round, p_now, v_deadline);
+  v_fired := logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
+  if clock_timestamp() < v_deadline then
+    v_fired := v_fired
+      + logloom_private.scan_alert_rules(v_tenant_id, p_round, p_now, v_deadline);
+  end if;
+  insert into logloom_private.alert_spending as s (tenant_id, spent_ms)
+  values (v_tenant_id, logloom_private.milliseconds_since(v_began))
+  on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
+  return v_fired;
+end;
+$$;
+
+revoke all on function logloom_private.read_alert_windows(
+  logloom_private.alert_rounds, timestamptz
+) from public;
+
+comment on function logloom_private.read_alert_windows(
+  logloom_private.alert_rounds, timestamptz
+) is
+  'Plans new rules, fills new groups, and reads windows for one tenant, about alert_rule_budget '
+  'long. Alerts fired, or null where nothing was left to do.';
+
+create function logloom_private.judge_alert_groups(
+  p_group_ids bigint[],
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.judge_alert_rules(
+    array(
+      select p.rule_id
+      from logloom_private.alert_plans p
+      join logloom.alert_rules r on r.rule_id = p.rule_id
+      where p.group_id = any(p_group_ids) and r.enabled and r.query_dsl = p.query_dsl
+    ),
+    p_round, p_now
+  );
+end;
+$$;
+
+revoke all on function logloom_private.judge_alert_groups(
+  bigint[], logloom_private.alert_rounds, timestamptz
+) from public;
+
+comment on function logloom_private.judge_alert_groups(
+  bigint[], logloom_private.alert_rounds, timestamptz
+) is 'Evaluates the rules of groups. Alerts fired.';
+
+create function logloom_private.finish_alert_round(p_now timestamptz)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  update logloom_private.alert_rounds r set finished_at = p_now where r.singleton;
+end;
+$$;
+
+revoke all on function logloom_private.finish_alert_round(timestamptz) from public;
+
+comment on function logloom_private.finish_alert_round(timestamptz) is
+  'Notes that all was evaluated that did not have to be read for itself.';
+
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified.
+create procedure logloom_private.evaluate_alerts()
+language plpgsql
+security invoker
+as $$
+declare
+  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant timestamptz := logloom_private.job_deadline(v_started_at);
+  v_begun logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_step_rules constant integer := (select s.alert_step_rules from logloom_private.settings s);
+  v_rule_ids uuid[];
+  v_is_cut_short boolean := false;
+  v_turn integer;
+  v_error text;
+begin
+  -- Not two at a time; a session that is killed lets go.
+  if not pg_catalog.pg_try_advisory_lock(logloom_private.lock_key('alerts')) then
+    return;
+  end if;
+  loop
+    begin
+      v_begun := logloom_private.begin_alert_round(
+        pg_catalog.clock_timestamp(), logloom_private.watermark()
+      );
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null;
+
+    -- What is cheap, for all tenants.
+    if v_begun.window_end is not null then
+      v_round := v_begun;
+      loop
+        begin
+          exit when not logloom_private.advance_alert_groups(
+            v_round, pg_catalog.clock_timestamp() + '1 second'::interval
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+          exit;
+        end;
+        commit;
+      end loop;
+      v_rule_ids := '{}';
+      loop
+        v_rule_ids := logloom_private.next_alert_rules(
+          v_rule_ids[pg_catalog.cardinality(v_rule_ids)], v_step_rules, v_round
+        );
+        exit when pg_catalog.cardinality(v_rule_ids) = 0;
+        v_is_cut_short := pg_catalog.clock_timestamp() > v_deadline;
+        exit when v_is_cut_short;
+        begin
+          perform logloom_private.judge_alert_rules(
+            v_rule_ids, v_round, pg_catalog.clock_timestamp()
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        end;
+        commit;
+      end loop;
+      -- The next run goes on with the rules that this round has not evaluated yet.
+      exit when v_is_cut_short;
+      perform logloom_private.finish_alert_round(pg_catalog.clock_timestamp());
+      commit;
+    end if;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
+
+    -- What is not: a turn at a time, so that the next round waits for one at most.
+    if v_round.window_end is null then
+      v_round := logloom_private.continued_alert_round();
+      commit;
+      exit when v_round.window_end is null;
+    end if;
+    begin
+      v_turn := logloom_private.read_alert_windows(v_round, pg_catalog.clock_timestamp());
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null or v_turn is null;
+  end loop;
+  perform logloom_private.record_job('evaluate_alerts', v_started_at, v_error);
+  commit;
+  perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
+end;
+$$;
+
+revoke all on procedure logloom_private.evaluate_alerts() from public;
+
+comment on procedure logloom_private.evaluate_alerts() is
+  'A round where a minute has passed, then turns of reading until nothing is left or '
+  'its time is up. Called by pg_cron every few seconds; most calls find nothing to do.';

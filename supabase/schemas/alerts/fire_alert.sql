@@ -1,0 +1,50 @@
+-- Firing
+
+create function logloom_private.fire_alert(
+  p_rule logloom.alert_rules,
+  p_window logloom_private.alert_window,
+  p_now timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
+begin
+  -- From window to window, so that the moments at which rounds happen to run do not matter. In
+  -- both directions: a late record may make an earlier window fire after a later one did.
+  if exists (
+    select from logloom.alert_history h
+    where h.rule_id = p_rule.rule_id
+      and h."group" is not distinct from p_window."group"
+      and h.window_end > p_window.window_end - v_cooldown
+      and h.window_end < p_window.window_end + v_cooldown
+  ) then
+    return false;
+  end if;
+  insert into logloom.alert_history (
+    tenant_id, rule_id, triggered_at, value, threshold, window_start, window_end,
+    "group"
+  )
+  values (
+    p_rule.tenant_id, p_rule.rule_id, p_now, p_window.value, p_rule.threshold,
+    p_window.window_start, p_window.window_end, p_window."group"
+  )
+  on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
+  return found;
+end;
+$$;
+
+revoke all on function logloom_private.fire_alert(
+  logloom.alert_rules, logloom_private.alert_window, timestamptz
+) from public;
+
+comment on function logloom_private.fire_alert(
+  logloom.alert_rules, logloom_private.alert_window, timestamptz
+) is
+  'One history entry, unless one of the same group within the cooldown exists: true if so. Who is '
+  'to hear of it does '
+  'so by a trigger on alert_history.';

@@ -1,0 +1,30 @@
+create function public.get_alert_rule(p_rule_id uuid default null)
+returns public.logloom_alert_rule
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  return logloom_private.alert_rule_of(v_row);
+end;
+$$;
+
+revoke all on function public.get_alert_rule(uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.get_alert_rule(uuid)
+to authenticated, service_role;
+
+comment on function public.get_alert_rule(uuid) is
+  'An alert rule of the tenant. Errors: PT400, PT401, PT404.';

@@ -1,0 +1,74 @@
+create function public.list_alert_history(
+  p_tenant_id text default null,
+  p_rule_id uuid default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_acknowledged boolean default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_alert_history_entry
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select h.triggered_at
+        from logloom.alert_history h
+        where h.tenant_id = v_tenant_id and h.alert_id = p_after
+      ),
+      'alert', 'alert_id'
+    )
+  end;
+begin
+  if v_from >= v_to then
+    raise sqlstate 'PT400' using
+      message = 'Invalid range: p_ts_from must be before p_ts_to',
+      hint = 'p_ts_from is inclusive, p_ts_to is not.';
+  end if;
+  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
+  -- what else is asked for is planned for its values.
+  if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
+    perform set_config('plan_cache_mode', 'force_custom_plan', true);
+  end if;
+  return query
+  select
+    h.alert_id, h.rule_id, h.tenant_id, h.triggered_at, h.value, h.threshold,
+    h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
+    h.notification_sent_at is not null, h.notification_sent_at, h.notification_channels,
+    h.notification_error, h.window_start, h.window_end, h."group"
+  from logloom.alert_history h
+  where h.tenant_id = v_tenant_id
+    and (p_rule_id is null or h.rule_id = p_rule_id)
+    and (v_from is null or h.triggered_at >= v_from)
+    and (v_to is null or h.triggered_at < v_to)
+    and (p_acknowledged is null or (h.acknowledged_at is not null) = p_acknowledged)
+    and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
+  order by h.triggered_at desc, h.alert_id desc
+  limit v_limit;
+end;
+$$;
+
+revoke all on function public.list_alert_history(
+  text, uuid, text, text, boolean, integer, uuid
+) from public, anon, authenticated, service_role;
+
+grant execute on function public.list_alert_history(
+  text, uuid, text, text, boolean, integer, uuid
+) to authenticated, service_role;
+
+comment on function public.list_alert_history(
+  text, uuid, text, text, boolean, integer, uuid
+) is
+  'Alerts of the tenant, newest first: of one rule, triggered from p_ts_from to before p_ts_to, '
+  'acknowledged or not, where given. p_limit 1 to 1000 (default 100), p_after: alert_id of the '
+  'last item of the page before. Errors: PT400, PT401, PT403.';

@@ -1,0 +1,45 @@
+create function public.list_alert_rules(
+  p_tenant_id text default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_alert_rule
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select r.created_at
+        from logloom.alert_rules r
+        where r.tenant_id = v_tenant_id and r.rule_id = p_after
+      ),
+      'alert rule', 'rule_id'
+    )
+  end;
+begin
+  return query
+  select o.*
+  from logloom.alert_rules r
+  cross join lateral logloom_private.alert_rule_of(r) o
+  where r.tenant_id = v_tenant_id
+    and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
+  order by r.created_at desc, r.rule_id desc
+  limit v_limit;
+end;
+$$;
+
+revoke all on function public.list_alert_rules(text, integer, uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.list_alert_rules(text, integer, uuid)
+to authenticated, service_role;
+
+comment on function public.list_alert_rules(text, integer, uuid) is
+  'Alert rules of the tenant, newest first. p_limit 1 to 1000 (default 100), p_after: rule_id of '
+  'the last item of the page before. Errors: PT400, PT401, PT403.';

@@ -1,0 +1,240 @@
+create type public.logloom_alert_preview_entry as (
+  window_start timestamptz,
+  window_end timestamptz,
+  value double precision
+);
+
+comment on type public.logloom_alert_preview_entry is 'A window in which a rule would have fired.';
+
+create type public.logloom_alert_preview_point as (
+  ts timestamptz,
+  value double precision
+);
+
+comment on type public.logloom_alert_preview_point is
+  'The value of the window that ends at ts; null where it has none.';
+
+create type public.logloom_alert_preview as (
+  ts_from timestamptz,
+  ts_to timestamptz,
+  step_minutes integer,
+  alerts public.logloom_alert_preview_entry[],
+  series public.logloom_alert_preview_point[]
+);
+
+comment on type public.logloom_alert_preview is
+  'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
+  'values that it would have seen.';
+
+-- Preview
+
+-- Values of windows that end at each step. Windows with partial values end at every minute and
+-- share one reading of the records; the others stand side by side, so that it is one as well.
+create function logloom_private.preview_values(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_window_minutes integer,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns setof logloom_private.alert_window
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_aggregate constant text := coalesce(p_query.aggregate, 'count');
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_source constant text := 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows($1, $2, $3, '
+    || format('%L, %L, null) s', p_query.tree, p_query.filter);
+begin
+  if logloom_private.has_partials(v_aggregate) then
+    return query execute
+      'select null::uuid, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
+      || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, '
+      || 'min(p.least) over w, max(p.greatest) over w), null::text, null::jsonb '
+      || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
+      || logloom_private.alert_partials_sql(
+        v_source, p_query.filter, logloom_private.alert_number_sql(
+          v_aggregate, p_query.aggregate_field
+        )
+      )
+      || ') p on p.minute = e.at - interval ''1 minute'' '
+      || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
+      || 'order by e.at offset $6 - 1'
+    using p_tenant_id, p_from - v_window, p_to, v_window, v_aggregate, p_window_minutes;
+  else
+    return query execute
+      'select null::uuid, e.at, e.at + $4, ' || p_query.aggregate_sql
+      || ', null::text, null::jsonb '
+      || 'from generate_series($2, $3 - $4, $4) e (at) left join ('
+      || v_source || ') l on l.ts >= e.at and l.ts < e.at + $4 and (' || p_query.filter
+      || ') group by e.at order by e.at'
+    using p_tenant_id, p_from, p_to, v_window;
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.preview_values(
+  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.preview_values(
+  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
+) is 'Values of a query over the windows of a span.';
+
+create function logloom_private.preview_windows(
+  p_tenant_id text,
+  p_query_dsl text,
+  p_threshold double precision,
+  p_comparison text,
+  p_window_minutes integer,
+  p_cooldown_minutes integer
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because the compiler's SQL is not run under row-level security, which no index survives
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_query logloom_private.compiled_query;
+  v_entry record;
+  v_result public.logloom_alert_preview;
+  v_last timestamptz;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.check_query(p_query_dsl, true);
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.names_now then
+    raise sqlstate 'PT400' using
+      message = 'A query that names now has no preview',
+      hint = 'Leave ts out: the window says which time is meant.';
+  end if;
+  if cardinality(v_query.by_fields) > 0 then
+    raise sqlstate 'PT400' using
+      message = 'A query with by has no preview',
+      hint = 'Leave by out and ask for one group in the filter.';
+  end if;
+  v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
+  v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
+  v_result.step_minutes := case
+    when logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
+    else p_window_minutes
+  end;
+  v_result.alerts := '{}';
+  v_result.series := '{}';
+  for v_entry in
+    select v.window_start, v.window_end, v.value
+    from logloom_private.preview_values(
+      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+    ) v
+    order by v.window_end
+  loop
+    v_result.series := v_result.series
+      || row(v_entry.window_end, v_entry.value)::public.logloom_alert_preview_point;
+    if logloom_private.alert_condition_holds(v_entry.value, p_comparison, p_threshold)
+      and (
+        v_last is null or v_entry.window_end >= v_last + make_interval(mins => p_cooldown_minutes)
+      )
+    then
+      v_last := v_entry.window_end;
+      v_result.alerts := v_result.alerts
+        || row(v_entry.window_start, v_entry.window_end,
+          v_entry.value)::public.logloom_alert_preview_entry;
+    end if;
+  end loop;
+  return v_result;
+end;
+$$;
+
+revoke all on function logloom_private.preview_windows(
+  text, text, double precision, text, integer, integer
+) from public;
+
+grant execute on function logloom_private.preview_windows(
+  text, text, double precision, text, integer, integer
+) to authenticated, service_role;
+
+comment on function logloom_private.preview_windows(
+  text, text, double precision, text, integer, integer
+) is
+  'What a rule that is not saved would have found in the time that preview_span names.';
+
+create function public.preview_alert_rule(
+  p_tenant_id text default null,
+  p_rule_id uuid default null,
+  p_query_dsl text default null,
+  p_threshold double precision default null,
+  p_comparison text default null,
+  p_window_minutes integer default null,
+  p_cooldown_minutes integer default null
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_rule logloom.alert_rules;
+begin
+  if p_rule_id is not null then
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+    if not found then
+      perform logloom_private.refuse_alert_rule();
+    end if;
+  end if;
+  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
+  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
+  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
+  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
+  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
+  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
+  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
+  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
+    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_threshold_is_finite');
+  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
+    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_comparison_is_known');
+  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
+    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_window_is_valid');
+  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
+    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_cooldown_is_valid');
+  end if;
+  return logloom_private.preview_windows(
+    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
+    v_rule.cooldown_minutes
+  );
+exception when query_canceled then
+  raise sqlstate 'PT408' using
+    message = 'The preview took too long',
+    hint = 'Narrow the query, by service or level say.';
+end;
+$$;
+
+revoke all on function public.preview_alert_rule(
+  text, uuid, text, double precision, text, integer, integer
+) from public, anon, authenticated, service_role;
+
+grant execute on function public.preview_alert_rule(
+  text, uuid, text, double precision, text, integer, integer
+) to authenticated, service_role;
+
+comment on function public.preview_alert_rule(
+  text, uuid, text, double precision, text, integer, integer
+) is
+  'When a rule would have fired over the last 24 h, and the values that it would have seen: the '
+  'rule p_rule_id, with what else is given in place of its own. Percentiles and distinct counts '
+  'are looked at in windows side by side. '
+  'Errors: PT400, PT401, PT403, PT404, PT408.';

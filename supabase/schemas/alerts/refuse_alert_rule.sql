@@ -1,0 +1,47 @@
+create function logloom_private.refuse_alert_rule()
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT404' using
+    message = 'Alert rule not found',
+    hint = 'list_alert_rules shows the rules of this tenant.';
+end;
+$$;
+
+revoke all on function logloom_private.refuse_alert_rule() from public;
+
+grant execute on function logloom_private.refuse_alert_rule()
+to authenticated, service_role;
+
+comment on function logloom_private.refuse_alert_rule() is 'PT404: no such alert rule.';
+
+create function logloom_private.distinct_destinations(p_destinations text[])
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select array_agg(d.destination order by d.first_at)
+    from (
+      select u.destination, min(u.i) as first_at
+      from unnest(p_destinations) with ordinality u (destination, i)
+      group by u.destination
+    ) d
+  );
+end;
+$$;
+
+revoke all on function logloom_private.distinct_destinations(text[]) from public;
+
+grant execute on function logloom_private.distinct_destinations(text[])
+to authenticated, service_role;
+
+comment on function logloom_private.distinct_destinations(text[]) is
+  'Each destination once, in the order of the first mention. Null where there is none.';

@@ -1,0 +1,43 @@
+create function logloom_private.count_alert_rules(p_tenant_id text)
+returns integer
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (select count(*) from logloom.alert_rules t where t.tenant_id = p_tenant_id);
+end;
+$$;
+
+revoke all on function logloom_private.count_alert_rules(text) from public;
+
+comment on function logloom_private.count_alert_rules(text) is
+  'Alert rules of a tenant that its plan counts.';
+
+create function logloom_private.require_room_for_alert_rule(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  perform logloom_private.refuse_beyond_plan(
+    v_tenant_id, 'alerts', logloom_private.count_alert_rules(v_tenant_id)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.require_room_for_alert_rule(text) from public;
+
+grant execute on function logloom_private.require_room_for_alert_rule(text)
+to authenticated, service_role;
+
+comment on function logloom_private.require_room_for_alert_rule(text) is
+  'Provisions the tenant of the request and holds it; PT400 when its plan has no room for one '
+  'more.';

@@ -1,0 +1,204 @@
+create function logloom_private.is_email_address(p_text text)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return length(p_text) <= 254
+    and split_part(p_text, '@', 1) ~ '^[A-Za-z0-9.!#$%&''*+/=?^_`{|}~-]{1,64}$'
+    and substr(p_text, strpos(p_text, '@') + 1)
+      ~ '^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$';
+end;
+$$;
+
+revoke all on function logloom_private.is_email_address(text) from public;
+
+grant execute on function logloom_private.is_email_address(text)
+to authenticated, service_role;
+
+comment on function logloom_private.is_email_address(text) is
+  'One plain ASCII address, nothing around it.';
+
+create function logloom_private.is_webhook_url(p_text text)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Plain HTTP only to this machine, for a receiver in development. Printable ASCII, no userinfo.
+  return length(p_text) <= 2048
+    and p_text ~ '^[!-~]+$'
+    and p_text ~ '^(https://[A-Za-z0-9[][^/?#@\\]*|http://127\.0\.0\.1(:[0-9]{1,5})?)([/?#].*)?$';
+end;
+$$;
+
+revoke all on function logloom_private.is_webhook_url(text) from public;
+
+grant execute on function logloom_private.is_webhook_url(text)
+to authenticated, service_role;
+
+comment on function logloom_private.is_webhook_url(text) is
+  'An https URL without userinfo, or one of http://127.0.0.1. Whether its host may be reached is '
+  'checked when it is.';
+
+create table logloom.alert_rules (
+  rule_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  name text not null,
+  description text,
+  query_dsl text not null,
+  threshold double precision not null,
+  comparison text not null,
+  window_minutes integer not null,
+  cooldown_minutes integer not null,
+  enabled boolean not null,
+  notification_destinations text[] not null default '{}',
+  notification_config jsonb not null default '{}',
+  created_by text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  last_evaluated_at timestamptz,
+  last_value double precision,
+  last_error text,
+  constraint alert_rules_name_is_valid check (
+    name = logloom_private.trim_space(name) and length(name) between 1 and 200
+  ),
+  constraint alert_rules_description_is_valid check (length(description) between 1 and 2000),
+  -- NaN is greater than every number.
+  constraint alert_rules_threshold_is_finite check (
+    threshold > '-Infinity' and threshold < 'Infinity'
+  ),
+  constraint alert_rules_comparison_is_known check (
+    comparison in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq')
+  ),
+  constraint alert_rules_window_is_valid check (
+    logloom_private.is_alert_window(window_minutes)
+  ),
+  constraint alert_rules_cooldown_is_valid check (
+    logloom_private.is_alert_cooldown(cooldown_minutes)
+  ),
+  constraint alert_rules_destinations_are_known check (
+    notification_destinations <@ '{email,webhook}'
+    and cardinality(notification_destinations) <= 2
+  ),
+  constraint alert_rules_config_is_object check (
+    jsonb_typeof(notification_config) = 'object'
+    and octet_length(notification_config::text) <= 8192
+  ),
+  constraint alert_rules_email_is_valid check (
+    logloom_private.is_email_address(notification_config ->> 'email')
+  ),
+  constraint alert_rules_webhook_url_is_valid check (
+    logloom_private.is_webhook_url(notification_config ->> 'webhook_url')
+  ),
+  constraint alert_rules_destinations_have_addresses check (
+    not enabled
+    or (
+      (notification_config ->> 'email' is not null or not 'email' = any(notification_destinations))
+      and (
+        notification_config ->> 'webhook_url' is not null
+        or not 'webhook' = any(notification_destinations)
+      )
+    )
+  )
+)
+-- Every rule is updated every minute.
+with (fillfactor = 70);
+
+create index alert_rules_tenant_id_created_at_idx
+on logloom.alert_rules (tenant_id, created_at desc, rule_id desc);
+
+alter table logloom.alert_rules enable row level security;
+alter table logloom.alert_rules force row level security;
+
+create policy alert_rules_select_tenant on logloom.alert_rules
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_rules_insert_tenant on logloom.alert_rules
+for insert to authenticated
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_rules_update_tenant on logloom.alert_rules
+for update to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()))
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_rules_delete_tenant on logloom.alert_rules
+for delete to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select, delete on logloom.alert_rules to authenticated, service_role;
+
+grant insert (
+  tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
+  cooldown_minutes, enabled, notification_destinations, notification_config, created_by
+) on logloom.alert_rules to authenticated, service_role;
+
+grant update (
+  name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
+  notification_destinations, notification_config, updated_at
+) on logloom.alert_rules to authenticated, service_role;
+
+comment on table logloom.alert_rules is
+  'What a tenant wants to be told of: a query, its window, and the threshold of its value.';
+
+comment on column logloom.alert_rules.created_by is
+  'The claim sub of who made it. Every user of the tenant may change it.';
+
+comment on column logloom.alert_rules.notification_config is
+  'Free-form. email and webhook_url are the addresses of the destinations of these names.';
+
+comment on column logloom.alert_rules.last_evaluated_at is 'End of the last window evaluated.';
+
+comment on column logloom.alert_rules.last_value is 'Value over that window; null: no data.';
+
+comment on column logloom.alert_rules.last_error is 'Why that window could not be evaluated.';
+
+comment on constraint alert_rules_name_is_valid on logloom.alert_rules is
+  'Invalid p_name: 1 to 200 characters after trimming
+Name the rule after what it watches.';
+
+comment on constraint alert_rules_description_is_valid on logloom.alert_rules is
+  'Invalid p_description: at most 2000 characters
+Shorten it.';
+
+comment on constraint alert_rules_threshold_is_finite on logloom.alert_rules is
+  'Invalid p_threshold: a finite number
+Send a JSON number.';
+
+comment on constraint alert_rules_comparison_is_known on logloom.alert_rules is
+  'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq
+The value of the query stands at the left: gt fires when it is above p_threshold.';
+
+comment on constraint alert_rules_window_is_valid on logloom.alert_rules is
+  'Invalid p_window_minutes: 1 to 1440
+A day is the longest window.';
+
+comment on constraint alert_rules_cooldown_is_valid on logloom.alert_rules is
+  'Invalid p_cooldown_minutes: 0 to 10080
+Seven days is the longest cooldown.';
+
+comment on constraint alert_rules_destinations_are_known on logloom.alert_rules is
+  'Invalid p_notification_destinations: any of email, webhook
+Send a flat array of these texts.';
+
+comment on constraint alert_rules_config_is_object on logloom.alert_rules is
+  'Invalid p_notification_config: an object of at most 8192 bytes
+Send a JSON object with email and webhook_url.';
+
+comment on constraint alert_rules_email_is_valid on logloom.alert_rules is
+  'Invalid p_notification_config: email is no email address
+Send one address, without a name or angle brackets.';
+
+comment on constraint alert_rules_webhook_url_is_valid on logloom.alert_rules is
+  'Invalid p_notification_config: webhook_url is no https URL
+Send an https URL without user name and password.';
+
+comment on constraint alert_rules_destinations_have_addresses on logloom.alert_rules is
+  'Invalid p_notification_config: an enabled rule needs the address of each destination
+Send email for the destination email, webhook_url for webhook, or disable the rule.';

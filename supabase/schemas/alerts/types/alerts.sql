@@ -1,0 +1,91 @@
+-- Alert rules, the history of what they found, and its acknowledgement.
+
+create type public.logloom_alert_comparison as enum ('gt', 'gte', 'lt', 'lte', 'eq', 'neq');
+
+comment on type public.logloom_alert_comparison is
+  'How a rule compares its value with the threshold.';
+
+create type public.logloom_alert_rule as (
+  rule_id uuid,
+  tenant_id text,
+  name text,
+  description text,
+  query_dsl text,
+  threshold double precision,
+  comparison public.logloom_alert_comparison,
+  window_minutes integer,
+  cooldown_minutes integer,
+  enabled boolean,
+  notification_destinations text[],
+  notification_config jsonb,
+  created_at timestamptz,
+  updated_at timestamptz,
+  last_evaluated_at timestamptz,
+  last_value double precision,
+  last_error text
+);
+
+comment on type public.logloom_alert_rule is 'An alert rule. Windows and cooldowns are in minutes.';
+
+create type public.logloom_alert_history_entry as (
+  alert_id uuid,
+  rule_id uuid,
+  tenant_id text,
+  triggered_at timestamptz,
+  value double precision,
+  threshold double precision,
+  acknowledged boolean,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  notification_sent boolean,
+  notification_sent_at timestamptz,
+  notification_channels text[],
+  notification_error text,
+  window_start timestamptz,
+  window_end timestamptz,
+  "group" jsonb
+);
+
+comment on type public.logloom_alert_history_entry is
+  'An alert: the value that a rule saw, and whether it was acknowledged and delivered.';
+
+create type logloom_private.alert_window as (
+  rule_id uuid,
+  window_start timestamptz,
+  window_end timestamptz,
+  value double precision,
+  error text,
+  "group" jsonb
+);
+
+comment on type logloom_private.alert_window is
+  'A window of a rule and the value found in it, of a group where the rule has by.';
+
+create type logloom_private.alert_piece as (
+  records integer,
+  first_ts timestamptz,
+  first_id uuid
+);
+
+comment on type logloom_private.alert_piece is
+  'A bounded number of records that were read, newest first, and the last of them in that order.';
+
+create type logloom_private.alert_need as (
+  group_id bigint,
+  needed_from timestamptz
+);
+
+comment on type logloom_private.alert_need is
+  'From when on a group''s minutes are needed for the windows of its rules.';
+
+create type logloom_private.pending_alert_group as (
+  tenant_id text,
+  group_id bigint,
+  needed_from timestamptz,
+  has_arrivals boolean,
+  cost double precision
+);
+
+comment on type logloom_private.pending_alert_group is
+  'A group that is to be read, for arrivals of the round or for minutes before; cost: milliseconds '
+  'of a record, and those that it took already.';

@@ -1,0 +1,74 @@
+create function public.update_alert_rule(
+  p_rule_id uuid default null,
+  p_name text default null,
+  p_description text default null,
+  p_query_dsl text default null,
+  p_threshold double precision default null,
+  p_comparison text default null,
+  p_window_minutes integer default null,
+  p_cooldown_minutes integer default null,
+  p_enabled boolean default null,
+  p_notification_destinations text[] default null,
+  p_notification_config jsonb default null
+)
+returns public.logloom_alert_rule
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  if p_query_dsl is not null then
+    perform logloom_private.check_query(p_query_dsl, true);
+  end if;
+  -- An empty description takes it away; notification_config is replaced as a whole.
+  update logloom.alert_rules r
+  set
+    name = coalesce(logloom_private.trim_space(p_name), r.name),
+    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
+    query_dsl = coalesce(p_query_dsl, r.query_dsl),
+    threshold = coalesce(p_threshold, r.threshold),
+    comparison = coalesce(p_comparison, r.comparison),
+    window_minutes = coalesce(p_window_minutes, r.window_minutes),
+    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
+    enabled = coalesce(p_enabled, r.enabled),
+    notification_destinations = case
+      when p_notification_destinations is null then r.notification_destinations
+      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
+    end,
+    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
+    updated_at = now()
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  returning r.* into v_row;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse_violation('alert_rules', v_constraint);
+  return null;
+end;
+$$;
+
+revoke all on function public.update_alert_rule(
+  uuid, text, text, text, double precision, text, integer, integer, boolean,
+  text[], jsonb
+) from public, anon, authenticated, service_role;
+
+grant execute on function public.update_alert_rule(
+  uuid, text, text, text, double precision, text, integer, integer, boolean,
+  text[], jsonb
+) to authenticated, service_role;
+
+comment on function public.update_alert_rule(
+  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb
+) is
+  'Changes what is given and returns the alert rule. An empty p_description takes it away, '
+  'p_notification_config is replaced as a whole. Errors: PT400, PT401, PT404.';

@@ -1,0 +1,23 @@
+create function logloom_private.api_key_status(p_revoked_at timestamptz, p_expires_at timestamptz)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return case
+    when p_revoked_at is not null then 'revoked'
+    when p_expires_at <= now() then 'expired'
+    else 'active'
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.api_key_status(timestamptz, timestamptz) from public;
+
+grant execute on function logloom_private.api_key_status(timestamptz, timestamptz)
+to authenticated, service_role;
+
+comment on function logloom_private.api_key_status(timestamptz, timestamptz) is
+  'active, revoked or expired. Revoked wins.';

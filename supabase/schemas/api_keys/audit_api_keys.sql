@@ -1,0 +1,45 @@
+create function logloom_private.audit_api_keys()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role writes audit events
+declare
+  v_key logloom.api_keys;
+begin
+  v_key := case when tg_op = 'DELETE' then old else new end;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_key.tenant_id,
+    logloom_private.actor(),
+    case
+      when tg_op = 'INSERT' then 'api_key.created'
+      when tg_op = 'DELETE' then 'api_key.deleted'
+      when new.revoked_at is not null and old.revoked_at is null then 'api_key.revoked'
+      else 'api_key.changed'
+    end,
+    v_key.key_id::text,
+    -- Named one by one: a digest must never come in here.
+    jsonb_build_object('name', v_key.name, 'key_prefix', v_key.key_prefix)
+    || case
+      when tg_op = 'UPDATE' then logloom_private.changed_members(
+        jsonb_build_object('expires_at', old.expires_at, 'revoked_at', old.revoked_at),
+        jsonb_build_object('expires_at', new.expires_at, 'revoked_at', new.revoked_at)
+      )
+      else jsonb_strip_nulls(jsonb_build_object('expires_at', v_key.expires_at))
+    end
+  );
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.audit_api_keys() from public;
+
+create trigger audit_api_keys
+after insert or delete or update of name, scopes, expires_at, revoked_at on logloom.api_keys
+for each row execute function logloom_private.audit_api_keys();
+
+comment on function logloom_private.audit_api_keys() is
+  'Audit of API keys. Their use is not a change.';

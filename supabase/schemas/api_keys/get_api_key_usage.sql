@@ -1,0 +1,49 @@
+create type public.logloom_api_key_usage as (
+  key_id uuid,
+  name text,
+  created_at timestamptz,
+  last_used_at timestamptz,
+  days_since_creation integer,
+  days_since_last_use integer
+);
+
+comment on type public.logloom_api_key_usage is
+  'Use of an API key, in whole days; null when never used.';
+
+create function public.get_api_key_usage(p_tenant_id text default null, p_key_id uuid default null)
+returns public.logloom_api_key_usage
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_result public.logloom_api_key_usage;
+begin
+  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
+  select
+    k.key_id, k.name, k.created_at, k.last_used_at,
+    floor(extract(epoch from now() - k.created_at) / 86400),
+    floor(extract(epoch from now() - k.last_used_at) / 86400)
+  into v_result
+  from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = 'API key not found',
+      hint = 'list_api_keys shows the keys of this tenant.';
+  end if;
+  return v_result;
+end;
+$$;
+
+revoke all on function public.get_api_key_usage(text, uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.get_api_key_usage(text, uuid)
+to authenticated, service_role;
+
+comment on function public.get_api_key_usage(text, uuid) is
+  'When an API key was made and last used, in whole days since. '
+  'Errors: PT400, PT401, PT403, PT404.';

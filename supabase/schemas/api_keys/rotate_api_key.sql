@@ -1,0 +1,62 @@
+create function public.rotate_api_key(
+  p_tenant_id text default null,
+  p_key_id uuid default null,
+  p_overlap_minutes integer default null
+)
+returns public.logloom_created_api_key
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_overlap constant integer := coalesce(p_overlap_minutes, 60);
+  v_old record;
+  v_result public.logloom_created_api_key;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
+  if v_overlap not between 0 and 10080 then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_overlap_minutes: 0 to 10080',
+      hint = 'Both keys work for so long; 10080 minutes are a week.';
+  end if;
+  select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at into v_old
+  from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id
+  for no key update;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = 'API key not found',
+      hint = 'list_api_keys shows the keys of this tenant.';
+  end if;
+  if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_key_id: the API key is revoked or expired',
+      hint = 'Create a new key.';
+  end if;
+
+  -- A key that was to live for a time is followed by one that lives as long.
+  -- Both are alive for a while, also where the plan has no room for one more.
+  perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
+  v_result := logloom_private.issue_api_key(
+    v_tenant_id, v_old.name, now() + (v_old.expires_at - v_old.created_at), v_old.scopes
+  );
+  update logloom.api_keys k
+  set expires_at = least(k.expires_at, now() + make_interval(mins => v_overlap))
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
+  return v_result;
+end;
+$$;
+
+revoke all on function public.rotate_api_key(text, uuid, integer)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.rotate_api_key(text, uuid, integer)
+to authenticated, service_role;
+
+comment on function public.rotate_api_key(text, uuid, integer) is
+  'Creates an API key in place of another, with its name, scopes and length of life, and returns '
+  'it with key_value, this once. The other works for p_overlap_minutes more (0 to 10080, default '
+  '60). Errors: PT400, PT401, PT403, PT404.';

@@ -1,0 +1,58 @@
+create table logloom.api_keys (
+  key_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  name text not null,
+  key_prefix text not null,
+  key_digest bytea not null,
+  scopes text[] not null default '{ingest}',
+  created_by text,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  constraint api_keys_name_is_trimmed check (name = trim(name) and length(name) between 1 and 100),
+  constraint api_keys_prefix_is_ours check (key_prefix ~ '^ll_[0-9A-Za-z]{8}$'),
+  constraint api_keys_digest_is_sha256 check (length(key_digest) = 32),
+  constraint api_keys_scopes_are_known check (scopes <@ '{ingest}' and cardinality(scopes) > 0)
+);
+
+create unique index api_keys_key_digest_idx on logloom.api_keys (key_digest);
+
+create index api_keys_tenant_id_created_at_idx
+on logloom.api_keys (tenant_id, created_at desc, key_id desc);
+
+alter table logloom.api_keys enable row level security;
+alter table logloom.api_keys force row level security;
+
+create policy api_keys_select_tenant on logloom.api_keys
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy api_keys_insert_tenant on logloom.api_keys
+for insert to authenticated
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy api_keys_update_tenant on logloom.api_keys
+for update to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()))
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select (
+  key_id, tenant_id, name, key_prefix, scopes, created_by, created_at, last_used_at, expires_at,
+  revoked_at
+) on logloom.api_keys to authenticated, service_role;
+
+grant insert (tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at)
+on logloom.api_keys to authenticated, service_role;
+
+grant update (expires_at, revoked_at) on logloom.api_keys to authenticated, service_role;
+
+comment on table logloom.api_keys is 'API keys of tenants. The key itself is never stored.';
+
+comment on column logloom.api_keys.key_digest is 'SHA-256 of the whole key.';
+
+comment on column logloom.api_keys.key_prefix is
+  'The first 11 characters of the key, to tell keys apart.';
+
+comment on column logloom.api_keys.last_used_at is
+  'Right to the minute: one update a minute, not a request.';

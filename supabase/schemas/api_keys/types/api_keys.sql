@@ -1,0 +1,33 @@
+-- API keys: only a digest is stored, the key itself is shown once.
+
+create type public.logloom_api_key as (
+  key_id uuid,
+  tenant_id text,
+  name text,
+  key_prefix text,
+  scopes text[],
+  status text,
+  created_at timestamptz,
+  last_used_at timestamptz,
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+
+comment on type public.logloom_api_key is
+  'An API key as lists show it. status: active, revoked or expired.';
+
+create type public.logloom_created_api_key as (
+  key_id uuid,
+  tenant_id text,
+  name text,
+  key_prefix text,
+  key_value text,
+  scopes text[],
+  status text,
+  created_at timestamptz,
+  expires_at timestamptz
+);
+
+comment on type public.logloom_created_api_key is 'A new API key. key_value is shown this once.';
+
+create type logloom_private.api_key_owner as (tenant_id text, key_id uuid);

@@ -1,0 +1,43 @@
+create function logloom_private.actor()
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return coalesce(
+    logloom_private.current_user_id(),
+    nullif(current_setting('role', true), 'none'),
+    session_user::text
+  );
+end;
+$$;
+
+revoke all on function logloom_private.actor() from public;
+
+comment on function logloom_private.actor() is
+  'Who acts: the user, else the API role, else the login.';
+
+create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(
+      jsonb_object_agg(n.key, jsonb_build_object('from', p_old -> n.key, 'to', n.value)), '{}'
+    )
+    from jsonb_each(p_new) n
+    where n.value is distinct from coalesce(p_old -> n.key, 'null')
+  );
+end;
+$$;
+
+revoke all on function logloom_private.changed_members(jsonb, jsonb) from public;
+
+comment on function logloom_private.changed_members(jsonb, jsonb) is
+  'The members of p_new that differ from p_old''s, each as {from, to}.';

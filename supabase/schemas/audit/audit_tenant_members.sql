@@ -1,0 +1,38 @@
+create function logloom_private.audit_tenant_members()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role writes audit events
+declare
+  v_member logloom.tenant_members;
+begin
+  v_member := case when tg_op = 'DELETE' then old else new end;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_member.tenant_id,
+    logloom_private.actor(),
+    case tg_op
+      when 'INSERT' then 'member.added'
+      when 'DELETE' then 'member.removed'
+      else 'member.changed'
+    end,
+    v_member.user_id,
+    case
+      when tg_op = 'UPDATE' then logloom_private.changed_members(to_jsonb(old), to_jsonb(new))
+      else jsonb_build_object('role', v_member.role)
+    end
+  );
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.audit_tenant_members() from public;
+
+create trigger audit_tenant_members
+after insert or delete or update on logloom.tenant_members
+for each row execute function logloom_private.audit_tenant_members();
+
+comment on function logloom_private.audit_tenant_members() is 'Audit of members.';

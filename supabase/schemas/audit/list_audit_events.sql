@@ -1,0 +1,74 @@
+-- Who did what to keys, members, settings and plans, and who deleted records. Written by triggers,
+-- so that no way of changing these passes it by.
+
+create type public.logloom_audit_event as (
+  event_id uuid,
+  tenant_id text,
+  occurred_at timestamptz,
+  actor text,
+  action text,
+  subject text,
+  details jsonb
+);
+
+comment on type public.logloom_audit_event is
+  'What was done: by whom (a user''s id, or the role of what acted by itself), to which subject '
+  '(the id of a key or user, or what the action is about), and the details.';
+
+create function public.list_audit_events(
+  p_tenant_id text default null,
+  p_action text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_audit_event
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select e.occurred_at
+        from logloom.audit_events e
+        where e.tenant_id = v_tenant_id and e.event_id = p_after
+      ),
+      'audit event', 'event_id'
+    )
+  end;
+begin
+  return query
+  select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details
+  from logloom.audit_events e
+  where e.tenant_id = v_tenant_id
+    and (p_action is null or e.action = p_action)
+    and (v_from is null or e.occurred_at >= v_from)
+    and (v_to is null or e.occurred_at < v_to)
+    and (p_after is null or (e.occurred_at, e.event_id) < (v_after, p_after))
+  order by e.occurred_at desc, e.event_id desc
+  limit v_limit;
+end;
+$$;
+
+revoke all on function public.list_audit_events(
+  text, text, text, text, integer, uuid
+) from public, anon, authenticated, service_role;
+
+grant execute on function
+  public.list_audit_events(text, text, text, text, integer, uuid)
+to authenticated, service_role;
+
+comment on function public.list_audit_events(
+  text, text, text, text, integer, uuid
+) is
+  'What was done in the tenant, newest first; p_action, p_ts_from (inclusive) and p_ts_to '
+  '(exclusive) narrow it. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of '
+  'the page before. Errors: PT400, PT401, PT403.';

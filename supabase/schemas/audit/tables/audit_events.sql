@@ -1,0 +1,39 @@
+-- No foreign key: the log outlives what it tells of, the tenant too.
+create table logloom.audit_events (
+  event_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null,
+  occurred_at timestamptz not null default clock_timestamp(),
+  actor text not null,
+  action text not null,
+  subject text not null,
+  details jsonb not null default '{}',
+  constraint audit_events_action_is_known check (
+    action in (
+      'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+      'member.added', 'member.changed', 'member.removed',
+      'settings.changed', 'plan.changed',
+      'logs.deletion_requested', 'logs.deletion_finished'
+    )
+  )
+);
+
+create index audit_events_tenant_id_occurred_at_idx
+on logloom.audit_events (tenant_id, occurred_at desc, event_id desc);
+
+create index audit_events_occurred_at_idx on logloom.audit_events using brin (occurred_at);
+
+alter table logloom.audit_events enable row level security;
+alter table logloom.audit_events force row level security;
+
+create policy audit_events_select_tenant on logloom.audit_events
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.audit_events to authenticated, service_role;
+
+comment on table logloom.audit_events is
+  'What was done to keys, members, settings and plans, and deletions of records. Nobody changes or '
+  'removes an event before settings.audit_lifetime has gone by.';
+
+comment on column logloom.audit_events.actor is
+  'The claim sub of a request; else its role, or the database user.';

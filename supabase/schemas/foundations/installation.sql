@@ -1,0 +1,75 @@
+-- What was here before, so that uninstalling can leave it so.
+create table logloom_private.installation (
+  singleton boolean primary key default true,
+  installed_at timestamptz not null default now(),
+  created_extensions text[] not null,
+  created_schemas text[] not null,
+  host_pre_request text,
+  own_oid oid not null default 0,
+  constraint installation_has_one_row check (singleton)
+);
+
+alter table logloom_private.installation enable row level security;
+alter table logloom_private.installation force row level security;
+
+comment on table logloom_private.installation is
+  'What installing added to the project and what it stands before, in one row.';
+
+comment on column logloom_private.installation.created_extensions is
+  'Extensions that were not there. Uninstalling removes them unless somebody else uses them now.';
+
+comment on column logloom_private.installation.created_schemas is
+  'Schemas beside our own that were not there.';
+
+comment on column logloom_private.installation.own_oid is
+  'The oid of this table. Where it has another, the database was made from a dump.';
+
+comment on column logloom_private.installation.host_pre_request is
+  'PostgREST''s pre-request function before ours, as pgrst.db_pre_request names it. Ours calls it.';
+
+insert into logloom_private.installation (created_extensions, created_schemas)
+select
+  array(
+    select e.name
+    from unnest(array['http', 'pg_cron', 'pg_partman', 'pgcrypto']) e (name)
+    where not exists (select from pg_catalog.pg_extension x where x.extname = e.name)
+  ),
+  array(
+    select s.name
+    from unnest(array['extensions', 'partman']) s (name)
+    where not exists (select from pg_catalog.pg_namespace n where n.nspname = s.name)
+  );
+
+update logloom_private.installation
+set own_oid = 'logloom_private.installation'::regclass
+where singleton;
+
+create schema if not exists extensions;
+create schema if not exists partman;
+create extension if not exists pgcrypto with schema extensions;
+create extension if not exists http with schema extensions;
+create extension if not exists pg_partman with schema partman;
+create extension if not exists pg_cron;
+
+do $$
+declare
+  v_elsewhere text;
+begin
+  select string_agg(format('%s in %I', x.extname, n.nspname), ', ' order by x.extname)
+  into v_elsewhere
+  from pg_catalog.pg_extension x
+  join pg_catalog.pg_namespace n on n.oid = x.extnamespace
+  join (
+    values ('http', 'extensions'), ('pg_partman', 'partman'), ('pgcrypto', 'extensions')
+  ) w (name, schema) on w.name = x.extname
+  where n.nspname <> w.schema;
+  if v_elsewhere is not null then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'Logloom cannot be installed, extensions are in other schemas: ' || v_elsewhere,
+      hint = 'Logloom looks for pgcrypto and http in the schema extensions, where Supabase puts '
+        'them, and for pg_partman in partman. Create them there; alter extension pgcrypto set '
+        'schema moves the first.';
+  end if;
+end;
+$$;

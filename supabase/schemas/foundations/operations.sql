@@ -1,0 +1,116 @@
+create function logloom_private.operations()
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array[
+    'acknowledge_alert',
+    'add_member',
+    'check_plan_feature',
+    'claim_notifications',
+    'create_alert_rule',
+    'create_api_key',
+    'create_saved_search',
+    'create_tenant',
+    'delete_alert_rule',
+    'delete_logs',
+    'delete_saved_search',
+    'delete_tenant',
+    'get_alert_rule',
+    'get_api_key_usage',
+    'get_current_tenant',
+    'get_log',
+    'get_log_context',
+    'get_saved_search',
+    'get_saved_search_categories',
+    'get_saved_search_count',
+    'get_tenant_settings',
+    'get_usage',
+    'health_report',
+    'ingest_logs',
+    'ingest_requests',
+    'list_alert_deliveries',
+    'list_alert_history',
+    'list_alert_rules',
+    'list_api_keys',
+    'list_audit_events',
+    'list_log_fields',
+    'list_members',
+    'list_retention_runs',
+    'list_saved_searches',
+    'log_histogram',
+    'log_series',
+    'log_stats',
+    'preview_alert_rule',
+    'remove_member',
+    'retry_alert_delivery',
+    'revoke_api_key',
+    'rotate_api_key',
+    'rotate_webhook_secret',
+    'run_saved_search',
+    'run_writer',
+    'search_logs',
+    'set_member_role',
+    'settle_notification',
+    'tail_logs',
+    'test_alert_rule',
+    'update_alert_rule',
+    'update_saved_search',
+    'update_tenant_settings',
+    'validate_query'
+  ];
+end;
+$$;
+
+revoke all on function logloom_private.operations() from public;
+
+grant execute on function logloom_private.operations() to anon, authenticated, service_role;
+
+comment on function logloom_private.operations() is
+  'The names of our functions in public. The pre-request check looks at requests for these alone, '
+  'and uninstalling removes these.';
+
+create function logloom_private.service_operations()
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array[
+    'claim_notifications',
+    'health_report',
+    'ingest_logs',
+    'ingest_requests',
+    'run_writer',
+    'settle_notification'
+  ];
+end;
+$$;
+
+revoke all on function logloom_private.service_operations() from public;
+
+comment on function logloom_private.service_operations() is
+  'Those of the operations that the edge functions alone may call, as service_role.';
+
+-- Another function of such a name would be ambiguous for PostgREST, which picks by parameter names.
+do $$
+declare
+  v_taken text;
+begin
+  select string_agg(p.oid::regprocedure::text, ', ' order by p.proname) into v_taken
+  from pg_catalog.pg_proc p
+  where p.pronamespace = 'public'::regnamespace
+    and p.proname = any (logloom_private.operations());
+  if v_taken is not null then
+    raise exception using
+      errcode = 'duplicate_function',
+      message = 'Logloom cannot be installed, public has functions of its names: ' || v_taken,
+      hint = 'Rename them or move them to another schema, then install again.';
+  end if;
+end;
+$$;

@@ -1,0 +1,39 @@
+-- What pg_cron runs. A job is a function that does one step of its work in one transaction, finds
+-- by itself where the last one ended, and returns how long to rest before the next one: null when
+-- nothing is left, as a function does that returns nothing. Each run leaves a heartbeat, which
+-- health reads.
+
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified.
+create procedure logloom_private.run_job(p_job text, p_step regprocedure)
+language plpgsql
+security invoker
+as $$
+declare
+  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant timestamptz := logloom_private.job_deadline(v_started_at);
+  v_rest interval;
+  v_answer text;
+  v_error text;
+begin
+  loop
+    begin
+      execute pg_catalog.format('select %s::text', p_step) into v_answer;
+      v_rest := case when v_answer <> '' then v_answer::interval end;
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+      v_rest := null;
+    end;
+    commit;
+    exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
+    perform pg_catalog.pg_sleep(extract(epoch from v_rest));
+  end loop;
+  perform logloom_private.record_job(p_job, v_started_at, v_error);
+  commit;
+end;
+$$;
+
+revoke all on procedure logloom_private.run_job(text, regprocedure) from public;
+
+comment on procedure logloom_private.run_job(text, regprocedure) is
+  'Runs a job step by step, each committed, until nothing is left or its time is up, and leaves '
+  'its heartbeat, with the error where a step fails.';

@@ -1,0 +1,187 @@
+-- Health: what is queued, when the writer last ran, whether the partitions are there.
+
+-- What each endpoint of the function health shows, so that it has no shape of its own.
+create function logloom_private.with_health_endpoints(p_report jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_checks constant jsonb := p_report -> 'checks';
+begin
+  return p_report || jsonb_build_object('endpoints',
+    (
+      select jsonb_object_agg(
+        c.name,
+        jsonb_build_object(
+          'available', true,
+          'status', v_checks -> c.name -> 'status',
+          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
+        )
+      )
+      from unnest(array['queue', 'writer', 'partitions']) c (name)
+    )
+    || jsonb_build_object(
+      'ready', jsonb_build_object(
+        'available', p_report ->> 'status' = 'healthy',
+        'status', p_report -> 'status',
+        'checks', jsonb_build_object(
+          'queue', jsonb_build_object('depth', v_checks -> 'queue' -> 'depth'),
+          'writer', jsonb_build_object('status', v_checks -> 'writer' -> 'status')
+        )
+      ),
+      'detailed', jsonb_build_object(
+        'available', p_report ->> 'status' <> 'unhealthy',
+        'status', p_report -> 'status',
+        'checks', v_checks
+      )
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.with_health_endpoints(jsonb) from public;
+
+comment on function logloom_private.with_health_endpoints(jsonb) is
+  'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks.';
+
+create function logloom_private.read_health()
+returns jsonb
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because service_role reads neither queue nor heartbeats
+declare
+  v_settings logloom_private.settings;
+  v_queue logloom_private.queue_state;
+  v_writer logloom_private.job_heartbeats;
+  v_now timestamptz;
+  v_today constant date := logloom_private.utc_day(now());
+  v_queue_age interval;
+  v_silence interval;
+  v_current_exists constant boolean := logloom_private.partition_exists(v_today);
+  v_next_exists constant boolean := logloom_private.partition_exists(v_today + 1);
+  v_dead_letters bigint;
+  v_queue_status text;
+  v_writer_status text;
+  v_partitions_status text;
+  v_alerts jsonb;
+  v_jobs jsonb;
+  v_sealing jsonb;
+  v_pre_request constant jsonb := logloom_private.pre_request_health();
+  v_is_restored constant boolean := logloom_private.is_restored();
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_queue := logloom_private.queue_state();
+  select count(*) into v_dead_letters from logloom_private.dead_letters;
+  -- What ingest ran in its stead counts as well.
+  select h.* into v_writer
+  from logloom_private.job_heartbeats h
+  where h.job in ('write_logs', 'run_writer')
+  order by h.last_succeeded_at <= clock_timestamp() desc nulls last, h.last_succeeded_at desc
+  limit 1;
+  -- After what it is compared with was read, so that no age is negative.
+  v_now := clock_timestamp();
+  v_queue_age := v_now - v_queue.oldest_received_at;
+  -- A writer that never ran counts as silent since for ever.
+  v_silence := logloom_private.silence_since(v_writer.last_succeeded_at, v_now);
+
+  v_queue_status := logloom_private.health_word(
+    coalesce(v_queue_age > v_settings.queue_unhealthy_age, false),
+    v_queue.depth > v_settings.queue_degraded_events
+    or coalesce(v_queue_age > v_settings.queue_degraded_age, false)
+  );
+  v_writer_status := logloom_private.health_word(
+    v_silence >= v_settings.writer_unhealthy_silence,
+    v_silence >= v_settings.writer_degraded_silence
+  );
+  v_partitions_status := logloom_private.health_word(not v_current_exists, not v_next_exists);
+  v_alerts := logloom_private.alert_health(
+    v_now, logloom_private.watermark(v_queue.oldest_received_at)
+  );
+
+  v_jobs := logloom_private.job_health(v_now);
+  v_sealing := logloom_private.sealing_health(v_now);
+
+  return logloom_private.with_health_endpoints(jsonb_build_object(
+    'status', logloom_private.health_word(
+      v_is_restored or 'unhealthy' in (v_queue_status, v_writer_status, v_partitions_status),
+      'degraded' in (
+        v_queue_status, v_writer_status, v_partitions_status, v_alerts ->> 'status',
+        v_pre_request ->> 'status', v_sealing ->> 'status',
+        case when exists (
+          select from jsonb_each(v_jobs) j where j.value ->> 'status' = 'degraded'
+        ) then 'degraded' end
+      )
+    ),
+    'timestamp', v_now,
+    'checks', jsonb_build_object(
+      'queue', jsonb_build_object(
+        'status', v_queue_status,
+        'depth', v_queue.depth,
+        'oldest_item_age_seconds', coalesce(round(extract(epoch from v_queue_age), 3), 0),
+        'dead_letters', v_dead_letters
+      ),
+      'writer', jsonb_build_object(
+        'status', v_writer_status,
+        'last_run', v_writer.last_succeeded_at,
+        'last_duration_ms', round(v_writer.last_duration_ms::numeric, 3),
+        'seconds_since_run', case
+          when isfinite(v_silence) then round(extract(epoch from v_silence), 3)
+        end
+      ),
+      'partitions', jsonb_build_object(
+        'status', v_partitions_status,
+        'current_partition', logloom_private.partition_name(v_today),
+        'current_exists', v_current_exists,
+        'next_partition', logloom_private.partition_name(v_today + 1),
+        'next_exists', v_next_exists
+      ),
+      'alerts', v_alerts,
+      'sealing', v_sealing,
+      'pre_request', v_pre_request,
+      'installation', jsonb_build_object(
+        'status', logloom_private.health_word(v_is_restored, false),
+        'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
+      ),
+      'jobs', v_jobs
+    )
+  ));
+end;
+$$;
+
+revoke all on function logloom_private.read_health() from public;
+
+grant execute on function logloom_private.read_health() to service_role;
+
+comment on function logloom_private.read_health() is
+  'The checks of health with their grades, read from the tables behind them.';
+
+create function public.health_report()
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set statement_timeout = '1500ms'
+as $$
+begin
+  return logloom_private.read_health();
+end;
+$$;
+
+revoke all on function public.health_report()
+from public, anon, authenticated, service_role;
+
+grant execute on function public.health_report() to service_role;
+
+comment on function public.health_report() is
+  'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
+  'writer (milliseconds, seconds), partitions, alerts, pre_request and jobs, and what each '
+  'endpoint '
+  'shows of it (available: 200, otherwise 503). '
+  'Thresholds: logloom_private.settings and job_limits.';

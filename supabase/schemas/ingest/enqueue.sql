@@ -1,0 +1,68 @@
+create function logloom_private.batch_key(p_received_at timestamptz)
+returns uuid
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_random constant text := replace(gen_random_uuid()::text, '-', '');
+  v_milliseconds constant bigint := floor(extract(epoch from p_received_at) * 1000);
+begin
+  return (
+    lpad(to_hex(v_milliseconds), 12, '0') || '7' || substr(v_random, 1, 3)
+    || substr(v_random, 17, 4) || substr(v_random, 21, 8) || '0000'
+  )::uuid;
+end;
+$$;
+
+revoke all on function logloom_private.batch_key(timestamptz) from public;
+
+comment on function logloom_private.batch_key(timestamptz) is
+  'A UUIDv7 (RFC 9562) of p_received_at with 58 random bits and the last 16 bits 0.';
+
+create function logloom_private.enqueue(
+  p_tenant_id text,
+  p_key_id uuid,
+  p_request logloom_private.ingest_request
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_received_at timestamptz;
+  v_ts_min timestamptz;
+  v_ts_max timestamptz;
+begin
+  -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
+  -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
+  perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  v_received_at := clock_timestamp();
+  select min(coalesce(e.ts, v_received_at)), max(coalesce(e.ts, v_received_at))
+  into v_ts_min, v_ts_max
+  from unnest(p_request.p_ts) e (ts);
+
+  insert into logloom_private.queue (
+    slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs
+  )
+  select
+    p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
+      v_received_at
+    ),
+    p_tenant_id, p_key_id, v_received_at, cardinality(p_request.p_ts),
+    coalesce(p_request.p_bytes, 0), v_ts_min, v_ts_max,
+    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
+  from logloom_private.queue_pointer p;
+end;
+$$;
+
+revoke all on function logloom_private.enqueue(text, uuid, logloom_private.ingest_request)
+from public;
+
+comment on function logloom_private.enqueue(text, uuid, logloom_private.ingest_request) is
+  'Puts one batch into the open slot.';

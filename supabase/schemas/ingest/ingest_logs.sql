@@ -1,0 +1,232 @@
+create function logloom_private.authenticate_sender(
+  p_tenant_id text,
+  p_key_digest text,
+  p_claims jsonb,
+  out tenant_id text,
+  out key_id uuid
+)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_key_digest is not null then
+    select o.tenant_id, o.key_id
+    into authenticate_sender.tenant_id, authenticate_sender.key_id
+    from logloom_private.authenticate_api_key(p_key_digest) o;
+    return;
+  end if;
+  authenticate_sender.tenant_id := case
+    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
+    when not logloom_private.is_being_deleted(p_tenant_id)
+      then logloom_private.usable_tenant_id(p_tenant_id)
+  end;
+  if authenticate_sender.tenant_id is null then
+    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.authenticate_sender(text, text, jsonb) from public;
+
+comment on function logloom_private.authenticate_sender(text, text, jsonb) is
+  'Whose a request is: of the API key where one is given, else of the tenant of the verified '
+  'claims, else of the tenant that service_role names. PT401.';
+
+create function logloom_private.accepted_answer(
+  p_ingested integer,
+  p_rejected integer,
+  p_errors json
+)
+returns json
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return json_strip_nulls(json_build_object(
+    'success', p_ingested > 0 or p_rejected = 0,
+    'ingested', p_ingested,
+    'rejected', p_rejected,
+    'errors', case when p_rejected > 0 then coalesce(p_errors, '[]') end
+  ));
+end;
+$$;
+
+revoke all on function logloom_private.accepted_answer(integer, integer, json) from public;
+
+comment on function logloom_private.accepted_answer(integer, integer, json) is
+  'The body of a 200: {success, ingested, rejected, errors}, the last where events were rejected.';
+
+create function logloom_private.ingest(p_request logloom_private.ingest_request)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because service_role reads no digests and writes to the queue only through here
+declare
+  v_key constant text := p_request.p_idempotency_key;
+  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
+  v_sender record;
+  v_plan logloom.plans;
+  v_settings logloom_private.settings;
+  v_from timestamptz;
+  v_to timestamptz;
+  v_ingested integer;
+  v_answer json;
+  v_earlier_answer json;
+begin
+  v_sender := logloom_private.authenticate_sender(
+    p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims
+  );
+  v_plan := logloom_private.plan_of(v_sender.tenant_id);
+  if p_request.p_ts is null then
+    perform logloom_private.check_quota(v_sender.tenant_id, v_plan, 0);
+    return json_build_object('authenticated', true);
+  end if;
+  perform logloom_private.check_rate(v_sender.tenant_id, v_plan);
+
+  select s.* into v_settings from logloom_private.settings s;
+  v_to := now() + v_settings.ingest_future_limit;
+  v_from := logloom_private.kept_from(v_sender.tenant_id);
+  if exists (
+    select from unnest(p_request.p_ts) e (ts) where e.ts not between v_from and v_to
+  ) then
+    p_request := logloom_private.reject_events_out_of_range(
+      p_request, v_sender.tenant_id, v_from, v_to, v_settings.ingest_future_limit
+    );
+  end if;
+  v_ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_answer := logloom_private.accepted_answer(
+    v_ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
+  );
+
+  -- A repeat gets the first answer, also once a limit is reached.
+  if v_key is not null then
+    perform logloom_private.check_quota(v_sender.tenant_id, v_plan, 0);
+    v_earlier_answer := logloom_private.repeated_answer(
+      v_sender.tenant_id, v_key, v_body_digest, v_settings.idempotency_key_lifetime,
+      p_request.p_slice
+    );
+    if v_earlier_answer is not null then
+      return v_earlier_answer;
+    end if;
+  end if;
+  perform logloom_private.check_quota(v_sender.tenant_id, v_plan, v_ingested);
+  if v_ingested > 0 and logloom_private.queue_is_full() then
+    perform logloom_private.check_quota(v_sender.tenant_id, v_plan, 0);
+    perform logloom_private.refuse_full_queue();
+  end if;
+
+  if v_ingested > 0 then
+    perform logloom_private.provision_tenant(v_sender.tenant_id);
+  end if;
+  -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+  -- event of its plan.
+  if v_key is not null and v_ingested > 0 then
+    v_earlier_answer := logloom_private.note_answer(
+      v_sender.tenant_id, v_key, v_body_digest, v_settings.idempotency_key_lifetime,
+      p_request.p_slice, v_answer
+    );
+    if v_earlier_answer is not null then
+      return v_earlier_answer;
+    end if;
+  end if;
+  perform logloom_private.take_rate(v_sender.tenant_id, v_plan, v_ingested);
+  if v_ingested > 0 then
+    perform logloom_private.enqueue(v_sender.tenant_id, v_sender.key_id, p_request);
+  end if;
+  return v_answer;
+end;
+$$;
+
+revoke all on function logloom_private.ingest(logloom_private.ingest_request) from public;
+
+grant execute on function logloom_private.ingest(logloom_private.ingest_request) to service_role;
+
+comment on function logloom_private.ingest(logloom_private.ingest_request) is
+  'Key check, limits, provisioning, idempotency and enqueue in the transaction of the call.';
+
+create function public.ingest_logs(
+  p_tenant_id text default null,
+  p_key_digest text default null,
+  p_idempotency_key text default null,
+  p_body_digest text default null,
+  p_bytes integer default null,
+  p_positions integer[] default null,
+  p_rejected integer default null,
+  p_errors json default null,
+  p_ts timestamptz[] default null,
+  p_level text[] default null,
+  p_msg text[] default null,
+  p_service text[] default null,
+  p_env text[] default null,
+  p_req_id text[] default null,
+  p_user_id text[] default null,
+  p_route text[] default null,
+  p_host text[] default null,
+  p_attrs jsonb[] default null,
+  p_slice integer default null,
+  p_claims jsonb default null
+)
+returns json
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set statement_timeout = '5s'
+as $$
+declare
+  v_request logloom_private.ingest_request;
+begin
+  v_request.p_tenant_id := p_tenant_id;
+  v_request.p_key_digest := p_key_digest;
+  v_request.p_idempotency_key := p_idempotency_key;
+  v_request.p_body_digest := p_body_digest;
+  v_request.p_bytes := p_bytes;
+  v_request.p_positions := p_positions;
+  v_request.p_rejected := p_rejected;
+  v_request.p_errors := p_errors;
+  v_request.p_ts := p_ts;
+  v_request.p_level := p_level;
+  v_request.p_msg := p_msg;
+  v_request.p_service := p_service;
+  v_request.p_env := p_env;
+  v_request.p_req_id := p_req_id;
+  v_request.p_user_id := p_user_id;
+  v_request.p_route := p_route;
+  v_request.p_host := p_host;
+  v_request.p_attrs := p_attrs;
+  v_request.p_slice := p_slice;
+  v_request.p_claims := p_claims;
+  return logloom_private.ingest(v_request);
+end;
+$$;
+
+revoke all on function public.ingest_logs(
+  text, text, text, text, integer, integer[], integer, json, timestamptz[],
+  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb
+) from public, anon, authenticated, service_role;
+
+grant execute on function public.ingest_logs(
+  text, text, text, text, integer, integer[], integer, json, timestamptz[],
+  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb
+) to service_role;
+
+comment on function public.ingest_logs(
+  text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
+  text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb
+) is
+  'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 '
+  'of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. '
+  'Events are parallel arrays; p_ts is of full '
+  'length, null where missing; without p_ts the call only authenticates and tells the limits. '
+  'p_positions: index in the request of each event, null when nothing was rejected before; '
+  'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
+  'committed in several calls with one idempotency key. '
+  'Returns the answer to the client {success, ingested, rejected, errors}. '
+  'Errors: PT401, PT409, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';

@@ -1,0 +1,154 @@
+create function logloom_private.meter_batches(p_through bigint)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_slot smallint;
+  v_last bigint;
+  v_events bigint;
+  v_received_at timestamptz;
+begin
+  select p.* into v_pointer from logloom_private.queue_pointer p;
+  if p_through <= v_pointer.metered_through then
+    return;
+  end if;
+  foreach v_slot in array array_remove(array[v_pointer.closed_slot, v_pointer.open_slot], null) loop
+    execute format(
+      'select max(q.batch_id), sum(q.events), min(q.received_at)
+       from logloom_private.%I q where q.batch_id > $1 and q.batch_id <= $2',
+      'queue_slot_' || v_slot
+    )
+    into v_last, v_events, v_received_at
+    using v_pointer.metered_through, p_through;
+    continue when v_last is null;
+    -- A tenant that was deleted meanwhile has nothing to be counted for.
+    execute format(
+      $query$
+        insert into logloom.usage_days as u (tenant_id, day, events, bytes)
+        select q.tenant_id, (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
+        from logloom_private.%I q
+        join logloom.tenants t on t.tenant_id = q.tenant_id
+        where q.batch_id > $1 and q.batch_id <= $2
+        group by 1, 2
+        on conflict (tenant_id, day) do update
+        set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    using v_pointer.metered_through, p_through;
+    update logloom_private.queue_slots s
+    set metered_events = s.metered_events + v_events
+    where s.slot = v_slot;
+    insert into logloom_private.queue_marks (slot, batch_to, received_at)
+    values (v_slot, v_last, v_received_at);
+  end loop;
+  update logloom_private.queue_pointer set metered_through = p_through where singleton;
+end;
+$$;
+
+revoke all on function logloom_private.meter_batches(bigint) from public;
+
+comment on function logloom_private.meter_batches(bigint) is
+  'Counts the batches up to p_through that are not counted yet: for the quotas, and for what is '
+  'asked of the queue. To be called by the writer, when no batch up to p_through is in flight.';
+
+create function logloom_private.meter_slot(p_slot smallint)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_last bigint;
+begin
+  execute format('select max(q.batch_id) from logloom_private.%I q', 'queue_slot_' || p_slot)
+    into v_last;
+  if v_last is not null then
+    perform logloom_private.meter_batches(v_last);
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.meter_slot(smallint) from public;
+
+comment on function logloom_private.meter_slot(smallint) is
+  'Counts the batches of a closed slot that are not counted yet, in the writer''s transaction.';
+
+create function logloom_private.unmetered_usage(
+  p_tenant_id text,
+  p_pointer logloom_private.queue_pointer
+)
+returns setof public.logloom_usage_day
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_slot smallint;
+begin
+  foreach v_slot in array array_remove(array[p_pointer.open_slot, p_pointer.closed_slot], null) loop
+    -- By the slot's own name: the third slot is never locked, so it can be truncated meanwhile.
+    return query execute format(
+      $query$
+        select (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
+        from logloom_private.%I q
+        where q.tenant_id = $1 and q.batch_id > $2
+        group by 1
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    using p_tenant_id, p_pointer.metered_through;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.unmetered_usage(text, logloom_private.queue_pointer)
+from public;
+
+comment on function logloom_private.unmetered_usage(text, logloom_private.queue_pointer) is
+  'What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must '
+  'come from the same snapshot as the rows of logloom.usage_days that it is added to.';
+
+create function logloom_private.month_start(p_at timestamptz)
+returns date
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return date_trunc('month', p_at at time zone 'UTC');
+end;
+$$;
+
+revoke all on function logloom_private.month_start(timestamptz) from public;
+
+grant execute on function logloom_private.month_start(timestamptz)
+to authenticated, service_role;
+
+comment on function logloom_private.month_start(timestamptz) is 'First day of the UTC month.';
+
+create function logloom_private.month_end(p_at timestamptz)
+returns timestamptz
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC';
+end;
+$$;
+
+revoke all on function logloom_private.month_end(timestamptz) from public;
+
+grant execute on function logloom_private.month_end(timestamptz)
+to authenticated, service_role;
+
+comment on function logloom_private.month_end(timestamptz) is 'When the UTC month ends.';

@@ -1,0 +1,48 @@
+create function logloom_private.queue_is_full()
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- The size of files, not a count: it costs the same however much is queued. A batch's row is
+  -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+  return (
+    select
+      pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p.open_slot)
+      + coalesce(pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p.closed_slot), 0)
+      >= s.queue_hard_limit_bytes / 4096
+      and pg_catalog.pg_table_size('logloom_private.queue_slot_' || p.open_slot)
+      + coalesce(pg_catalog.pg_table_size('logloom_private.queue_slot_' || p.closed_slot), 0)
+      >= s.queue_hard_limit_bytes
+    from logloom_private.queue_pointer p, logloom_private.settings s
+  );
+end;
+$$;
+
+revoke all on function logloom_private.queue_is_full() from public;
+
+comment on function logloom_private.queue_is_full() is
+  'Whether the queue takes more of the disk than settings.queue_hard_limit_bytes.';
+
+create function logloom_private.refuse_full_queue()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.refuse_ingest(
+    503,
+    'The queue is full, try again',
+    'The writer is behind: the endpoint health/queue tells how far.',
+    logloom_private.answer_headers() || jsonb_build_object('Retry-After', '5')
+  );
+end;
+$$;
+
+revoke all on function logloom_private.refuse_full_queue() from public;
+
+comment on function logloom_private.refuse_full_queue() is 'PT503 with Retry-After.';

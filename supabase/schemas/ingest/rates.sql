@@ -1,0 +1,241 @@
+create function logloom_private.tokens_at(
+  p_tokens double precision,
+  p_filled_at timestamptz,
+  p_rate integer,
+  p_burst integer,
+  p_at timestamptz
+)
+returns double precision
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return least(p_burst, p_tokens + p_rate * extract(epoch from greatest(p_at - p_filled_at, '0')));
+end;
+$$;
+
+revoke all on function logloom_private.tokens_at(
+  double precision, timestamptz, integer, integer, timestamptz
+) from public;
+
+comment on function logloom_private.tokens_at(
+  double precision, timestamptz, integer, integer, timestamptz
+) is 'What a bucket holds after it was filled up to an instant.';
+
+create function logloom_private.rate_message(p_what text, p_rate integer)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format('Rate limit reached: %s %s', p_rate, p_what);
+end;
+$$;
+
+revoke all on function logloom_private.rate_message(text, integer) from public;
+
+comment on function logloom_private.rate_message(text, integer) is
+  'What a refusal for the rate says.';
+
+create function logloom_private.rate_hold(p_what text, p_rate integer, p_tokens double precision)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
+    'X-Logloom-Hold',
+    jsonb_build_object(
+      'seconds', (
+        select least((1 - p_tokens) / p_rate, extract(epoch from s.rate_hold_max))
+        from logloom_private.settings s
+      ),
+      'retry_after', ceil((1 - p_tokens) / p_rate),
+      'limit', p_rate,
+      'error', logloom_private.rate_message(p_what, p_rate)
+    )::text
+  );
+end;
+$$;
+
+revoke all on function logloom_private.rate_hold(text, integer, double precision)
+from public;
+
+comment on function logloom_private.rate_hold(text, integer, double precision) is
+  'X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may '
+  'give for so many seconds without asking.';
+
+create function logloom_private.refuse_rate(p_what text, p_rate integer, p_tokens double precision)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
+begin
+  perform logloom_private.refuse_ingest(
+    429,
+    logloom_private.rate_message(p_what, p_rate),
+    'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+    logloom_private.limit_headers(p_rate, 0, clock_timestamp() + make_interval(secs => v_seconds))
+    || logloom_private.rate_hold(p_what, p_rate, p_tokens)
+    || jsonb_build_object('Retry-After', v_seconds::text)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.refuse_rate(text, integer, double precision)
+from public;
+
+comment on function logloom_private.refuse_rate(text, integer, double precision) is
+  'PT429 until the bucket holds one again.';
+
+create function logloom_private.check_rate(p_tenant_id text, p_plan logloom.plans)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_bucket logloom_private.rate_buckets;
+  v_tokens double precision;
+begin
+  if p_plan.events_per_second is null and p_plan.requests_per_second is null then
+    return;
+  end if;
+  -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
+  select b.* into v_bucket from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id;
+  if not found then
+    return;
+  end if;
+  v_tokens := logloom_private.tokens_at(
+    v_bucket.requests, v_bucket.filled_at, p_plan.requests_per_second, p_plan.requests_burst, v_now
+  );
+  if p_plan.requests_per_second is not null and v_tokens < 1 then
+    perform logloom_private.refuse_rate(
+      'requests per second', p_plan.requests_per_second, v_tokens
+    );
+  end if;
+  v_tokens := logloom_private.tokens_at(
+    v_bucket.events, v_bucket.filled_at, p_plan.events_per_second, p_plan.events_burst, v_now
+  );
+  if p_plan.events_per_second is not null and v_tokens < 1 then
+    perform logloom_private.refuse_rate('events per second', p_plan.events_per_second, v_tokens);
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.check_rate(text, logloom.plans) from public;
+
+comment on function logloom_private.check_rate(text, logloom.plans) is
+  'PT429 when a bucket of the tenant is empty. Takes nothing.';
+
+create function logloom_private.take_rate(p_tenant_id text, p_plan logloom.plans, p_events integer)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_now timestamptz;
+  v_bucket logloom_private.rate_buckets;
+  v_hold jsonb;
+begin
+  if p_plan.events_per_second is null and p_plan.requests_per_second is null then
+    return;
+  end if;
+  insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
+  values (
+    p_tenant_id, coalesce(p_plan.events_burst, 0), coalesce(p_plan.requests_burst, 0),
+    clock_timestamp()
+  )
+  on conflict do nothing;
+  -- Whoever waited for the row looks again.
+  perform from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id for no key update;
+  perform logloom_private.check_rate(p_tenant_id, p_plan);
+  -- What is left may be less than what is taken: the debt is waited for by the next request.
+  v_now := clock_timestamp();
+  update logloom_private.rate_buckets b
+  set
+    events = coalesce(
+      logloom_private.tokens_at(
+        b.events, b.filled_at, p_plan.events_per_second, p_plan.events_burst, v_now
+      ) - p_events,
+      0
+    ),
+    requests = coalesce(
+      logloom_private.tokens_at(
+        b.requests, b.filled_at, p_plan.requests_per_second, p_plan.requests_burst, v_now
+      ) - 1,
+      0
+    ),
+    filled_at = greatest(b.filled_at, v_now)
+  where b.tenant_id = p_tenant_id
+  returning b.* into v_bucket;
+
+  -- The function ingest learns at once that the next request would be refused.
+  if p_plan.requests_per_second is not null and v_bucket.requests < 1 then
+    v_hold := logloom_private.rate_hold(
+      'requests per second', p_plan.requests_per_second, v_bucket.requests
+    );
+  elsif p_plan.events_per_second is not null and v_bucket.events < 1 then
+    v_hold := logloom_private.rate_hold(
+      'events per second', p_plan.events_per_second, v_bucket.events
+    );
+  end if;
+  if v_hold is not null then
+    perform set_config(
+      'response.headers',
+      (current_setting('response.headers')::jsonb || jsonb_build_array(v_hold))::text,
+      true
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.take_rate(text, logloom.plans, integer) from public;
+
+comment on function logloom_private.take_rate(text, logloom.plans, integer) is
+  'Takes one request and its events from the tenant''s buckets, last in the transaction: others of '
+  'the tenant wait for its end. PT429 when a bucket is empty. Nothing where the plan has no rate.';
+
+create function logloom_private.purge_rate_buckets()
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  delete from logloom_private.rate_buckets b
+  where b.tenant_id = any(array(
+    select o.tenant_id
+    from logloom_private.rate_buckets o
+    where o.filled_at < now() - interval '1 day'
+    limit v_settings.purge_step_rows
+  ))
+    and b.filled_at < now() - interval '1 day';
+  get diagnostics v_rows = row_count;
+  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+end;
+$$;
+
+revoke all on function logloom_private.purge_rate_buckets() from public;
+
+comment on function logloom_private.purge_rate_buckets() is
+  'Forgets buckets that were not used for a day, and so are full.';

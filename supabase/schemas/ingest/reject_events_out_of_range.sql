@@ -1,0 +1,120 @@
+create function logloom_private.kept_values(p_values anyarray, p_is_kept boolean[])
+returns anyarray
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_values is null then
+    return null;
+  end if;
+  return (
+    select array_agg(e.value order by e.i)
+    from unnest(p_values, p_is_kept) with ordinality e (value, is_kept, i)
+    where e.is_kept
+  );
+end;
+$$;
+
+revoke all on function logloom_private.kept_values(anyarray, boolean[]) from public;
+
+comment on function logloom_private.kept_values(anyarray, boolean[]) is
+  'The elements whose place in the second array is true; null where none is left.';
+
+create function logloom_private.reject_events_out_of_range(
+  p_request logloom_private.ingest_request,
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_future_limit interval
+)
+returns logloom_private.ingest_request
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_ts constant timestamptz[] := p_request.p_ts;
+  v_is_kept constant boolean[] := array(
+    select e.ts is null or e.ts between p_from and p_to
+    from unnest(v_ts) with ordinality e (ts, i)
+    order by e.i
+  );
+begin
+  p_request.p_errors := (
+    select json_agg(n.error order by (n.error ->> 'index')::integer)
+    from (
+      select u.error
+      from (
+        select j.error from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
+        union all
+        select json_build_object(
+          'index', coalesce(p_request.p_positions[e.i], e.i - 1),
+          'code', 'ts_out_of_range',
+          'message', case
+            when e.ts > p_to
+              then format(
+                'ts lies more than %s ahead', logloom_private.interval_text(p_future_limit)
+              )
+            else format(
+              'ts is older than what is kept: %s days', logloom_private.retention_days(p_tenant_id)
+            )
+          end
+        )
+        from unnest(v_ts, v_is_kept) with ordinality e (ts, is_kept, i)
+        where not e.is_kept
+      ) u
+      order by (u.error ->> 'index')::integer
+      limit 100
+    ) n
+  );
+  p_request.p_rejected := coalesce(p_request.p_rejected, 0)
+    + (select count(*) from unnest(v_is_kept) e (is_kept) where not e.is_kept);
+  p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
+  p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
+  p_request.p_msg := logloom_private.kept_values(p_request.p_msg, v_is_kept);
+  p_request.p_service := logloom_private.kept_values(p_request.p_service, v_is_kept);
+  p_request.p_env := logloom_private.kept_values(p_request.p_env, v_is_kept);
+  p_request.p_req_id := logloom_private.kept_values(p_request.p_req_id, v_is_kept);
+  p_request.p_user_id := logloom_private.kept_values(p_request.p_user_id, v_is_kept);
+  p_request.p_route := logloom_private.kept_values(p_request.p_route, v_is_kept);
+  p_request.p_host := logloom_private.kept_values(p_request.p_host, v_is_kept);
+  p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
+  return p_request;
+end;
+$$;
+
+revoke all on function logloom_private.reject_events_out_of_range(
+  logloom_private.ingest_request, text, timestamptz, timestamptz, interval
+) from public;
+
+comment on function logloom_private.reject_events_out_of_range(
+  logloom_private.ingest_request, text, timestamptz, timestamptz, interval
+) is
+  'The request without the events whose ts is given and out of range: counted in p_rejected and, '
+  'of the first 100, listed in p_errors by their index in what was sent.';
+
+create function logloom_private.interval_text(p_interval interval)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_seconds constant bigint := extract(epoch from p_interval);
+begin
+  return case
+    when v_seconds % 3600 = 0 then format('%s h', v_seconds / 3600)
+    when v_seconds % 60 = 0 then format('%s min', v_seconds / 60)
+    else format('%s s', v_seconds)
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.interval_text(interval) from public;
+
+comment on function logloom_private.interval_text(interval) is
+  'An interval in words: 24 h, 90 min, 5 s.';

@@ -1,0 +1,18 @@
+create table logloom_private.idempotency_keys (
+  tenant_id text not null references logloom.tenants on delete cascade,
+  idempotency_key text not null,
+  body_digest bytea not null,
+  response json not null,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, idempotency_key)
+);
+
+create index idempotency_keys_created_at_idx on logloom_private.idempotency_keys (created_at);
+
+alter table logloom_private.idempotency_keys enable row level security;
+alter table logloom_private.idempotency_keys force row level security;
+
+comment on table logloom_private.idempotency_keys is
+  'First answers of requests with an Idempotency-Key, so that a repeat stores nothing.';
+comment on column logloom_private.idempotency_keys.response is
+  'The answer; of a request that was committed in slices an object with theirs by number.';

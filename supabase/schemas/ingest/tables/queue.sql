@@ -1,0 +1,135 @@
+-- The queue: one row (batch) a request, the events as column arrays, in slots that rotate.
+--
+-- A slot is filled, closed, moved and emptied by TRUNCATE, so that the queue leaves no dead rows
+-- behind, not even while a forgotten transaction holds an old snapshot.
+
+create sequence logloom_private.queue_batch_id as bigint;
+
+create table logloom_private.queue (
+  slot smallint not null,
+  batch_id bigint not null,
+  batch_key uuid not null,
+  tenant_id text not null,
+  key_id uuid,
+  received_at timestamptz not null,
+  events integer not null,
+  bytes integer not null,
+  ts_min timestamptz not null,
+  ts_max timestamptz not null,
+  ts timestamptz[] not null,
+  level text[],
+  msg text[],
+  service text[],
+  env text[],
+  req_id text[],
+  user_id text[],
+  route text[],
+  host text[],
+  attrs jsonb[],
+  primary key (batch_id, slot)
+)
+partition by list (slot);
+
+create index queue_tenant_id_batch_id_idx on logloom_private.queue (tenant_id, batch_id);
+
+do $$
+declare
+  v_column text;
+begin
+  foreach v_column in array array[
+    'ts', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'attrs'
+  ] loop
+    execute format(
+      'alter table logloom_private.queue alter column %I set compression lz4', v_column
+    );
+  end loop;
+  for v_slot in 0..2 loop
+    execute format(
+      'create table logloom_private.%I partition of logloom_private.queue for values in (%s)',
+      'queue_slot_' || v_slot, v_slot
+    );
+    execute format(
+      'alter table logloom_private.%I enable row level security', 'queue_slot_' || v_slot
+    );
+    execute format(
+      'alter table logloom_private.%I force row level security', 'queue_slot_' || v_slot
+    );
+  end loop;
+end;
+$$;
+
+alter table logloom_private.queue enable row level security;
+alter table logloom_private.queue force row level security;
+
+comment on table logloom_private.queue is
+  'Committed events on their way to logloom.logs: one row a request, parallel arrays of one length '
+  'or null where no event has the field. A null ts stands for received_at.';
+
+comment on column logloom_private.queue.batch_key is
+  'UUIDv7 whose last 16 bits are 0; with the event''s index in them it is the record''s id.';
+
+comment on column logloom_private.queue.bytes is 'Size of the request body.';
+
+comment on column logloom_private.queue.ts_min is
+  'Least ts of the batch; which partitions it needs.';
+
+create table logloom_private.queue_slots (
+  slot smallint primary key,
+  moved_through bigint not null default 0,
+  moved_events bigint not null default 0,
+  metered_events bigint not null default 0,
+  truncated_at timestamptz not null default now()
+);
+
+insert into logloom_private.queue_slots (slot) values (0), (1), (2);
+
+alter table logloom_private.queue_slots enable row level security;
+alter table logloom_private.queue_slots force row level security;
+
+comment on table logloom_private.queue_slots is 'How far each slot of the queue was moved.';
+
+comment on column logloom_private.queue_slots.moved_through is
+  'Every batch of the slot up to this batch_id is in logloom.logs. Written with the records.';
+
+comment on column logloom_private.queue_slots.moved_events is
+  'Events moved since the slot was emptied.';
+
+create table logloom_private.queue_marks (
+  slot smallint not null references logloom_private.queue_slots on delete restrict,
+  batch_to bigint not null,
+  received_at timestamptz not null,
+  primary key (slot, batch_to)
+);
+
+create table logloom_private.queue_pointer (
+  singleton boolean primary key default true,
+  open_slot smallint not null references logloom_private.queue_slots on delete restrict,
+  closed_slot smallint references logloom_private.queue_slots on delete restrict,
+  metered_through bigint not null default 0,
+  constraint queue_pointer_has_one_row check (singleton),
+  constraint queue_pointer_slots_differ check (open_slot <> closed_slot)
+);
+
+insert into logloom_private.queue_pointer (open_slot) values (0);
+
+create index queue_pointer_open_slot_idx on logloom_private.queue_pointer (open_slot);
+create index queue_pointer_closed_slot_idx on logloom_private.queue_pointer (closed_slot);
+
+alter table logloom_private.queue_marks enable row level security;
+alter table logloom_private.queue_marks force row level security;
+alter table logloom_private.queue_pointer enable row level security;
+alter table logloom_private.queue_pointer force row level security;
+
+comment on column logloom_private.queue_slots.metered_events is
+  'Events metered since the slot was emptied. Less moved_events: how many of them still wait.';
+
+comment on table logloom_private.queue_marks is
+  'How old the waiting batches are, without looking at them: of those metered at once, up to '
+  'batch_to, the least received_at. Kept until they are moved.';
+
+comment on table logloom_private.queue_pointer is
+  'Which slot is filled, and which one is closed and being moved.';
+
+comment on column logloom_private.queue_pointer.metered_through is
+  'Every batch up to this batch_id is counted: in logloom.usage_days, and in the slots'' '
+  'metered_events.';

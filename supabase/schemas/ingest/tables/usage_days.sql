@@ -1,0 +1,22 @@
+create table logloom.usage_days (
+  tenant_id text not null,
+  day date not null,
+  events bigint not null,
+  bytes bigint not null,
+  primary key (tenant_id, day)
+)
+-- Today's rows change with every slot: room on the page keeps that out of the index.
+with (fillfactor = 50);
+
+alter table logloom.usage_days enable row level security;
+alter table logloom.usage_days force row level security;
+
+create policy usage_days_select_tenant on logloom.usage_days
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.usage_days to authenticated, service_role;
+
+comment on table logloom.usage_days is
+  'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it '
+  'begins to move a slot of the queue; what lies behind queue_pointer.metered_through is not yet.';

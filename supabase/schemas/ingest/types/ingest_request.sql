@@ -1,0 +1,26 @@
+create type logloom_private.ingest_request as (
+  p_tenant_id text,
+  p_key_digest text,
+  p_idempotency_key text,
+  p_body_digest text,
+  p_bytes integer,
+  p_positions integer[],
+  p_rejected integer,
+  p_errors json,
+  p_ts timestamptz[],
+  p_level text[],
+  p_msg text[],
+  p_service text[],
+  p_env text[],
+  p_req_id text[],
+  p_user_id text[],
+  p_route text[],
+  p_host text[],
+  p_attrs jsonb[],
+  p_slice integer,
+  p_claims jsonb
+);
+
+comment on type logloom_private.ingest_request is
+  'One request of ingest: the parameters of public.ingest_logs, which says what they are. Its '
+  'events are parallel arrays, p_ts of full length. Always filled by name.';

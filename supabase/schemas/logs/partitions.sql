@@ -1,0 +1,177 @@
+create function logloom_private.partition_name(p_day date)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return to_char(p_day, '"logs_"YYYY_MM_DD');
+end;
+$$;
+
+revoke all on function logloom_private.partition_name(date) from public;
+
+comment on function logloom_private.partition_name(date) is 'logs_YYYY_MM_DD.';
+
+create function logloom_private.partition_exists(p_day date)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return exists (
+    select
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+      and c.relname = logloom_private.partition_name(p_day)
+      and not i.inhdetachpending
+  );
+end;
+$$;
+
+revoke all on function logloom_private.partition_exists(date) from public;
+
+comment on function logloom_private.partition_exists(date) is
+  'Whether the day''s partition is attached.';
+
+create function logloom_private.lock_partitions()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+end;
+$$;
+
+revoke all on function logloom_private.lock_partitions() from public;
+
+comment on function logloom_private.lock_partitions() is
+  'Held to the end of the transaction: one at a time makes, renames or drops partitions.';
+
+create function logloom_private.create_partition(p_day date)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set timezone = 'UTC'
+as $$
+declare
+  v_name constant text := logloom_private.partition_name(p_day);
+begin
+  perform logloom_private.lock_partitions();
+  if logloom_private.partition_exists(p_day) then
+    return;
+  end if;
+  -- Made beside the parent and attached: "partition of" would wait for every reader of the parent.
+  execute format('create table logloom.%I (like logloom.logs including all)', v_name);
+  execute format('alter table logloom.%I enable row level security', v_name);
+  execute format('alter table logloom.%I force row level security', v_name);
+  execute format(
+    'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+    v_name,
+    p_day::timestamp at time zone 'UTC',
+    (p_day + 1)::timestamp at time zone 'UTC'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.create_partition(date) from public;
+
+comment on function logloom_private.create_partition(date) is
+  'Makes the day''s partition unless it exists.';
+
+create function logloom_private.adopt_partitions()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set timezone = 'UTC'
+as $$
+declare
+  v_partition record;
+begin
+  for v_partition in
+    select
+      c.relname as name,
+      logloom_private.partition_name(
+        substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''(\d+-\d\d-\d\d)')::date
+      ) as day_name
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+  loop
+    if v_partition.name <> v_partition.day_name then
+      execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
+      execute format('alter table logloom.%I enable row level security', v_partition.day_name);
+      execute format('alter table logloom.%I force row level security', v_partition.day_name);
+    end if;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.adopt_partitions() from public;
+
+comment on function logloom_private.adopt_partitions() is
+  'Gives partitions made by pg_partman their names and row-level security. Bounds come from the '
+  'catalog, so pg_partman goes on working after the rename.';
+
+create function logloom_private.maintain_partitions()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set timezone = 'UTC'
+as $$
+declare
+  v_days_ahead constant integer := (select s.partition_days_ahead from logloom_private.settings s);
+begin
+  perform logloom_private.lock_partitions();
+  update partman.part_config c
+  set premake = v_days_ahead
+  where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
+  -- Leaves the search_path of the session changed: nothing else belongs in the session of the job.
+  perform partman.run_maintenance('logloom.logs');
+  perform logloom_private.adopt_partitions();
+  -- pg_partman extends the newest partition; a day that went missing it does not bring back.
+  perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
+  from generate_series(0, v_days_ahead) i;
+end;
+$$;
+
+revoke all on function logloom_private.maintain_partitions() from public;
+
+comment on function logloom_private.maintain_partitions() is
+  'Today''s partition and those of the coming days exist afterwards.';
+
+create function logloom_private.partition_days()
+returns date[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array(
+    select to_date(c.relname, '"logs_"YYYY_MM_DD') as day
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+    order by 1
+  );
+end;
+$$;
+
+revoke all on function logloom_private.partition_days() from public;
+
+comment on function logloom_private.partition_days() is
+  'The days that have a partition, oldest first.';

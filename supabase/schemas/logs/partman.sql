@@ -1,0 +1,39 @@
+create function logloom_private.manage_partitions()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if not exists (
+    select from partman.part_config c where c.parent_table = 'logloom.logs'
+  ) then
+    -- No default partition: a row in it would stop maintenance, and its check would wait for
+    -- readers.
+    perform partman.create_parent(
+      p_parent_table := 'logloom.logs',
+      p_control := 'ts',
+      p_interval := '1 day',
+      p_premake := (select s.partition_days_ahead from logloom_private.settings s),
+      -- After the days that a restored table has; null where it has none.
+      p_start_partition := (
+        select (max(d.day) + 1)::text from unnest(logloom_private.partition_days()) d (day)
+      ),
+      p_default_table := false
+    );
+  end if;
+  update partman.part_config
+  set infinite_time_partitions = true
+  where parent_table = 'logloom.logs';
+end;
+$$;
+
+revoke all on function logloom_private.manage_partitions() from public;
+
+comment on function logloom_private.manage_partitions() is
+  'Gives logloom.logs to pg_partman, unless it has it.';
+
+select logloom_private.manage_partitions();
+
+select logloom_private.maintain_partitions();

@@ -1,0 +1,34 @@
+create table logloom_private.log_counts (
+  minute timestamptz not null,
+  events bigint not null,
+  is_other boolean not null default false,
+  is_delta boolean not null default true,
+  tenant_id text not null,
+  level text,
+  service text,
+  count_id bigint generated always as identity,
+  primary key (tenant_id, minute, count_id)
+);
+
+create index log_counts_other_idx on logloom_private.log_counts (tenant_id, minute) where is_other;
+create index log_counts_delta_idx on logloom_private.log_counts (minute) where is_delta;
+
+alter table logloom_private.log_counts enable row level security;
+alter table logloom_private.log_counts force row level security;
+
+comment on table logloom_private.log_counts is
+  'Records by tenant, minute of ts, service and level: the sum of events over the rows of a key. '
+  'Kept by the statements that change records (added_records_sql, removed_records_sql); summed up '
+  'by logloom_private.compact_log_counts().';
+
+comment on column logloom_private.log_counts.events is
+  'How many; negative where records were deleted. Only the sum over a key means anything.';
+
+comment on column logloom_private.log_counts.is_other is
+  'Services beyond count_services_max, counted together: service is null and says nothing. Where '
+  'a minute has such a row, no service of that minute can be told from the counts.';
+
+comment on column logloom_private.log_counts.count_id is
+  'Makes the key unique: several rows may count for one minute.';
+
+comment on column logloom_private.log_counts.is_delta is 'Was added since the last summing up.';

@@ -1,0 +1,49 @@
+-- A channel has a line in each of these, a value in notifications_channel_is_known and in
+-- alert_rules_destinations_are_known, and a way to deliver in functions/notify/channels.ts.
+
+create function logloom_private.channel_address(p_channel text, p_config jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- A channel that is not named here is an error, never somebody else's address.
+  case p_channel
+    when 'email' then return p_config ->> 'email';
+    when 'webhook' then return p_config ->> 'webhook_url';
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.channel_address(text, jsonb) from public;
+
+comment on function logloom_private.channel_address(text, jsonb) is
+  'The address of a channel in a rule''s notification_config, or null.';
+
+create function logloom_private.channel_is_enabled(
+  p_channel text,
+  p_preferences public.logloom_notification_preferences
+)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  case p_channel
+    when 'email' then return p_preferences.email_enabled;
+    when 'webhook' then return p_preferences.webhook_enabled;
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.channel_is_enabled(
+  text, public.logloom_notification_preferences
+) from public;
+
+comment on function logloom_private.channel_is_enabled(
+  text, public.logloom_notification_preferences
+) is 'Whether the tenant wants to hear by a channel at all.';

@@ -1,0 +1,135 @@
+-- ISO 8601 in UTC, whatever the session's time zone is.
+create function logloom_private.iso_time(p_at timestamptz)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+end;
+$$;
+
+revoke all on function logloom_private.iso_time(timestamptz) from public;
+
+comment on function logloom_private.iso_time(timestamptz) is 'An instant as ISO 8601 in UTC.';
+
+-- What a receiver is told. The text is kept, so that every attempt sends and signs the same bytes.
+create function logloom_private.notification_body(
+  p_type text,
+  p_rule logloom.alert_rules,
+  p_alert logloom.alert_history
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'type', p_type,
+    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
+    'data', json_build_object(
+      'alert_id', p_alert.alert_id,
+      'rule_id', p_rule.rule_id,
+      'tenant_id', p_rule.tenant_id,
+      'name', p_rule.name,
+      'description', p_rule.description,
+      'query_dsl', p_rule.query_dsl,
+      'value', p_alert.value,
+      'group', p_alert."group",
+      'comparison', p_rule.comparison,
+      'threshold', p_alert.threshold,
+      'window_minutes', p_rule.window_minutes,
+      'window_start', logloom_private.iso_time(p_alert.window_start),
+      'window_end', logloom_private.iso_time(p_alert.window_end),
+      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
+    )
+  )::text;
+end;
+$$;
+
+revoke all on function logloom_private.notification_body(
+  text, logloom.alert_rules, logloom.alert_history
+) from public;
+
+comment on function logloom_private.notification_body(
+  text, logloom.alert_rules, logloom.alert_history
+) is
+  'The JSON that a webhook carries, of type alert.triggered or alert.test.';
+
+create function logloom_private.enqueue_notifications(
+  p_rule logloom.alert_rules,
+  p_alert_id uuid,
+  p_body text
+)
+returns setof logloom_private.notifications
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_preferences public.logloom_notification_preferences;
+begin
+  v_preferences := (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences;
+  if 'webhook' = any(p_rule.notification_destinations) then
+    insert into logloom_private.webhook_secrets (rule_id, secret)
+    values (p_rule.rule_id, logloom_private.new_webhook_secret())
+    on conflict (rule_id) do nothing;
+  end if;
+  return query
+  insert into logloom_private.notifications (
+    tenant_id, rule_id, alert_id, channel, address, body, expires_at
+  )
+  select
+    p_rule.tenant_id, p_rule.rule_id, p_alert_id, d.channel,
+    logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
+    now() + s.notification_lifetime
+  from logloom_private.settings s
+  cross join unnest(p_rule.notification_destinations) d (channel)
+  where logloom_private.channel_is_enabled(d.channel, v_preferences)
+    and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
+  returning *;
+end;
+$$;
+
+revoke all on function logloom_private.enqueue_notifications(logloom.alert_rules, uuid, text)
+from public;
+
+comment on function logloom_private.enqueue_notifications(logloom.alert_rules, uuid, text) is
+  'One notification for each destination of the rule that the tenant''s preferences allow.';
+
+create function logloom_private.enqueue_alert_notifications()
+returns trigger
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_rule logloom.alert_rules;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
+  if found then
+    perform logloom_private.enqueue_notifications(
+      v_rule, new.alert_id, logloom_private.notification_body('alert.triggered', v_rule, new)
+    );
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.enqueue_alert_notifications() from public;
+
+comment on function logloom_private.enqueue_alert_notifications() is
+  'The notifications of an alert, in the transaction that fires it.';
+
+-- An entry that says that it was notified of is put back, not fired.
+create trigger alert_history_enqueues_notifications
+after insert on logloom.alert_history
+for each row when (new.notification_sent_at is null)
+execute function logloom_private.enqueue_alert_notifications();

@@ -1,0 +1,28 @@
+create function logloom_private.purge_notifications()
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  delete from logloom_private.notifications n
+  where n.notification_id = any(array(
+    select o.notification_id
+    from logloom_private.notifications o
+    where o.status <> 'pending'
+      and o.settled_at < now() - v_settings.notification_history_lifetime
+    limit v_settings.purge_step_rows
+  ));
+  get diagnostics v_rows = row_count;
+  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+end;
+$$;
+
+revoke all on function logloom_private.purge_notifications() from public;
+
+comment on function logloom_private.purge_notifications() is 'Deletes what ended long ago.';

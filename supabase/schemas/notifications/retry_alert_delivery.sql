@@ -1,0 +1,77 @@
+create function logloom_private.put_back_delivery(p_delivery_id uuid)
+returns public.logloom_alert_delivery
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role writes to the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_notification logloom_private.notifications;
+begin
+  select n.* into v_notification
+  from logloom_private.notifications n
+  where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
+  for update;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = 'Delivery not found',
+      hint = 'Send a delivery_id of list_alert_deliveries.';
+  end if;
+  if v_notification.status = 'delivered' then
+    raise sqlstate 'PT400' using
+      message = 'The delivery arrived already',
+      hint = 'test_alert_rule sends another notification.';
+  end if;
+  -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
+  update logloom_private.notifications n
+  set status = 'pending',
+    settled_at = null,
+    next_attempt_at = case when n.claim_id is null then now() else n.next_attempt_at end,
+    expires_at = now() + (select s.notification_lifetime from logloom_private.settings s),
+    address = coalesce(
+      (
+        select logloom_private.channel_address(n.channel, r.notification_config)
+        from logloom.alert_rules r
+        where r.rule_id = n.rule_id
+      ),
+      n.address
+    )
+  where n.notification_id = p_delivery_id
+  returning n.* into v_notification;
+  return logloom_private.delivery(v_notification);
+end;
+$$;
+
+revoke all on function logloom_private.put_back_delivery(uuid) from public;
+
+grant execute on function logloom_private.put_back_delivery(uuid)
+to authenticated, service_role;
+
+comment on function logloom_private.put_back_delivery(uuid) is
+  'Makes a delivery of the tenant due again, at the rule''s present address.';
+
+create function public.retry_alert_delivery(p_delivery_id uuid default null)
+returns public.logloom_alert_delivery
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
+  return logloom_private.put_back_delivery(p_delivery_id);
+end;
+$$;
+
+revoke all on function public.retry_alert_delivery(uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.retry_alert_delivery(uuid)
+to authenticated, service_role;
+
+comment on function public.retry_alert_delivery(uuid) is
+  'Tries a delivery that failed again, now and for another 24 h, at the rule''s present address. '
+  'Errors: PT400, PT401, PT404.';

@@ -1,0 +1,89 @@
+create type public.logloom_webhook_secret as (
+  rule_id uuid,
+  secret text,
+  previous_valid_until timestamptz
+);
+
+comment on type public.logloom_webhook_secret is
+  'A rule''s new secret, told once, and until when the one before signs, too.';
+
+-- The outbox
+
+create function logloom_private.new_webhook_secret()
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
+end;
+$$;
+
+revoke all on function logloom_private.new_webhook_secret() from public;
+
+comment on function logloom_private.new_webhook_secret() is
+  'A secret in the form of Standard Webhooks.';
+
+create function logloom_private.replace_webhook_secret(p_rule_id uuid)
+returns public.logloom_webhook_secret
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role reaches the secrets
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_result public.logloom_webhook_secret;
+begin
+  perform from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  insert into logloom_private.webhook_secrets as w (rule_id, secret)
+  values (p_rule_id, logloom_private.new_webhook_secret())
+  on conflict (rule_id) do update
+  set previous_secret = w.secret,
+    previous_valid_until = now() + (select s.webhook_secret_overlap
+      from logloom_private.settings s),
+    secret = excluded.secret
+  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
+  return v_result;
+end;
+$$;
+
+revoke all on function logloom_private.replace_webhook_secret(uuid) from public;
+
+grant execute on function logloom_private.replace_webhook_secret(uuid)
+to authenticated, service_role;
+
+comment on function logloom_private.replace_webhook_secret(uuid) is
+  'A new secret for a rule of the tenant; the one before is valid for a while.';
+
+create function public.rotate_webhook_secret(p_rule_id uuid default null)
+returns public.logloom_webhook_secret
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  return logloom_private.replace_webhook_secret(p_rule_id);
+end;
+$$;
+
+revoke all on function public.rotate_webhook_secret(uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.rotate_webhook_secret(uuid)
+to authenticated, service_role;
+
+comment on function public.rotate_webhook_secret(uuid) is
+  'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '
+  'signed with both. Errors: PT400, PT401, PT404.';

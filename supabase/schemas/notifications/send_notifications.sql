@@ -1,0 +1,52 @@
+-- What wakes the edge function. pg_net does not wait for the answer; http, where it is missing,
+-- does, and the function answers at once.
+create function logloom_private.send_notifications()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_endpoint logloom_private.notify_endpoint;
+  v_pg_net constant regprocedure :=
+    to_regprocedure('net.http_post(text,jsonb,jsonb,jsonb,integer)');
+  v_status integer;
+begin
+  if not exists (
+    select from logloom_private.notifications n
+    where n.status = 'pending' and n.next_attempt_at <= now()
+  ) then
+    return;
+  end if;
+  select e.* into v_endpoint from logloom_private.notify_endpoint e;
+  if v_endpoint.url is null or v_endpoint.secret is null then
+    raise exception 'logloom_private.notify_endpoint has no url or no secret';
+  end if;
+  if v_pg_net is not null then
+    execute 'select ' || v_pg_net::regproc || '(url := $1, body := ''{}'', headers := $2)'
+    using v_endpoint.url,
+      jsonb_build_object(
+        'Content-Type', 'application/json', 'X-Logloom-Notify-Secret', v_endpoint.secret
+      );
+    return;
+  end if;
+  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '3000');
+  select r.status into v_status
+  from extensions.http(
+    row(
+      'POST', v_endpoint.url,
+      array[extensions.http_header('X-Logloom-Notify-Secret', v_endpoint.secret)],
+      'application/json', '{}'
+    )::extensions.http_request
+  ) r;
+  if v_status <> 202 then
+    raise exception 'the function notify answered %', v_status;
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.send_notifications() from public;
+
+comment on function logloom_private.send_notifications() is
+  'Wakes the edge function notify when something is due.';

@@ -1,0 +1,155 @@
+create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_seconds double precision;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
+  v_seconds := extract(epoch from v_settings.notification_retry_base)
+    * power(v_settings.notification_retry_factor, least(p_attempts - 1, 30));
+  v_seconds := least(v_seconds, extract(epoch from v_settings.notification_retry_max))
+    * (0.8 + 0.4 * random());
+  return greatest(
+    make_interval(secs => v_seconds),
+    least(make_interval(secs => coalesce(p_retry_after, 0)), v_settings.notification_retry_max)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.retry_delay(integer, integer) from public;
+
+comment on function logloom_private.retry_delay(integer, integer) is
+  'How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.';
+
+create function logloom_private.settle_claim(
+  p_notification_id uuid,
+  p_claim_id uuid,
+  p_outcome text,
+  p_status integer,
+  p_error text,
+  p_retry_after integer
+)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role writes to the outbox
+declare
+  v_notification logloom_private.notifications;
+  v_next_attempt_at timestamptz;
+  v_error constant text := left(p_error, 500);
+begin
+  select n.* into v_notification
+  from logloom_private.notifications n
+  where n.notification_id = p_notification_id
+  for update;
+  -- That it arrived holds whoever says so; that it did not only while nobody else tries.
+  if not found
+    or v_notification.status <> 'pending'
+    or (p_outcome <> 'delivered' and v_notification.claim_id is distinct from p_claim_id)
+  then
+    return;
+  end if;
+
+  if p_outcome = 'retry' then
+    v_next_attempt_at := now() + logloom_private.retry_delay(
+      v_notification.attempts, p_retry_after
+    );
+    if v_next_attempt_at < v_notification.expires_at then
+      update logloom_private.notifications n
+      set claim_id = null,
+        next_attempt_at = v_next_attempt_at,
+        last_status = p_status,
+        last_error = v_error
+      where n.notification_id = p_notification_id;
+      return;
+    end if;
+  end if;
+
+  update logloom_private.notifications n
+  set claim_id = null,
+    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
+    settled_at = now(),
+    last_status = p_status,
+    last_error = v_error
+  where n.notification_id = p_notification_id;
+  update logloom.alert_history h
+  set
+    notification_sent_at = case p_outcome
+      when 'delivered' then coalesce(h.notification_sent_at, now())
+      else h.notification_sent_at
+    end,
+    notification_channels = case
+      when p_outcome <> 'delivered' or v_notification.channel = any(h.notification_channels)
+        then h.notification_channels
+      else h.notification_channels || v_notification.channel
+    end,
+    notification_error = case p_outcome
+      when 'delivered' then h.notification_error
+      else v_notification.channel || ': ' || coalesce(v_error, 'not delivered')
+    end
+  where h.alert_id = v_notification.alert_id;
+end;
+$$;
+
+revoke all on function logloom_private.settle_claim(
+  uuid, uuid, text, integer, text, integer
+) from public;
+
+grant execute on function logloom_private.settle_claim(
+  uuid, uuid, text, integer, text, integer
+) to service_role;
+
+comment on function logloom_private.settle_claim(uuid, uuid, text, integer, text, integer) is
+  'Notes what came of a claim, and when the next attempt is due.';
+
+create function public.settle_notification(
+  p_notification_id uuid default null,
+  p_claim_id uuid default null,
+  p_outcome text default null,
+  p_status integer default null,
+  p_error text default null,
+  p_retry_after integer default null
+)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.require_parameter('p_notification_id', p_notification_id is null);
+  perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
+  perform logloom_private.require_parameter('p_outcome', p_outcome is null);
+  if p_outcome not in ('delivered', 'retry', 'failed') then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_outcome: one of delivered, retry, failed',
+      hint = 'retry is tried again later, failed is not.';
+  end if;
+  perform logloom_private.settle_claim(
+    p_notification_id, p_claim_id, p_outcome, p_status, p_error, p_retry_after
+  );
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+revoke all on function public.settle_notification(
+  uuid, uuid, text, integer, text, integer
+) from public, anon, authenticated, service_role;
+
+grant execute on function public.settle_notification(
+  uuid, uuid, text, integer, text, integer
+) to service_role;
+
+comment on function public.settle_notification(uuid, uuid, text, integer, text, integer) is
+  'What the edge function notify calls after an attempt. p_outcome: delivered; retry, which is '
+  'tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is '
+  'given up. p_status: HTTP or SMTP status. Errors: PT400.';

@@ -1,0 +1,45 @@
+create table logloom_private.notifications (
+  notification_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  rule_id uuid not null,
+  alert_id uuid references logloom.alert_history on delete cascade,
+  channel text not null,
+  address text not null,
+  body text not null,
+  status text not null default 'pending',
+  attempts integer not null default 0,
+  created_at timestamptz not null default now(),
+  next_attempt_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  claim_id uuid,
+  last_attempt_at timestamptz,
+  last_status integer,
+  last_error text,
+  settled_at timestamptz,
+  constraint notifications_channel_is_known check (channel in ('email', 'webhook')),
+  constraint notifications_status_is_known check (status in ('pending', 'delivered', 'failed')),
+  constraint notifications_settlement_is_whole check ((status = 'pending') = (settled_at is null))
+);
+
+create index notifications_next_attempt_at_idx
+on logloom_private.notifications (next_attempt_at) where status = 'pending';
+
+create index notifications_settled_at_idx
+on logloom_private.notifications (settled_at) where status <> 'pending';
+
+create index notifications_alert_id_idx on logloom_private.notifications (alert_id);
+
+create index notifications_tenant_id_rule_id_created_at_idx
+on logloom_private.notifications (tenant_id, rule_id, created_at desc, notification_id desc);
+
+alter table logloom_private.notifications enable row level security;
+alter table logloom_private.notifications force row level security;
+
+comment on table logloom_private.notifications is
+  'The outbox: one row for an alert and a destination, or for a test, which has no alert.';
+
+comment on column logloom_private.notifications.notification_id is
+  'The webhook''s id, in every attempt.';
+
+comment on column logloom_private.notifications.next_attempt_at is
+  'When it is due. Of one that is claimed: when the claim has lapsed.';

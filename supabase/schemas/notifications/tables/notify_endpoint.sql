@@ -1,0 +1,14 @@
+create table logloom_private.notify_endpoint (
+  singleton boolean primary key default true,
+  url text,
+  secret text,
+  constraint notify_endpoint_has_one_row check (singleton)
+);
+
+insert into logloom_private.notify_endpoint default values;
+
+alter table logloom_private.notify_endpoint enable row level security;
+alter table logloom_private.notify_endpoint force row level security;
+
+comment on table logloom_private.notify_endpoint is
+  'Where the edge function notify is, and the secret that it knows its caller by.';

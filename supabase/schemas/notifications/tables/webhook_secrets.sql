@@ -1,0 +1,13 @@
+-- No foreign key to the rule's tenant: the rule has it.
+create table logloom_private.webhook_secrets (
+  rule_id uuid primary key references logloom.alert_rules on delete cascade,
+  secret text not null,
+  previous_secret text,
+  previous_valid_until timestamptz
+);
+
+alter table logloom_private.webhook_secrets enable row level security;
+alter table logloom_private.webhook_secrets force row level security;
+
+comment on table logloom_private.webhook_secrets is
+  'What a rule''s webhooks are signed with. The previous secret signs, too, until it lapses.';

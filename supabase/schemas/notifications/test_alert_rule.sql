@@ -1,0 +1,81 @@
+create function logloom_private.enqueue_rule_test(p_rule_id uuid)
+returns setof public.logloom_alert_delivery
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role writes to the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_rule logloom.alert_rules;
+  v_sample logloom.alert_history;
+begin
+  select r.* into v_rule
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  if exists (
+    select
+    from logloom_private.notifications n
+    cross join logloom_private.settings s
+    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.alert_id is null
+      and n.created_at > now() - s.notification_test_interval
+  ) then
+    raise sqlstate 'PT429' using
+      message = 'This alert rule was tested a moment ago',
+      hint = 'Wait a few seconds.';
+  end if;
+  v_sample.triggered_at := now();
+  v_sample.window_end := logloom_private.whole_minute(now());
+  v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);
+  v_sample.value := v_rule.threshold;
+  v_sample.threshold := v_rule.threshold;
+  return query
+  select d.*
+  from logloom_private.enqueue_notifications(
+    v_rule, null, logloom_private.notification_body('alert.test', v_rule, v_sample)
+  ) n
+  cross join lateral logloom_private.delivery(n) d;
+  if not found then
+    raise sqlstate 'PT400' using
+      message = 'The alert rule has no destination that notifications may go to',
+      hint = 'Set notification_destinations, and see notification_preferences of the tenant.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.enqueue_rule_test(uuid) from public;
+
+grant execute on function logloom_private.enqueue_rule_test(uuid)
+to authenticated, service_role;
+
+comment on function logloom_private.enqueue_rule_test(uuid) is
+  'A test notification for each destination of a rule of the tenant.';
+
+create function public.test_alert_rule(p_rule_id uuid default null)
+returns setof public.logloom_alert_delivery
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
+end;
+$$;
+
+revoke all on function public.test_alert_rule(uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.test_alert_rule(uuid)
+to authenticated, service_role;
+
+comment on function public.test_alert_rule(uuid) is
+  'Sends a notification that is marked as a test to each destination and returns the deliveries. '
+  'Errors: PT400, PT401, PT404, PT429.';

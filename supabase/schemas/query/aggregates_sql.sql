@@ -1,0 +1,57 @@
+-- The generator: aggregates and the fields to group by.
+
+-- The expression that a field is grouped or counted by: a column, or the text of an attribute.
+create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return '(' || logloom_private.query_value_sql(p_field, p_alias)
+    || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
+end;
+$$;
+
+revoke all on function logloom_private.query_group_sql(jsonb, text) from public;
+
+-- An aggregate as an expression of type double precision; for rate the count. Times are seconds
+-- since 1970.
+create function logloom_private.query_aggregate_sql(p_aggregate jsonb, p_alias text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_kind constant text := p_aggregate ->> 'kind';
+  v_number text;
+begin
+  if v_kind in ('count', 'rate') then
+    return 'count(*)::double precision';
+  elsif v_kind = 'count_distinct' then
+    return 'count(distinct '
+      || logloom_private.query_group_sql(p_aggregate -> 'field', p_alias)
+      || ')::double precision';
+  elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
+    return format(
+      'extract(epoch from %s(%s))::double precision',
+      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias)
+    );
+  end if;
+  v_number := 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')';
+  return case v_kind
+    when 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
+    when 'avg' then 'logloom_private.finite_double(avg(' || v_number || '))'
+    when 'min' then 'logloom_private.finite_double(min(' || v_number || '))'
+    when 'max' then 'logloom_private.finite_double(max(' || v_number || '))'
+    else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
+      || ') within group (order by logloom_private.finite_double(' || v_number || ')))'
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.query_aggregate_sql(jsonb, text) from public;

@@ -1,0 +1,176 @@
+-- The checker of comparisons and ranges.
+
+create function logloom_private.query_check_range_of_times(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_lower logloom_private.query_span;
+  v_upper logloom_private.query_span;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_time(
+      p_range.lower_token, p_range.lower_position, p_state."now"
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_time(
+      p_range.upper_token, p_range.upper_position, p_state."now"
+    );
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field,
+    case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
+    case when p_range.upper_open then v_upper.starts else v_upper.ends end, v_upper.names_now
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_check_range_of_times(
+  logloom_private.query_state, jsonb, logloom_private.query_range
+) from public;
+
+create function logloom_private.query_check_range_of_levels(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_levels constant text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer := 1;
+  v_to integer := 4;
+begin
+  if p_range.lower_token is not null then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_to := array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+  end if;
+  p_state.node := case when v_from > v_to then '{"type": "none"}'::jsonb
+    else logloom_private.query_leaf(
+      p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
+    ) end;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_range_of_levels(
+  logloom_private.query_state, jsonb, logloom_private.query_range
+) from public;
+
+create function logloom_private.query_check_range_of_numbers(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_lower jsonb;
+  v_upper jsonb;
+  v_unit text;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_number(p_range.lower_token, p_range.lower_position);
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_number(p_range.upper_token, p_range.upper_position);
+  end if;
+  if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
+    and v_lower is not null and v_upper is not null
+  then
+    perform logloom_private.query_refuse(
+      p_range.upper_position,
+      'The bounds of a range have different units',
+      'Write two numbers, two durations or two sizes.'
+    );
+  end if;
+  v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
+    'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open
+  ) || case when v_unit is null then '{}'::jsonb else jsonb_build_object('unit', v_unit) end);
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_range_of_numbers(
+  logloom_private.query_state, jsonb, logloom_private.query_range
+) from public;
+
+create function logloom_private.query_check_range(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name constant text := p_field ->> 'field';
+begin
+  if v_name in ('msg', 'id', 'any') then
+    perform logloom_private.query_refuse(
+      coalesce(p_range.lower_position, p_range.upper_position),
+      format('%s cannot be compared', v_name),
+      case v_name when 'id' then 'id takes a whole UUID, or * for any.'
+        else format('Search %s for a text, a "quoted phrase" or a ~"regex".', v_name) end
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
+    perform logloom_private.query_refuse(
+      p_range.lower_position,
+      'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.'
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
+    perform logloom_private.query_refuse(
+      p_range.upper_position,
+      'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.'
+    );
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    return logloom_private.query_check_range_of_levels(p_state, p_field, p_range);
+  elsif v_name = 'attrs' then
+    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+    'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+  ));
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_range(
+  logloom_private.query_state, jsonb, logloom_private.query_range
+) from public;

@@ -1,0 +1,336 @@
+-- The checker: what a field may be asked. Each function answers the state with the leaf as node.
+
+create function logloom_private.query_refuse_any(p_position integer)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.query_refuse(
+    p_position,
+    'any takes a text only',
+    'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_refuse_any(integer) from public;
+
+-- A span of time. Bounds that move with now also say how far from it they are, in microseconds.
+create function logloom_private.query_check_within(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_from timestamptz,
+  p_from_moves boolean,
+  p_to timestamptz,
+  p_to_moves boolean
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_moves constant boolean := coalesce(p_from_moves, false) or coalesce(p_to_moves, false);
+begin
+  p_state.names_now := p_state.names_now or v_moves;
+  if p_from >= p_to and not v_moves then
+    p_state.node := '{"type": "none"}';
+    return p_state;
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'within',
+    'from', to_char(p_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'to', to_char(p_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+  ));
+  if p_from_moves then
+    p_state.node := p_state.node || jsonb_build_object(
+      'from_shift', (extract(epoch from p_from - p_state."now") * 1000000)::bigint
+    );
+  end if;
+  if p_to_moves then
+    p_state.node := p_state.node || jsonb_build_object(
+      'to_shift', (extract(epoch from p_to - p_state."now") * 1000000)::bigint
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_within(
+  logloom_private.query_state, jsonb, timestamptz, boolean, timestamptz, boolean
+) from public;
+
+create function logloom_private.query_check_time(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_span logloom_private.query_span;
+  v_now timestamptz;
+begin
+  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
+  if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
+    -- ts:-15m, the last 15 minutes; ts:+15m, the next.
+    v_now := p_state."now";
+    v_span.starts := least(v_span.starts, v_now);
+    v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field, v_span.starts, v_span.names_now, v_span.ends, v_span.names_now
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_check_time(
+  logloom_private.query_state, jsonb, text, integer
+) from public;
+
+-- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
+create function logloom_private.query_network(p_token text, p_position integer)
+returns inet
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if left(p_token, 1) = '"' then
+    return null;
+  elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
+    if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
+      perform logloom_private.query_refuse(
+        p_position,
+        'Not a network: ' || logloom_private.query_excerpt(p_token),
+        'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.'
+      );
+    end if;
+    return network(p_token::inet);
+  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$'
+    and pg_input_is_valid(p_token, 'inet')
+  then
+    return network(p_token::inet);
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.query_network(text, integer) from public;
+
+-- A text inside a text, in either letter case: for msg and any.
+create function logloom_private.query_check_contains(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'contains',
+    'pattern', '%' || logloom_private.query_like(lower(p_token collate pg_c_utf8)) || '%'
+  ));
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_contains(
+  logloom_private.query_state, jsonb, text, integer
+) from public;
+
+-- A word or a quoted text that stands for itself.
+create function logloom_private.query_check_term(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name constant text := p_field ->> 'field';
+  v_network inet;
+begin
+  if p_token = '*' and v_name = 'any' then
+    perform logloom_private.query_refuse_any(p_position);
+  elsif p_token = '*' then
+    p_state.node := logloom_private.query_leaf(p_field, '{"test": "exists"}');
+    return p_state;
+  elsif v_name in ('msg', 'any') then
+    if p_token = '""' and v_name = 'any' then
+      perform logloom_private.query_refuse_any(p_position);
+    end if;
+    return logloom_private.query_check_contains(p_state, p_field, p_token, p_position);
+  elsif v_name in ('level', 'id') then
+    return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
+  elsif logloom_private.query_has_wildcard(p_token) then
+    p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+    p_state.node := logloom_private.query_leaf(
+      p_field, jsonb_build_object('test', 'like', 'pattern', logloom_private.query_like(p_token))
+    );
+    return p_state;
+  elsif v_name in ('attrs', 'host') then
+    v_network := logloom_private.query_network(p_token, p_position);
+    if v_network is not null then
+      p_state.node := logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'network', 'network', v_network::text)
+      );
+      return p_state;
+    end if;
+  end if;
+  return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+end;
+$$;
+
+revoke all on function logloom_private.query_check_term(
+  logloom_private.query_state, jsonb, text, integer
+) from public;
+
+-- field:=value, and what is exact without the sign.
+create function logloom_private.query_check_exact(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_text text := logloom_private.query_text(p_token);
+begin
+  case p_field ->> 'field'
+    when 'ts', 'received_at' then
+      return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
+    when 'level' then
+      v_text := logloom_private.query_require_level(p_token, p_position);
+    when 'id' then
+      v_text := lower(v_text);
+      if v_text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
+        perform logloom_private.query_refuse(
+          p_position,
+          'Not a UUID: ' || logloom_private.query_excerpt(logloom_private.query_text(p_token)),
+          'id takes a whole UUID, or * for any.'
+        );
+      end if;
+    else
+  end case;
+  p_state.node := logloom_private.query_leaf(
+    p_field, jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_text))
+  );
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_exact(
+  logloom_private.query_state, jsonb, text, integer
+) from public;
+
+-- field:i=value and field:w=word.
+create function logloom_private.query_check_folded(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_sign text,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
+begin
+  if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.query_refuse(
+      p_position,
+      format('%s takes no %s', p_field ->> 'field', p_sign),
+      format('Write %s:value. %s is for texts.', p_field ->> 'field', p_sign)
+    );
+  elsif p_sign = 'i=' then
+    p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+      'test', 'equal', 'values', jsonb_build_array(v_text), 'fold', true
+    ));
+    return p_state;
+  elsif v_text = '' then
+    perform logloom_private.query_refuse(
+      p_position, 'A word to look for is empty', 'Write msg:w=error or msg:w="out of memory".'
+    );
+  end if;
+  p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'word',
+    'pattern', '%' || logloom_private.query_like_text(v_text) || '%',
+    'regex', '(?:^|\W)' || regexp_replace(v_text, '([!-/:-@[-`{-~])', '\\\1', 'g') || '(?:$|\W)'
+  ));
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_folded(
+  logloom_private.query_state, jsonb, text, text, integer
+) from public;
+
+create function logloom_private.query_check_regex(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_regex jsonb;
+begin
+  if (p_field ->> 'field') in ('ts', 'received_at', 'id') then
+    perform logloom_private.query_refuse(
+      p_position,
+      format('%s takes no regular expression', p_field ->> 'field'),
+      case p_field ->> 'field' when 'id' then 'id takes a whole UUID, or * for any.'
+        else 'Write a time or a range of times, such as ts:>now-15m.' end
+    );
+  end if;
+  v_regex := logloom_private.query_regex(p_token, p_position);
+  p_state := logloom_private.query_spend(p_state, (v_regex -> 'steps')::integer);
+  p_state.node := logloom_private.query_leaf(
+    p_field, '{"test": "regex"}'::jsonb || v_regex - 'steps'
+  );
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_regex(
+  logloom_private.query_state, jsonb, text, integer
+) from public;

@@ -1,0 +1,255 @@
+-- The compiler.
+
+-- The span of ts outside which nothing can match, from the terms that every match must satisfy.
+create function logloom_private.query_ts_span(p_node jsonb)
+returns tstzrange
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_span tstzrange := tstzrange(null, null);
+begin
+  if p_node ->> 'type' = 'and' then
+    for v_at in 0 .. jsonb_array_length(p_node -> 'items') - 1 loop
+      v_span := v_span * logloom_private.query_ts_span(p_node -> 'items' -> v_at);
+    end loop;
+  elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within'
+    and (p_node ->> 'from')::timestamptz >= (p_node ->> 'to')::timestamptz
+  then
+    v_span := 'empty';
+  elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within' then
+    v_span := tstzrange((p_node ->> 'from')::timestamptz, (p_node ->> 'to')::timestamptz);
+  end if;
+  return v_span;
+end;
+$$;
+
+revoke all on function logloom_private.query_ts_span(jsonb) from public;
+
+-- Reads the stages after the filter; the plan as node.
+create function logloom_private.query_parse_stages(
+  p_state logloom_private.query_state,
+  p_source text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_plan jsonb := '{}';
+  v_stage text;
+  v_bar integer;
+  v_next integer;
+  v_read logloom_private.query_state;
+begin
+  while p_state.texts[p_state."at"] = '|' loop
+    v_bar := p_state."at";
+    v_stage := p_state.texts[v_bar + 1];
+    if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+      perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
+      p_state."at" := v_bar + 2;
+      p_state := logloom_private.query_parse_filter(p_state);
+      v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
+        || jsonb_build_object('stage', 'where', 'tree', p_state.node));
+    else
+      v_next := v_bar + 1;
+      while p_state.texts[v_next] not in ('|', '') loop
+        v_next := v_next + 1;
+      end loop;
+      v_read := logloom_private.query_parse_stage(
+        logloom_private.query_tokenize_stage(
+          p_state,
+          substr(
+            p_source, p_state.positions[v_bar] + 1,
+            p_state.positions[v_next] - p_state.positions[v_bar] - 1
+          ),
+          p_state.positions[v_bar] + 1
+        ),
+        v_plan
+      );
+      v_plan := v_read.node;
+      if not logloom_private.query_is_stage(v_stage) then
+        v_stage := 'an aggregate';
+      end if;
+      p_state."at" := v_next;
+      p_state.steps := v_read.steps;
+    end if;
+    v_plan := v_plan || jsonb_build_object(
+      'last', v_stage,
+      'count', coalesce((v_plan -> 'count')::integer, 0) + 1
+    );
+    if not v_plan ? 'first' then
+      v_plan := v_plan || jsonb_build_object('first', jsonb_build_object(
+        'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+      ));
+    end if;
+  end loop;
+  p_state.node := v_plan;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_stages(
+  logloom_private.query_state, text
+) from public;
+
+-- A filter: what stands before the first bar, or after where.
+create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  p_state := logloom_private.query_parse_or(p_state);
+  if p_state.texts[p_state."at"] = ')' then
+    perform logloom_private.query_refuse(
+      p_state.positions[p_state."at"],
+      'A closing bracket closes nothing',
+      'Take it away, or quote it to search for it.'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_filter(logloom_private.query_state) from public;
+
+-- What follows from the tree of the filter.
+create function logloom_private.query_describe_filter(
+  p_query logloom_private.compiled_query,
+  p_tree jsonb
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_span tstzrange;
+begin
+  p_query.tree := p_tree;
+  p_query.filter := logloom_private.query_sql(p_tree, 'l');
+  p_query.fields := array(
+    select distinct f #>> '{}'
+    from jsonb_path_query(p_tree, 'strict $.**.field') f
+    order by 1
+  );
+  p_query.equality_only := not jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.fold == true)'
+  );
+  v_span := logloom_private.query_ts_span(p_tree);
+  p_query.ts_from := lower(v_span);
+  p_query.ts_to := upper(v_span);
+  if isempty(v_span) then
+    p_query.tree := '{"type": "none"}';
+    p_query.filter := 'false';
+  end if;
+  return p_query;
+end;
+$$;
+
+revoke all on function logloom_private.query_describe_filter(
+  logloom_private.compiled_query, jsonb
+) from public;
+
+-- What follows from the aggregates of the plan; the first is that of callers who know only one.
+create function logloom_private.query_describe_aggregates(
+  p_query logloom_private.compiled_query
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_aggregate constant jsonb := p_query.plan -> 'aggregates' -> 0;
+  v_field jsonb;
+begin
+  p_query.by_fields := '{}';
+  p_query.by_sql := '{}';
+  if v_aggregate is null then
+    return p_query;
+  end if;
+  p_query.aggregate := v_aggregate ->> 'kind';
+  p_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
+  p_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+  for v_field in select f from jsonb_array_elements(p_query.plan -> 'by') f loop
+    p_query.by_fields := p_query.by_fields || (v_field ->> 'name');
+    p_query.by_sql := p_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
+  end loop;
+  return p_query;
+end;
+$$;
+
+revoke all on function logloom_private.query_describe_aggregates(
+  logloom_private.compiled_query
+) from public;
+
+-- p_now is the instant that now means in the query.
+create function logloom_private.compile_query(p_query_dsl text, p_now timestamptz default now())
+returns logloom_private.compiled_query
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_source constant text := coalesce(p_query_dsl, '');
+  v_state logloom_private.query_state;
+  v_query logloom_private.compiled_query;
+  v_tree jsonb;
+begin
+  if octet_length(v_source) > 2048 then
+    perform logloom_private.query_refuse(
+      (
+        select min(n)
+        from generate_series(1, 2049) n
+        where octet_length(left(v_source, n)) > 2048
+      ),
+      'The query is longer than 2048 bytes',
+      'Shorten it, or narrow the time range instead of naming more terms.'
+    );
+  end if;
+
+  v_state := logloom_private.query_tokenize(v_source, p_now);
+  v_query.blank := v_state.texts[1] = '';
+  if v_state.texts[1] not in ('', '|') then
+    v_state := logloom_private.query_parse_filter(v_state);
+  end if;
+  v_tree := v_state.node;
+  v_state := logloom_private.query_parse_stages(v_state, v_source);
+  v_query.plan := v_state.node;
+  if strpos(v_source, '~') > 0 then
+    perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
+  end if;
+
+  -- What where asks before anything is extracted belongs to the filter.
+  while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
+    v_tree := jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
+    );
+    v_query.plan := jsonb_set(v_query.plan, '{rows}', (v_query.plan -> 'rows') - 0);
+  end loop;
+  v_query := logloom_private.query_describe_filter(v_query, v_tree);
+  v_query := logloom_private.query_describe_aggregates(v_query);
+  v_query.names_now := v_state.names_now;
+  v_query.warnings := v_state.warnings;
+  v_query.steps := v_state.steps;
+  return v_query;
+end;
+$$;
+
+revoke all on function logloom_private.compile_query(text, timestamptz) from public;
+
+comment on function logloom_private.compile_query(text, timestamptz) is
+  'Compiles a query, null as the blank one, or raises PT400 with the rule as message, '
+  '{"position": n} (1-based, code points) as detail and what was expected as hint. To be granted '
+  'to nobody: its callers are definer functions.';

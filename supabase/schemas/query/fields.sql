@@ -1,0 +1,193 @@
+-- Fields: what the names of the language stand for.
+
+-- The columns that hold a text, in the order in which "any" looks through them.
+create function logloom_private.query_text_columns()
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array['msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'level'];
+end;
+$$;
+
+revoke all on function logloom_private.query_text_columns() from public;
+
+-- How many letters must change to make one name of another: added, left out, replaced.
+create function logloom_private.query_distance(p_from text, p_to text)
+returns integer
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_row integer[] := array(select generate_series(0, char_length(p_to)));
+  v_above integer;
+  v_left integer;
+begin
+  for v_i in 1 .. char_length(p_from) loop
+    v_left := v_row[1];
+    v_row[1] := v_i;
+    for v_j in 1 .. char_length(p_to) loop
+      v_above := v_row[v_j + 1];
+      v_row[v_j + 1] := least(
+        v_above + 1,
+        v_row[v_j] + 1,
+        v_left + (substr(p_from, v_i, 1) <> substr(p_to, v_j, 1))::integer
+      );
+      v_left := v_above;
+    end loop;
+  end loop;
+  return v_row[char_length(p_to) + 1];
+end;
+$$;
+
+revoke all on function logloom_private.query_distance(text, text) from public;
+
+-- The field that somebody means who writes p_name, or null.
+create function logloom_private.query_near_field(p_name text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name constant text := lower(p_name collate "C");
+begin
+  if char_length(v_name) > 16 then
+    return null;
+  end if;
+  return coalesce(
+    case
+      when v_name in ('message', 'log', 'text', '_msg', 'body') then 'msg'
+      when v_name in ('severity', 'lvl', 'loglevel', 'log_level') then 'level'
+      when v_name in ('time', 'timestamp', '_time', '@timestamp', 'date') then 'ts'
+      when v_name in ('app', 'svc', 'job', 'service_name', 'application') then 'service'
+      when v_name in ('environment', 'stage') then 'env'
+      when v_name in ('hostname', 'host_name', 'instance', 'pod') then 'host'
+      when v_name in ('request_id', 'trace_id', 'requestid', 'traceid') then 'req_id'
+      when v_name in ('user', 'usr', 'uid', 'userid') then 'user_id'
+      when v_name in ('path', 'url', 'uri') then 'route'
+      when v_name in ('_all', '*') then 'any'
+    end,
+    (
+      select f.name
+      from unnest(array[
+        'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
+        'host', 'any', 'attrs'
+      ]) with ordinality f (name, place)
+      cross join lateral logloom_private.query_distance(v_name, f.name) d
+      where d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
+      order by d, f.place
+      limit 1
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_near_field(text) from public;
+
+create function logloom_private.query_refuse_field(p_name text, p_position integer)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_near constant text := logloom_private.query_near_field(p_name);
+begin
+  perform logloom_private.query_refuse(
+    p_position,
+    'Unknown field ' || logloom_private.query_excerpt(p_name),
+    case when v_near is not null then format('Did you mean %s? ', v_near) else '' end
+      || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
+          then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
+        else '' end
+      || 'Quote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
+      || 'service, env, req_id, user_id, route, host, any and attrs.'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_refuse_field(text, integer) from public;
+
+-- What a name stands for: {"field": …, "name": as written}, for attrs with "path", and "joined",
+-- the key that is looked up where the path leads nowhere. A quoted segment says exactly which key
+-- is meant, so a path that has one is never joined. @name is attrs.name.
+create function logloom_private.query_field(p_name text, p_position integer)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_path text[];
+  v_rest text;
+begin
+  if p_name in (
+    'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
+    'host', 'any'
+  ) then
+    return jsonb_build_object('field', p_name, 'name', p_name);
+  elsif left(p_name, 1) = '@' and p_name <> '@timestamp' then
+    v_rest := '.' || substr(p_name, 2);
+  elsif left(p_name, 6) = 'attrs.' then
+    v_rest := substr(p_name, 6);
+  elsif p_name = 'attrs' then
+    perform logloom_private.query_refuse(
+      p_position,
+      'attrs needs the name of an attribute',
+      'Write @name or attrs.name, such as @status.'
+    );
+  else
+    perform logloom_private.query_refuse_field(p_name, p_position);
+  end if;
+
+  -- ICU's classes, because "letters and digits of any script" is what they say.
+  if v_rest collate "und-x-icu" !~
+    '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
+  then
+    perform logloom_private.query_refuse(
+      p_position,
+      'The path of an attribute is malformed',
+      'Separate segments by one dot. A segment of other characters than letters, digits, _ and - '
+        || 'is quoted: @"a b".c'
+    );
+  end if;
+
+  if strpos(v_rest, '"') = 0 then
+    v_path := string_to_array(substr(v_rest, 2), '.');
+    return jsonb_build_object(
+      'field', 'attrs', 'name', p_name, 'path', v_path,
+      'joined', case when cardinality(v_path) > 1 then substr(v_rest, 2) end
+    );
+  end if;
+  select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
+  into v_path
+  from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
+    with ordinality as m (match, n);
+  return jsonb_build_object('field', 'attrs', 'name', p_name, 'path', v_path, 'joined', null);
+end;
+$$;
+
+revoke all on function logloom_private.query_field(text, integer) from public;
+
+create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return '{"type": "leaf"}'::jsonb || p_field || p_test;
+end;
+$$;
+
+revoke all on function logloom_private.query_leaf(jsonb, jsonb) from public;

@@ -1,0 +1,192 @@
+-- Literals: levels, times, numbers, quantities.
+
+-- The level that a word means, by ingest's aliases, or null.
+create function logloom_private.query_level(p_word text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_word constant text := lower(p_word collate "C");
+begin
+  return case
+    when v_word in ('debug', 'info', 'warn', 'error') then v_word
+    when v_word = 'trace' then 'debug'
+    when v_word in ('notice', 'information') then 'info'
+    when v_word = 'warning' then 'warn'
+    when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
+      then 'error'
+    when v_word ~ '^[12][0-9](?:\.[0-9]+)?$' then 'debug'
+    when v_word ~ '^3[0-9](?:\.[0-9]+)?$' then 'info'
+    when v_word ~ '^4[0-9](?:\.[0-9]+)?$' then 'warn'
+    when v_word ~ '^[56][0-9](?:\.[0-9]+)?$' then 'error'
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.query_level(text) from public;
+
+create function logloom_private.query_require_level(p_token text, p_position integer)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
+begin
+  if v_level is null or logloom_private.query_has_wildcard(p_token) then
+    perform logloom_private.query_refuse(
+      p_position,
+      'Unknown level ' || logloom_private.query_excerpt(logloom_private.query_text(p_token)),
+      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.'
+    );
+  end if;
+  return v_level;
+end;
+$$;
+
+revoke all on function logloom_private.query_require_level(text, integer) from public;
+
+-- The span of time that a literal names.
+create function logloom_private.query_time(
+  p_token text,
+  p_position integer,
+  p_now timestamptz
+)
+returns logloom_private.query_span
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_text constant text := logloom_private.query_text(p_token);
+  v_shift text[];
+  v_seconds numeric;
+  v_instant timestamptz;
+begin
+  if v_text ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9]$' and pg_input_is_valid(v_text, 'date') then
+    v_instant := (v_text || 'T00:00:00Z')::timestamptz;
+    return (v_instant, v_instant + interval '24 hours', false)::logloom_private.query_span;
+  elsif v_text ~ '^(?:now|(?:now)?[+-][0-9]{1,10}[smhdw])$' then
+    v_shift := regexp_match(v_text, '(.[0-9]+)(.)$');
+    v_seconds := coalesce(v_shift[1]::numeric, 0) * case v_shift[2]
+      when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
+    if abs(v_seconds) > 3155760000 then
+      perform logloom_private.query_refuse(
+        p_position,
+        'A shift from now is longer than 100 years',
+        'Write a shorter one, such as now-15m.'
+      );
+    end if;
+    v_instant := p_now + make_interval(secs => v_seconds);
+    return (v_instant, v_instant + interval '1 microsecond', true)::logloom_private.query_span;
+  elsif v_text ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9]'
+      || '(?::[0-5][0-9](?:\.[0-9]{1,9})?)?'
+      || '(?:[Zz]|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)?$')
+    and pg_input_is_valid(left(v_text, 10), 'date')
+  then
+    -- Digits beyond the microsecond are dropped, where the cast would round.
+    v_instant := (regexp_replace(v_text, '(\.[0-9]{6})[0-9]+', '\1')
+      || case when substr(v_text, 12) ~ '[Zz+-]' then '' else 'Z' end)::timestamptz;
+    return (v_instant, v_instant + interval '1 microsecond', false)::logloom_private.query_span;
+  end if;
+  perform logloom_private.query_refuse(
+    p_position,
+    'Not a time: ' || logloom_private.query_excerpt(v_text),
+    'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).'
+  );
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.query_time(text, integer, timestamptz) from public;
+
+-- A text that is a quantity with a unit, in seconds or in bytes, or null. Durations may have
+-- several parts (1h30m); sizes count by 1000 (kB) or by 1024 (KiB), in either letter case.
+create function logloom_private.quantity(p_text text, p_unit text)
+returns numeric
+language plpgsql
+immutable
+security invoker
+parallel safe
+set search_path = ''
+as $$
+declare
+  v_parts text[];
+  v_total numeric := 0;
+begin
+  if p_text is null or octet_length(p_text) > 64 then
+    return null;
+  elsif p_unit = 'bytes' then
+    v_parts := regexp_match(
+      lower(p_text collate "C") collate "C",
+      '^([0-9]{1,15}(?:\.[0-9]{1,9})?) ?(?:([kmgtp])(i?))?b$'
+    );
+    return v_parts[1]::numeric * case v_parts[3] when 'i' then 1024 else 1000 end::numeric
+      ^ case v_parts[2]
+        when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
+  elsif p_text collate "C" !~ ('^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)'
+      || '(?: ?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w))*$')
+  then
+    return null;
+  end if;
+  for v_parts in
+    select m from regexp_matches(p_text collate "C", '([0-9.]+) ?([^0-9 ]+)', 'g') m
+  loop
+    v_total := v_total + v_parts[1]::numeric * case v_parts[2]
+      when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
+      when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
+  end loop;
+  return case when left(p_text, 1) = '-' then -v_total else v_total end;
+end;
+$$;
+
+revoke all on function logloom_private.quantity(text, text) from public;
+
+-- The number of a comparison, {"unit": null, "value": …}, or the quantity,
+-- {"unit": "seconds" or "bytes", …}. The value is an exact decimal as a text.
+create function logloom_private.query_number(p_token text, p_position integer)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_text constant text := logloom_private.query_text(p_token);
+  v_unit text;
+  v_quantity numeric;
+  v_digits text;
+begin
+  if left(p_token, 1) <> '"' then
+    foreach v_unit in array array['seconds', 'bytes'] loop
+      v_quantity := logloom_private.quantity(v_text, v_unit);
+      if v_quantity is not null then
+        return jsonb_build_object('unit', v_unit, 'value', trim_scale(v_quantity)::text);
+      end if;
+    end loop;
+  end if;
+  if left(p_token, 1) = '"' or v_text !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$' then
+    perform logloom_private.query_refuse(
+      p_position,
+      'An attribute is compared with a number, and this is none: '
+        || logloom_private.query_excerpt(v_text),
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without quotes.'
+    );
+  end if;
+  v_digits := coalesce(substring(v_text from '[eE][+-]?0*([0-9]*)$'), '');
+  if char_length(v_digits) > 3 or ('0' || v_digits)::integer > 400 then
+    perform logloom_private.query_refuse(
+      p_position, 'A number is out of range', 'Exponents reach from -400 to 400.'
+    );
+  end if;
+  return jsonb_build_object('unit', null, 'value', trim_scale(v_text::numeric)::text);
+end;
+$$;
+
+revoke all on function logloom_private.query_number(text, integer) from public;

@@ -1,0 +1,226 @@
+-- Regular expressions: ours, written anew as PostgreSQL's, so that nothing of its dialect that ours
+-- lacks can be reached.
+
+-- How often a quantifier repeats what stands before it as copies: {least, most}. What has no end
+-- is one copy more that may be absent.
+create function logloom_private.query_regex_bounds(p_quantifier text, p_position integer)
+returns integer[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_bounds constant text[] := regexp_match(
+    p_quantifier, '^\{([0-9]{1,3})(,([0-9]{0,3}))?\}$'
+  );
+  v_least constant integer := v_bounds[1]::integer;
+  v_most constant integer := case
+    when v_bounds[2] is null then v_least
+    when v_bounds[3] = '' then greatest(v_least, 100)
+    else v_bounds[3]::integer
+  end;
+begin
+  if p_quantifier in ('*', '?') then
+    return array[0, 1];
+  elsif p_quantifier = '+' then
+    return array[1, 1];
+  elsif v_bounds is null or v_least > 100 or v_most > 100 then
+    perform logloom_private.query_regex_refuse(
+      p_position, 'a repeat is {m}, {m,} or {m,n} up to 100'
+    );
+  elsif v_least > v_most then
+    perform logloom_private.query_regex_refuse(
+      p_position, 'the bounds of a repeat run backwards'
+    );
+  end if;
+  return array[v_least, case when v_bounds[3] = '' then v_least + 1 else v_most end];
+end;
+$$;
+
+revoke all on function logloom_private.query_regex_bounds(text, integer) from public;
+
+-- What an escape or a character that repeats can follow is in PostgreSQL's dialect.
+create function logloom_private.query_regex_atom(
+  p_part text,
+  p_position integer,
+  p_fold boolean
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_set constant text := logloom_private.query_regex_set(p_part, p_fold);
+begin
+  if p_part = '.' then
+    return '.';
+  elsif p_part = '[' then
+    perform logloom_private.query_regex_refuse(p_position, 'a class is not closed');
+  elsif left(p_part, 1) = '[' then
+    return logloom_private.query_regex_class(p_part, p_position, p_fold);
+  elsif v_set is not null then
+    return '[' || v_set || ']';
+  elsif p_part ~ '^\\[1-9]' then
+    perform logloom_private.query_regex_refuse(p_position, 'back-references are not allowed');
+  elsif p_part ~ '^\\[0A-Za-z]' then
+    perform logloom_private.query_regex_refuse(p_position, p_part || ' is not an escape');
+  end if;
+  return logloom_private.query_regex_literal(
+    case when p_fold then lower(substr(p_part, 2) collate pg_c_utf8) else substr(p_part, 2) end
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_regex_atom(text, integer, boolean) from public;
+
+-- The regular expression of a quoted token: {"pattern", "fold", "size", "position", "steps"}.
+--
+-- PostgreSQL's matching time does not explode, but its compiling does: it copies what a bounded
+-- repeat repeats, and connects all that can be skipped. v_sizes adds up what that costs, by
+-- measurement: a character or class 1, a copy that may be absent 3 more, \b 50. At 1000, compiling
+-- takes some 60 ms at worst. That a repeat is lazy changes which text matches, never whether one
+-- does, so its mark is dropped.
+create function logloom_private.query_regex(p_token text, p_position integer)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_fold constant boolean := substr(p_token, 2, 4) = '(?i)';
+  v_source text := substr(p_token, 2, char_length(p_token) - 2);
+  v_position integer := p_position + 1;
+  v_part text;
+  v_sql text := '';
+  v_bounds integer[];
+  v_depth integer := 1;
+  -- By depth: the size so far, and the size of the atom that a quantifier would repeat, or null.
+  v_sizes integer[] := array[0];
+  v_atoms integer[] := array[null::integer];
+  v_opened integer[] := array[0];
+  v_steps integer := char_length(p_token);
+begin
+  if char_length(v_source) > 256 then
+    perform logloom_private.query_regex_refuse(
+      v_position + 256, 'it is longer than 256 characters'
+    );
+  end if;
+  if v_fold then
+    v_source := substr(v_source, 5);
+    v_position := v_position + 4;
+  end if;
+
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(
+      v_source,
+      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|(?:\{[^}]*\}|[*+?])\??'
+        || '|[^][\\(){}|*+?.^$]+(?![*+?{])|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    case
+      when strpos('\[().*+?{|^$', left(v_part, 1)) = 0 then
+        v_atoms[v_depth] := char_length(v_part);
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
+        v_sql := v_sql || case when v_fold then lower(v_part collate pg_c_utf8) else v_part end;
+      when left(v_part, 1) in ('*', '+', '?', '{') then
+        if v_atoms[v_depth] is null then
+          perform logloom_private.query_regex_refuse(
+            v_position, v_part || ' has nothing to repeat'
+          );
+        end if;
+        v_bounds := logloom_private.query_regex_bounds(
+          left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
+        );
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth] * (greatest(v_bounds[2], 1) - 1)
+          + 3 * (v_bounds[2] - v_bounds[1]);
+        v_atoms[v_depth] := null;
+        v_sql := v_sql || left(v_part, 1) || rtrim(substr(v_part, 2), '?');
+      when v_part in ('(', '(?:') then
+        v_depth := v_depth + 1;
+        v_sizes[v_depth] := 1;
+        v_atoms[v_depth] := null;
+        v_opened[v_depth] := v_position;
+        v_sql := v_sql || '(?:';
+      when v_part = ')' then
+        if v_depth = 1 then
+          perform logloom_private.query_regex_refuse(v_position, ') closes nothing');
+        end if;
+        v_depth := v_depth - 1;
+        v_sizes[v_depth] := v_sizes[v_depth] + v_sizes[v_depth + 1];
+        v_atoms[v_depth] := v_sizes[v_depth + 1];
+        v_sql := v_sql || ')';
+      when v_part in ('|', '^', '$', '\b') then
+        v_sizes[v_depth] := v_sizes[v_depth] + case v_part when '\b' then 50 else 1 end;
+        v_atoms[v_depth] := null;
+        v_sql := v_sql || case v_part when '\b' then '\y' else v_part end;
+      when left(v_part, 2) = '(?' then
+        perform logloom_private.query_regex_refuse(
+          v_position, 'lookaround and options are not allowed; (?i) stands at the start'
+        );
+      else
+        -- A folded range looks through all letters that have two cases.
+        if v_fold and left(v_part, 1) = '[' then
+          v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
+        end if;
+        v_sql := v_sql || logloom_private.query_regex_atom(v_part, v_position, v_fold);
+        v_atoms[v_depth] := 1;
+        v_sizes[v_depth] := v_sizes[v_depth] + 1;
+    end case;
+    if v_sizes[v_depth] > 1000 then
+      perform logloom_private.query_regex_refuse(
+        v_position, 'it is too complex: its characters and their repeats come to more than 1000'
+      );
+    end if;
+    v_position := v_position + char_length(v_part);
+  end loop;
+
+  if v_depth > 1 then
+    perform logloom_private.query_regex_refuse(v_opened[v_depth], 'a group is not closed');
+  end if;
+  return jsonb_build_object(
+    'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
+    'steps', v_steps
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_regex(text, integer) from public;
+
+-- Checks the regular expressions of a tree together: what compiling them costs, and that
+-- PostgreSQL takes each, so that it refuses none in the middle of a search.
+create function logloom_private.query_check_regexes(p_tree jsonb)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_leaf jsonb;
+  v_size integer := 0;
+begin
+  for v_leaf in
+    select l from jsonb_path_query(p_tree, 'strict $.** ? (@.test == "regex")') l
+  loop
+    v_size := v_size + (v_leaf -> 'size')::integer;
+    begin
+      if v_size > 2000 or '' collate "C" ~ (v_leaf ->> 'pattern') is null then
+        raise invalid_regular_expression;
+      end if;
+    exception when invalid_regular_expression then
+      perform logloom_private.query_regex_refuse(
+        (v_leaf -> 'position')::integer,
+        'it is too complex: the characters of all and their repeats come to more than 2000'
+      );
+    end;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_regexes(jsonb) from public;

@@ -1,0 +1,187 @@
+-- The parser of the stages of rows and records: sort, where, limit, fields.
+
+-- sort by n desc, service
+create function logloom_private.query_parse_sort(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_columns text[] := array['ts'];
+  v_keys jsonb := '[]';
+  v_name text;
+begin
+  if v_rows then
+    v_columns := logloom_private.query_columns(p_plan);
+  end if;
+  if p_state.texts[2] <> 'by' then
+    perform logloom_private.query_refuse(
+      p_state.positions[2], 'by is missing after sort', 'Write sort by name, or sort by name desc.'
+    );
+  end if;
+  p_state."at" := 2;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    v_name := p_state.texts[p_state."at"];
+    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at"],
+        case when v_name = '' then 'A name to sort by is missing'
+          when v_rows then 'No column to sort by: ' || logloom_private.query_excerpt(v_name)
+          else 'Records are sorted by ts only' end,
+        case when v_rows then 'The columns are ' || array_to_string(v_columns, ', ') || '.'
+          else 'Write sort by ts or sort by ts desc; an aggregate before it makes rows.' end
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    v_keys := v_keys || jsonb_build_object(
+      'name', v_name, 'descending', p_state.texts[p_state."at"] = 'desc'
+    );
+    if p_state.texts[p_state."at"] in ('asc', 'desc') then
+      p_state."at" := p_state."at" + 1;
+    end if;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('sort', v_keys);
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_sort(
+  logloom_private.query_state, jsonb
+) from public;
+
+-- where n > 10 AND p95 >= 200
+create function logloom_private.query_parse_having(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_columns text[];
+  v_having jsonb := coalesce(p_plan -> 'having', '[]');
+  v_operator text;
+  v_number text;
+begin
+  if p_plan ? 'patterns' then
+    v_columns := array['count'];
+  else
+    v_columns := array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a);
+  end if;
+  p_state."at" := 1;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    if not p_state.texts[p_state."at"] = any(v_columns) then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at"],
+        case p_state.texts[p_state."at"] when '' then 'A comparison is missing after where'
+          else 'No number to compare: '
+            || logloom_private.query_excerpt(p_state.texts[p_state."at"]) end,
+        'After an aggregate where compares ' || array_to_string(v_columns, ', ')
+          || ': where ' || coalesce(v_columns[1], 'n') || ' > 10'
+      );
+    end if;
+    v_operator := p_state.texts[p_state."at" + 1];
+    if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at" + 1],
+        'A comparison is missing after ' || p_state.texts[p_state."at"],
+        'Write >, >=, <, <=, = or != and a number.'
+      );
+    end if;
+    v_number := p_state.texts[p_state."at" + 2];
+    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$'
+      or not pg_input_is_valid(v_number, 'double precision')
+    then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at" + 2],
+        'A number is missing after ' || v_operator,
+        'Write a number such as 10, -0.5 or 1e3.'
+      );
+    end if;
+    v_having := v_having || jsonb_build_object(
+      'name', p_state.texts[p_state."at"], 'operator', v_operator, 'number', v_number
+    );
+    p_state."at" := p_state."at" + 3;
+    exit when p_state.texts[p_state."at"] <> 'AND';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('having', v_having);
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_having(
+  logloom_private.query_state, jsonb
+) from public;
+
+-- limit 10
+create function logloom_private.query_parse_limit(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
+    perform logloom_private.query_refuse(
+      p_state.positions[2], 'limit takes a whole number from 1 to 999999', 'Write limit 10.'
+    );
+  end if;
+  p_state."at" := 3;
+  p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_limit(
+  logloom_private.query_state, jsonb
+) from public;
+
+-- fields ts, msg, @status
+create function logloom_private.query_parse_fields(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_fields jsonb := '[]';
+begin
+  p_state."at" := 1;
+  loop
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_stage_field(
+      p_state, 'A field is missing after fields', 'Write fields ts, msg, @status.'
+    );
+    v_fields := v_fields || p_state.node;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('fields', v_fields);
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_fields(
+  logloom_private.query_state, jsonb
+) from public;

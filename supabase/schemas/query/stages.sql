@@ -1,0 +1,243 @@
+-- The parser of what follows a bar. A stage has tokens of its own: names, numbers and punctuation.
+
+-- The stages of a query are collected in an object, the plan:
+--   rows        what is done to each record before anything is counted:
+--               [{"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"}, …]
+--   aggregates  [{"kind", "fraction", "field", "name"}, …], by: [field, …], bucket: seconds
+--   patterns    true
+--   having      [{"name", "operator", "number"}, …]
+--   sort        [{"name", "descending"}, …]
+--   limit       a number
+--   fields      [field, …]
+--   last        the stage that was read last, first: {"stage", "position"} of the first
+
+create function logloom_private.query_is_stage(p_name text)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return p_name in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
+end;
+$$;
+
+revoke all on function logloom_private.query_is_stage(text) from public;
+
+create function logloom_private.query_tokenize_stage(
+  p_state logloom_private.query_state,
+  p_source text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  select
+    array_agg(t.text order by t.n) filter (where not t.is_space) || ''::text,
+    array_agg(t.position order by t.n) filter (where not t.is_space)
+      || (p_position + char_length(p_source))
+  into p_state.texts, p_state.positions
+  from (
+    select
+      m.match[1] as text,
+      m.n,
+      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
+      (p_position + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
+        - char_length(m.match[1]))::integer as position
+    from regexp_matches(
+      p_source,
+      '[ \t\r\n\u00a0]+|(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=|.', 'g'
+    ) with ordinality as m (match, n)
+  ) t;
+  p_state."at" := 1;
+  p_state.node := null;
+  return logloom_private.query_spend(p_state, cardinality(p_state.texts));
+end;
+$$;
+
+revoke all on function logloom_private.query_tokenize_stage(
+  logloom_private.query_state, text, integer
+) from public;
+
+-- The field that comes next, as node.
+create function logloom_private.query_stage_field(
+  p_state logloom_private.query_state,
+  p_missing text,
+  p_hint text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+begin
+  if v_token in ('', '(', ')', ',', '|', '<', '>', '=', '!', '<=', '>=', '!=', '"') then
+    perform logloom_private.query_refuse(p_state.positions[p_state."at"], p_missing, p_hint);
+  end if;
+  p_state.node := logloom_private.query_field(v_token, p_state.positions[p_state."at"]);
+  if v_token = 'any' then
+    perform logloom_private.query_refuse(
+      p_state.positions[p_state."at"],
+      'any stands in a filter only',
+      'Name a field, such as service or @status.'
+    );
+  end if;
+  p_state."at" := p_state."at" + 1;
+  return logloom_private.query_spend(p_state, 1);
+end;
+$$;
+
+revoke all on function logloom_private.query_stage_field(
+  logloom_private.query_state, text, text
+) from public;
+
+-- Refuses a stage where it cannot work.
+create function logloom_private.query_check_order(
+  p_plan jsonb,
+  p_stage text,
+  p_position integer
+)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_cannot boolean;
+begin
+  v_cannot := case p_stage
+    when 'json' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
+    when 'logfmt' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
+    when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
+    when 'sort' then p_plan ?| array['sort', 'limit']
+    when 'limit' then p_plan ? 'limit'
+    when 'fields' then v_rows or p_plan ? 'fields'
+    else v_rows or p_plan ?| array['sort', 'limit', 'fields']
+  end;
+  if v_cannot then
+    perform logloom_private.query_refuse(
+      p_position,
+      format('%s cannot stand after %s', p_stage, p_plan ->> 'last'),
+      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
+        || 'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
+        || 'stands once.'
+    );
+  elsif coalesce((p_plan ->> 'count')::integer, 0) >= 10 then
+    perform logloom_private.query_refuse(
+      p_position, 'The query has more than 10 stages', 'Join them, or leave some out.'
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_order(jsonb, text, integer) from public;
+
+-- json field, logfmt field
+create function logloom_private.query_parse_extraction(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_stage constant text := p_state.texts[1];
+  v_hint constant text := format('Write %s msg, or an attribute that holds a text.', v_stage);
+begin
+  p_state."at" := 2;
+  p_state := logloom_private.query_stage_field(p_state, v_stage || ' needs a field', v_hint);
+  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.query_refuse(
+      p_state.positions[2], v_stage || ' takes a field that holds a text', v_hint
+    );
+  end if;
+  p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
+    || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_extraction(
+  logloom_private.query_state, jsonb
+) from public;
+
+-- The names of the columns that the rows of a plan have.
+create function logloom_private.query_columns(p_plan jsonb)
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_plan ? 'patterns' then
+    return array['count', 'first', 'last', 'pattern'];
+  end if;
+  return array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+    || case when p_plan -> 'bucket' is null then '{}'::text[] else array['ts'] end
+    || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b);
+end;
+$$;
+
+revoke all on function logloom_private.query_columns(jsonb) from public;
+
+-- One stage, read to its end: the plan with it as node.
+create function logloom_private.query_parse_stage(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_stage constant text := p_state.texts[1];
+begin
+  if logloom_private.query_is_stage(v_stage) then
+    perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
+  end if;
+  case v_stage
+    when 'json' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
+    when 'logfmt' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
+    when 'sort' then p_state := logloom_private.query_parse_sort(p_state, p_plan);
+    when 'limit' then p_state := logloom_private.query_parse_limit(p_state, p_plan);
+    when 'fields' then p_state := logloom_private.query_parse_fields(p_state, p_plan);
+    when 'where' then p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'patterns' then
+      p_state."at" := 2;
+      p_state.node := p_plan || '{"patterns": true}';
+    else p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
+  end case;
+  if p_state.texts[p_state."at"] <> '' then
+    perform logloom_private.query_refuse(
+      p_state.positions[p_state."at"],
+      format(
+        'Nothing may follow %s here: %s',
+        case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"])
+      ),
+      'A stage ends at the next | or at the end of the query.'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_stage(
+  logloom_private.query_state, jsonb
+) from public;

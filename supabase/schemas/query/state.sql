@@ -1,0 +1,150 @@
+-- What every part of the compiler uses: errors and bounds.
+
+-- Errors
+
+create function logloom_private.query_refuse(p_position integer, p_message text, p_hint text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT400' using
+    message = p_message,
+    detail = format('{"position": %s}', p_position),
+    hint = p_hint;
+end;
+$$;
+
+revoke all on function logloom_private.query_refuse(integer, text, text) from public;
+
+-- Enough of the caller's text to recognise it in a message.
+create function logloom_private.query_excerpt(p_text text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
+end;
+$$;
+
+revoke all on function logloom_private.query_excerpt(text) from public;
+
+-- Bounds
+
+-- Counts p_steps more: a token, a rule, a term, a part of a regex. No loop of the compiler runs
+-- without counting, so a query's cost is bounded by this number whatever it holds.
+create function logloom_private.query_spend(
+  p_state logloom_private.query_state,
+  p_steps integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  p_state.steps := p_state.steps + p_steps;
+  if p_state.steps > 20000 then
+    perform logloom_private.query_refuse(
+      p_state.positions[least(p_state."at", cardinality(p_state.positions))],
+      'The query is too complex: it takes more than 20000 steps to compile',
+      'Leave terms or regular expressions out.'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_spend(
+  logloom_private.query_state, integer
+) from public;
+
+-- Counts one more leaf of the tree.
+create function logloom_private.query_count_leaf(
+  p_state logloom_private.query_state,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_state.leaves >= 64 then
+    perform logloom_private.query_refuse(
+      p_position,
+      'The query has more than 64 terms',
+      'Leave terms out, or join texts by wildcards or a regex.'
+    );
+  end if;
+  p_state.leaves := p_state.leaves + 1;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_count_leaf(
+  logloom_private.query_state, integer
+) from public;
+
+-- Goes one bracket or NOT deeper.
+create function logloom_private.query_deepen(
+  p_state logloom_private.query_state,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_state.depth >= 16 then
+    perform logloom_private.query_refuse(
+      p_position, 'Brackets and NOTs nest deeper than 16', 'Take away brackets that group nothing.'
+    );
+  end if;
+  p_state.depth := p_state.depth + 1;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_deepen(
+  logloom_private.query_state, integer
+) from public;
+
+-- A text that is looked for inside another one costs its own length at each place of that one.
+create function logloom_private.query_count_searched(
+  p_state logloom_private.query_state,
+  p_text text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  p_state.searched := p_state.searched + char_length(p_text);
+  if p_state.searched > 512 then
+    perform logloom_private.query_refuse(
+      p_position,
+      'The query is too complex: the texts that it looks for inside others have together more than '
+        || '512 characters',
+      'Shorten them: the beginning of a long message finds it too.'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_count_searched(
+  logloom_private.query_state, text, integer
+) from public;

@@ -1,0 +1,146 @@
+-- The parser of terms: free ones, and fields with their names.
+
+-- A free term: a word or a quoted text.
+create function logloom_private.query_parse_free(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  p_state := logloom_private.query_spend(p_state, 1);
+  p_state := logloom_private.query_warn_free(p_state);
+  p_state := logloom_private.query_check_term(
+    p_state, '{"field": "msg", "name": "msg"}',
+    p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+  );
+  return logloom_private.query_go_on(p_state);
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_free(logloom_private.query_state) from public;
+
+create function logloom_private.query_refuse_operator(p_operator text, p_position integer)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.query_refuse(
+    p_position,
+    format('%s stands at the start of a value only', p_operator),
+    'Write field:>5, or quote the text.'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_refuse_operator(text, integer) from public;
+
+-- field:value, or a free term, that begins with a word. The name ends at its first colon; quoted
+-- segments of an attribute's path make it several tokens.
+create function logloom_private.query_parse_word(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_first constant integer := p_state."at";
+  v_at integer := v_first;
+  v_name text := '';
+  v_head text;
+  v_field jsonb;
+begin
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    v_head := p_state.texts[v_at];
+    if strpos(v_head, ':') > 0 and left(v_head, 1) <> '"' then
+      v_head := coalesce(substring(v_head from '^(?:[^:\\]|\\.)+'), '');
+    end if;
+    v_name := v_name || v_head;
+    exit when v_head <> p_state.texts[v_at];
+    if v_at = v_first and (v_head !~ '^(?:@|(?:attrs|@.*)\.|attrs\..*\.)$'
+      or left(p_state.texts[v_at + 1], 1) <> '"'
+      or not logloom_private.query_is_adjacent(p_state, v_at + 1))
+    then
+      -- No colon: a free term.
+      if left(v_head, 1) in ('<', '>', '~') then
+        perform logloom_private.query_refuse_operator(left(v_head, 1), p_state.positions[v_at]);
+      end if;
+      return logloom_private.query_parse_free(p_state);
+    end if;
+    v_at := v_at + 1;
+    if not logloom_private.query_is_adjacent(p_state, v_at)
+      or not logloom_private.query_is_term(p_state.texts[v_at])
+    then
+      perform logloom_private.query_refuse(
+        p_state.positions[v_at],
+        'A colon is missing after an attribute',
+        'Write @"name":value without white space.'
+      );
+    end if;
+  end loop;
+
+  if v_name = '' then
+    perform logloom_private.query_refuse(
+      p_state.positions[v_first],
+      'A field is missing before the colon',
+      'Write field:value without white space around the colon, or quote the text.'
+    );
+  elsif left(v_name, 1) in ('<', '>', '~') then
+    perform logloom_private.query_refuse_operator(left(v_name, 1), p_state.positions[v_first]);
+  end if;
+
+  v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
+
+  -- The value is the rest of this token, or the next one where nothing is left.
+  p_state."at" := v_at;
+  p_state := logloom_private.query_take_colon(p_state, v_head || ':', v_name);
+  return logloom_private.query_parse_value(p_state, v_field);
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_word(logloom_private.query_state) from public;
+
+-- Takes a field's name and colon off the token that comes next.
+create function logloom_private.query_take_colon(
+  p_state logloom_private.query_state,
+  p_head text,
+  p_name text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_position constant integer := p_state.positions[p_state."at"] + char_length(p_head);
+begin
+  if p_state.texts[p_state."at"] <> p_head then
+    p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_head) + 1);
+    p_state.positions[p_state."at"] := v_position;
+    return p_state;
+  end if;
+  p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_position
+  then
+    perform logloom_private.query_refuse(
+      v_position,
+      'A value is missing after ' || logloom_private.query_excerpt(p_name || ':'),
+      'Write field:value without white space around the colon; field:"" finds the empty text.'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_take_colon(
+  logloom_private.query_state, text, text
+) from public;

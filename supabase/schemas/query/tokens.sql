@@ -1,0 +1,251 @@
+-- Tokens: what the grammar's rules read.
+
+-- The state before the first token.
+create function logloom_private.query_tokenize(p_query_dsl text, p_now timestamptz)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_state logloom_private.query_state;
+  v_stray integer;
+begin
+  -- White space, a quoted text, a bracket or bar, a bareword, or what none of them takes: so that
+  -- the matches cover every character, and a running sum of their lengths is their position.
+  select
+    array_agg(t.text order by t.n) filter (where not t.is_space),
+    array_agg(t.position order by t.n) filter (where not t.is_space),
+    min(t.position) filter (where t.text in ('"', '\'))
+  into v_state.texts, v_state.positions, v_stray
+  from (
+    select
+      m.match[1] as text,
+      m.n,
+      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
+      (1 + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
+        - char_length(m.match[1]))::integer as position
+    from regexp_matches(
+      p_query_dsl,
+      '[ \t\r\n\u00a0]+|"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+|.',
+      'g'
+    ) with ordinality as m (match, n)
+  ) t;
+
+  if v_stray is not null and substr(p_query_dsl, v_stray, 1) = '"' then
+    perform logloom_private.query_refuse(
+      v_stray, 'A quoted text is not closed', 'End it with ", or write \" for the character itself.'
+    );
+  elsif v_stray is not null then
+    perform logloom_private.query_refuse(
+      v_stray, 'A backslash has nothing to escape', 'Write \\ for the character itself.'
+    );
+  end if;
+
+  v_state.texts := v_state.texts || ''::text;
+  v_state.positions := v_state.positions || (char_length(p_query_dsl) + 1);
+  v_state."at" := 1;
+  v_state.depth := 0;
+  v_state.leaves := 0;
+  v_state.searched := 0;
+  v_state.steps := cardinality(v_state.texts);
+  v_state."now" := p_now;
+  v_state.names_now := false;
+  v_state.warnings := '[]';
+  v_state.node := '{"type": "all"}';
+  return v_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_tokenize(text, timestamptz) from public;
+
+create function logloom_private.query_is_word(p_token text)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return left(p_token, 1) not in ('', '"', '(', ')', '[', ']', '{', '}', '|');
+end;
+$$;
+
+revoke all on function logloom_private.query_is_word(text) from public;
+
+-- A word or a quoted text.
+create function logloom_private.query_is_term(p_token text)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
+end;
+$$;
+
+revoke all on function logloom_private.query_is_term(text) from public;
+
+-- Is there no white space between this token and the one before?
+create function logloom_private.query_is_adjacent(
+  p_state logloom_private.query_state,
+  p_at integer
+)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return p_at > 1
+    and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
+      = p_state.positions[p_at];
+end;
+$$;
+
+revoke all on function logloom_private.query_is_adjacent(
+  logloom_private.query_state, integer
+) from public;
+
+-- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
+-- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
+create function logloom_private.query_go_on(
+  p_state logloom_private.query_state,
+  p_count integer default 1
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  p_state."at" := p_state."at" + p_count;
+  if logloom_private.query_is_term(p_state.texts[p_state."at"])
+    and logloom_private.query_is_adjacent(p_state, p_state."at")
+  then
+    perform logloom_private.query_refuse(
+      p_state.positions[p_state."at"],
+      'White space is missing before '
+        || logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_go_on(
+  logloom_private.query_state, integer
+) from public;
+
+-- The text that a word or a quoted token stands for.
+create function logloom_private.query_text(p_token text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_text text := p_token;
+begin
+  if left(v_text, 1) = '"' then
+    v_text := substr(v_text, 2, char_length(v_text) - 2);
+  end if;
+  if strpos(v_text, '\') > 0 then
+    v_text := regexp_replace(v_text, '\\(.)', '\1', 'g');
+  end if;
+  return v_text;
+end;
+$$;
+
+revoke all on function logloom_private.query_text(text) from public;
+
+create function logloom_private.query_has_wildcard(p_token text)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if left(p_token, 1) = '"' or translate(p_token, '*?', '') = p_token then
+    return false;
+  end if;
+  return p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
+end;
+$$;
+
+revoke all on function logloom_private.query_has_wildcard(text) from public;
+
+-- A LIKE pattern that matches a text and nothing else.
+create function logloom_private.query_like_text(p_text text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return regexp_replace(p_text, '([\\%_])', '\\\1', 'g');
+end;
+$$;
+
+revoke all on function logloom_private.query_like_text(text) from public;
+
+-- A LIKE pattern for a token: its wildcards become LIKE's, LIKE's own are escaped.
+create function logloom_private.query_like(p_token text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if left(p_token, 1) = '"' then
+    return logloom_private.query_like_text(logloom_private.query_text(p_token));
+  elsif strpos(p_token, '\') = 0 then
+    return translate(replace(replace(p_token, '%', '\%'), '_', '\_'), '*?', '%_');
+  end if;
+  return (
+    select string_agg(
+      case
+        when left(m.match[1], 1) <> '\' then
+          translate(replace(replace(m.match[1], '%', '\%'), '_', '\_'), '*?', '%_')
+        when substr(m.match[1], 2) in ('%', '_', '\') then m.match[1]
+        else substr(m.match[1], 2)
+      end,
+      '' order by m.n
+    )
+    from regexp_matches(p_token, '\\.|[^\\]+', 'g') with ordinality as m (match, n)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_like(text) from public;
+
+-- A LIKE pattern for a whole record as one text, in ASCII lower case: it matches wherever
+-- p_pattern, over folded text, matches in one of the record's texts, and sometimes elsewhere. JSON
+-- escapes some characters, so any text may stand in their place; what is not ASCII, and i and k,
+-- which the dotted I and the Kelvin sign fold to, may be any character.
+create function logloom_private.query_like_record(p_pattern text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return '%' || regexp_replace(
+    regexp_replace(p_pattern, '\\[\\_]|["_\x01-\x1f\x7f]', '%', 'g'),
+    '[ik\x80-\U0010ffff]', '_', 'g'
+  ) || '%';
+end;
+$$;
+
+revoke all on function logloom_private.query_like_record(text) from public;

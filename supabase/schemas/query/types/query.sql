@@ -1,0 +1,107 @@
+-- The query compiler: text -> tokens -> checked tree -> SQL over one alias of logloom.logs.
+--
+-- The tree is jsonb. A node is one of
+--   {"type": "all"}, {"type": "none"}, {"type": "not", "item": node},
+--   {"type": "and" | "or", "items": [node, …]},
+--   {"type": "leaf", "field": …, "name": as written, "test": …, …}, with "path" and "joined" where
+--   the field is attrs. The field any means every text of the record: its text columns
+--   (logloom_private.query_text_columns) and the scalars of its attributes at any depth.
+-- Tests of a leaf, by field (T: the text columns, level, attrs and any):
+--   exists                                 has a value                      all but any
+--   equal    values, fold                  one of these texts               all but times
+--   like     pattern                       a LIKE pattern, whole text       T but msg, level, any
+--   contains pattern                       a LIKE pattern over folded text  msg, any
+--   word     pattern, regex                pattern: LIKE over folded text that every match
+--                                          passes; regex decides            T but level
+--   regex    pattern, fold, size, position  PostgreSQL's dialect, translated from ours, over the
+--                                          text, folded where fold          T
+--   network  network                       an address of it                 host, attrs
+--   range    lower, lower_open, upper, upper_open   by code point; null is no bound   T but msg,
+--                                          level, any, attrs
+--   range    the same, of JSON numbers     decimals as texts                attrs
+--   range    the same, and unit            "seconds" or "bytes": logloom_private.quantity(text,
+--                                          unit) of JSON strings            attrs
+--   within   from, to, from_shift, to_shift   from <= time < to, null is no bound; a shift is there
+--                                          where a bound moves with now: microseconds from it
+-- fold is true or absent; then values (or the pattern) and the text are compared in the lower case
+-- of lower(… collate pg_c_utf8). A leaf is never true for a field without a value.
+--
+-- Nothing of a caller's text reaches the SQL but through quote_literal, and no expression in it
+-- can raise on any record. No role is granted anything here: the functions that search, save
+-- searches and evaluate alerts call these with their owner's rights.
+
+create type logloom_private.query_state as (
+  texts text[],
+  positions integer[],
+  "at" integer,
+  depth integer,
+  leaves integer,
+  searched integer,
+  steps integer,
+  "now" timestamptz,
+  names_now boolean,
+  warnings jsonb,
+  node jsonb
+);
+
+comment on type logloom_private.query_state is
+  'Where the parser stands: every rule of the grammar takes one and answers one. texts, positions: '
+  'the tokens as written, white space left out, and where each begins (1-based, code points); the '
+  'last is the empty text, one past the end. at: the token that comes next. depth: brackets and '
+  'NOTs around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: '
+  'the instant that now means, and whether it was named. warnings: [{position, message, '
+  'suggestion}]. node: what was read last.';
+
+create type logloom_private.query_span as (
+  starts timestamptz,
+  ends timestamptz,
+  names_now boolean
+);
+
+comment on type logloom_private.query_span is
+  'The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day '
+  'for a date. names_now: it moves with now.';
+
+create type logloom_private.query_range as (
+  lower_token text,
+  lower_position integer,
+  lower_open boolean,
+  upper_token text,
+  upper_position integer,
+  upper_open boolean
+);
+
+comment on type logloom_private.query_range is
+  'A comparison or a range as written. A null token is no bound.';
+
+create type logloom_private.compiled_query as (
+  blank boolean,
+  tree jsonb,
+  filter text,
+  fields text[],
+  equality_only boolean,
+  ts_from timestamptz,
+  ts_to timestamptz,
+  aggregate text,
+  aggregate_field text,
+  aggregate_sql text,
+  by_fields text[],
+  by_sql text[],
+  names_now boolean,
+  plan jsonb,
+  warnings jsonb,
+  steps integer
+);
+
+comment on type logloom_private.compiled_query is
+  'A query as SQL over the alias l of logloom.logs. blank: nothing but white space. tree: what '
+  'logloom_private.query_sql turns into SQL for another alias or another now. filter: a boolean '
+  'expression. fields: every column the filter reads. equality_only: the filter asks nothing but '
+  'equality and presence. ts_from (inclusive) and ts_to (exclusive): bounds of ts that hold for '
+  'every match. aggregate: null where the query has none, else the name of the first; '
+  'aggregate_field: its field as written; aggregate_sql: an aggregate expression of type double '
+  'precision, for rate the count, which the caller divides by the minutes of its range. by_fields, '
+  'by_sql: the fields to group by as written, and their expressions; both empty without by. '
+  'names_now: the query means something else as time goes by. plan: what follows the filter, {} '
+  'for nothing (its members: query/stages.sql). warnings: [{position, message, suggestion}]. '
+  'steps: what compiling took.';

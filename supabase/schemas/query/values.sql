@@ -1,0 +1,313 @@
+-- The parser of what follows the colon of a field. Each rule takes the state at its first token and
+-- answers it after its last, with the tree as node.
+
+-- A term under the sign that stands before it, or none.
+create function logloom_private.query_check_signed(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_sign text,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  case p_sign
+    when '' then
+      p_state := logloom_private.query_warn_value(p_state, p_field, p_token, p_position);
+      return logloom_private.query_check_term(p_state, p_field, p_token, p_position);
+    when '=' then
+      p_state := logloom_private.query_warn_exact(p_state, p_field, p_token, p_position);
+      return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+    else
+      return logloom_private.query_check_folded(p_state, p_field, p_sign, p_token, p_position);
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.query_check_signed(
+  logloom_private.query_state, jsonb, text, text, integer
+) from public;
+
+-- field:(a OR b), field:=(a OR b). The exact texts become one leaf, so that an index can serve them
+-- together.
+create function logloom_private.query_parse_any_of(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_sign text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_depth constant integer := p_state.depth;
+  v_values jsonb := '[]'::jsonb;
+  v_items jsonb[] := '{}'::jsonb[];
+  v_token text;
+begin
+  p_state := logloom_private.query_deepen(p_state, p_state.positions[p_state."at"]);
+  p_state."at" := p_state."at" + 1;
+  loop
+    v_token := p_state.texts[p_state."at"];
+    if v_token in ('AND', 'NOT') then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at"],
+        v_token || ' cannot stand in a list of values',
+        'The values of field:(a OR b) are joined by OR; quote the word to search for it.'
+      );
+    elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at"],
+        'A value is missing',
+        'Write field:(a OR b), values only, and close the bracket.'
+      );
+    end if;
+    p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+    p_state := logloom_private.query_warn_listed(p_state, v_token);
+    p_state := logloom_private.query_check_signed(
+      p_state, p_field, p_sign, v_token, p_state.positions[p_state."at"]
+    );
+    if p_state.node ->> 'test' = 'equal' then
+      v_values := v_values || (p_state.node -> 'values');
+    else
+      v_items := v_items || p_state.node;
+    end if;
+
+    p_state := logloom_private.query_go_on(p_state);
+    exit when p_state.texts[p_state."at"] = ')';
+    if p_state.texts[p_state."at"] = 'OR' then
+      p_state := logloom_private.query_go_on(p_state);
+    end if;
+  end loop;
+
+  if jsonb_array_length(v_values) > 0 then
+    v_items := logloom_private.query_leaf(
+      p_field,
+      jsonb_build_object('test', 'equal', 'values', v_values)
+        || case p_sign when 'i=' then '{"fold": true}'::jsonb else '{}'::jsonb end
+    ) || v_items;
+  end if;
+  p_state.node := case when cardinality(v_items) = 1 then v_items[1]
+    else jsonb_build_object('type', 'or', 'items', to_jsonb(v_items)) end;
+  p_state."at" := p_state."at" + 1;
+  p_state.depth := v_depth;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_any_of(
+  logloom_private.query_state, jsonb, text
+) from public;
+
+-- field:[a TO b}
+create function logloom_private.query_parse_range(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_first constant integer := p_state."at";
+begin
+  p_state."at" := v_first + 1;
+  for v_bound in 1 .. 2 loop
+    if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at"],
+        'A bound of a range is missing',
+        'Write [a TO b] or {a TO b}; a * alone leaves a bound open.'
+      );
+    end if;
+    p_state := logloom_private.query_go_on(p_state);
+    if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
+      perform logloom_private.query_refuse(
+        p_state.positions[p_state."at"],
+        'TO is missing in a range',
+        'Write [a TO b] or {a TO b}, TO in upper case.'
+      );
+    elsif v_bound = 1 then
+      p_state := logloom_private.query_go_on(p_state);
+    end if;
+  end loop;
+  if p_state.texts[v_first + 4] not in (']', '}') then
+    perform logloom_private.query_refuse(
+      p_state.positions[v_first + 4],
+      'A range is not closed',
+      'End it with ] (inclusive) or } (exclusive).'
+    );
+  end if;
+  p_state."at" := v_first + 5;
+  return logloom_private.query_check_range(p_state, p_field, (
+    nullif(p_state.texts[v_first + 1], '*'), p_state.positions[v_first + 1],
+    p_state.texts[v_first] = '{',
+    nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
+    p_state.texts[v_first + 4] = '}'
+  )::logloom_private.query_range);
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_range(
+  logloom_private.query_state, jsonb
+) from public;
+
+-- Takes p_sign off the token that comes next. What it applies to is the rest of the token, or the
+-- next one where nothing is left.
+create function logloom_private.query_take_sign(
+  p_state logloom_private.query_state,
+  p_sign text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_state.texts[p_state."at"] = p_sign then
+    p_state."at" := p_state."at" + 1;
+  else
+    p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_sign) + 1);
+    p_state.positions[p_state."at"] := p_state.positions[p_state."at"] + char_length(p_sign);
+  end if;
+  if not logloom_private.query_is_term(p_state.texts[p_state."at"])
+    and not (p_state.texts[p_state."at"] = '(' and right(p_sign, 1) = '='
+      and p_sign not in ('>=', '<='))
+  then
+    perform logloom_private.query_refuse(
+      p_state.positions[p_state."at"],
+      'A value is missing after ' || p_sign,
+      case when left(p_sign, 1) in ('<', '>') then 'Write a number, a time or a word after it.'
+        else 'Write a word or a quoted text after it; "" is the empty text.' end
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_take_sign(
+  logloom_private.query_state, text
+) from public;
+
+-- field:>=5
+create function logloom_private.query_parse_comparison(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_operator constant text := substring(p_state.texts[p_state."at"] from '^[<>]=?');
+  v_token text;
+  v_position integer;
+begin
+  p_state := logloom_private.query_take_sign(p_state, v_operator);
+  v_token := p_state.texts[p_state."at"];
+  v_position := p_state.positions[p_state."at"];
+  p_state := logloom_private.query_go_on(p_state);
+  if left(v_operator, 1) = '>' then
+    return logloom_private.query_check_range(
+      p_state, p_field,
+      (v_token, v_position, v_operator = '>', null, v_position, false)::logloom_private.query_range
+    );
+  end if;
+  return logloom_private.query_check_range(
+    p_state, p_field,
+    (null, v_position, false, v_token, v_position, v_operator = '<')::logloom_private.query_range
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_comparison(
+  logloom_private.query_state, jsonb
+) from public;
+
+-- field:~"regex"
+create function logloom_private.query_parse_regex(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_at constant integer := p_state."at";
+begin
+  if p_state.texts[v_at] <> '~' or left(p_state.texts[v_at + 1], 1) <> '"' then
+    perform logloom_private.query_refuse(
+      p_state.positions[v_at],
+      'A regular expression is quoted',
+      'Write ~"regex", or \~ for the character itself.'
+    );
+  end if;
+  p_state := logloom_private.query_check_regex(
+    p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
+  );
+  return logloom_private.query_go_on(p_state, 2);
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_regex(
+  logloom_private.query_state, jsonb
+) from public;
+
+-- What follows the colon of a field.
+create function logloom_private.query_parse_value(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_first constant text := left(p_state.texts[p_state."at"], 1);
+  v_sign constant text :=
+    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=)'), '');
+begin
+  if v_first = '(' then
+    return logloom_private.query_parse_any_of(p_state, p_field, '');
+  elsif v_sign <> '' then
+    p_state := logloom_private.query_take_sign(p_state, v_sign);
+    if p_state.texts[p_state."at"] = '(' then
+      return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+    end if;
+  end if;
+  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  if v_first in ('[', '{') then
+    return logloom_private.query_parse_range(p_state, p_field);
+  elsif v_first in ('<', '>') then
+    return logloom_private.query_parse_comparison(p_state, p_field);
+  elsif v_first = '~' then
+    return logloom_private.query_parse_regex(p_state, p_field);
+  end if;
+  p_state := logloom_private.query_check_signed(
+    p_state, p_field, v_sign, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+  );
+  return logloom_private.query_go_on(p_state);
+end;
+$$;
+
+revoke all on function logloom_private.query_parse_value(
+  logloom_private.query_state, jsonb
+) from public;

@@ -1,0 +1,325 @@
+-- Silent traps: what is valid here, means something else elsewhere, and so looks for what nobody
+-- wants. Quoted texts are never warned about: who quotes a text means it.
+
+create function logloom_private.query_warn(
+  p_state logloom_private.query_state,
+  p_position integer,
+  p_message text,
+  p_suggestion text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if jsonb_array_length(p_state.warnings) < 10 then
+    p_state.warnings := p_state.warnings || jsonb_build_object(
+      'position', p_position, 'message', p_message, 'suggestion', left(p_suggestion, 200)
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_warn(
+  logloom_private.query_state, integer, text, text
+) from public;
+
+-- A text as a value, quoted where it must be.
+create function logloom_private.query_quote(p_text text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_text ~ '^[[:alnum:]_./*?-]+$' then
+    return p_text;
+  end if;
+  return '"' || regexp_replace(p_text, '(["\\])', '\\\1', 'g') || '"';
+end;
+$$;
+
+revoke all on function logloom_private.query_quote(text) from public;
+
+-- What is wrong with a word wherever it stands: {message, suggestion}, or null. The suggestion
+-- stands for the word.
+create function logloom_private.query_word_trap(
+  p_state logloom_private.query_state,
+  p_token text
+)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_end integer;
+begin
+  if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
+    return jsonb_build_object(
+      'message', 'Typographic quotes and colons are plain characters: ' || p_token
+        || ' is looked for with them',
+      'suggestion', translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
+    );
+  elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
+    select min(n) into v_end
+    from generate_series(p_state."at", cardinality(p_state.texts)) n
+    where right(p_state.texts[n], 1) = '''';
+    if v_end is not null then
+      return jsonb_build_object(
+        'message', 'A single quote is a plain character: ' || p_token || ' is looked for with it',
+        'suggestion', '"' || btrim(
+          p_token || coalesce(
+            ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
+          ), ' '''
+        ) || '"'
+      );
+    end if;
+  elsif strpos(p_token, '&&') > 0 then
+    return jsonb_build_object(
+      'message', '&& is looked for as a text: terms side by side mean AND',
+      'suggestion', replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    );
+  elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
+    return jsonb_build_object(
+      'message', 'A slash is a plain character, this is no regular expression',
+      'suggestion', '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
+    );
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.query_word_trap(
+  logloom_private.query_state, text
+) from public;
+
+-- name=value, name!=value, name>5 as a free term: the query that was meant, or null.
+create function logloom_private.query_meant_comparison(p_token text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_parts constant text[] := regexp_match(
+    p_token, '^(@?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(==|!=|=~|!~|>=|<=|=|>|<)([^=].*)$'
+  );
+  v_name text := v_parts[1];
+begin
+  if v_parts is null then
+    return null;
+  elsif left(v_name, 1) <> '@' and left(v_name, 6) <> 'attrs.' then
+    v_name := coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
+  end if;
+  return case when left(v_parts[2], 1) = '!' then '-' else '' end || v_name || ':'
+    || case
+      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_parts[3], '"', '\"') || '"'
+      when v_parts[2] in ('=', '==', '!=') then logloom_private.query_quote(v_parts[3])
+      else v_parts[2] || v_parts[3]
+    end;
+end;
+$$;
+
+revoke all on function logloom_private.query_meant_comparison(text) from public;
+
+-- The free term that comes next.
+create function logloom_private.query_warn_free(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_word constant text := lower(v_token collate "C");
+  v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
+  v_trap jsonb;
+  v_message text;
+  v_suggestion text;
+begin
+  if left(v_token, 1) = '"' then
+    return p_state;
+  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
+    v_message := format('%s is looked for as a word: operators are in upper case', v_token);
+    v_suggestion := upper(v_word);
+  elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
+    and v_next = 'by'
+  then
+    v_message := format('%s by is looked for as words: an aggregate follows a |', v_token);
+    v_suggestion := case v_word when 'sort' then '| sort by ' when 'rate' then '| rate() by '
+      else '| count() by ' end || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
+    v_message := format('%s is looked for as a word: a stage follows a |', v_token);
+    v_suggestion := '| limit ' || v_next;
+  elsif v_word = 'select' and p_state."at" = 1
+    and lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+  then
+    v_message := 'This is no SQL: each of its words is looked for in msg';
+    v_suggestion := 'service:api level:error';
+  elsif v_word = 'is' and v_next in ('null', 'not') then
+    v_message := 'is is looked for as a word';
+    v_suggestion := case v_next when 'null' then '-' else '' end
+      || coalesce(p_state.texts[p_state."at" - 1], 'field') || ':*';
+  elsif v_word = 'in' and v_next = '(' then
+    v_message := 'in is looked for as a word';
+    v_suggestion := coalesce(p_state.texts[p_state."at" - 1], 'field') || ':(a OR b)';
+  elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
+    v_message := 'A shift from now is written without a blank: this one is looked for as a text';
+    v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
+  elsif v_token ~ '^!.' then
+    v_message := '! is a plain character: ' || v_token || ' is looked for with it';
+    v_suggestion := '-' || substr(v_token, 2);
+  elsif v_token ~ '^[+][[:alpha:]]' then
+    v_message := '+ is a plain character: ' || v_token || ' is looked for with it';
+    v_suggestion := substr(v_token, 2);
+  elsif v_token ~ '^[[:alpha:]]+[~^][0-9.]*$' then
+    v_message := 'No term is fuzzy or boosted: ' || v_token || ' is looked for as it is';
+    v_suggestion := rtrim(v_token, '~^.0123456789');
+  elsif v_token ~ '^%.+%$' then
+    v_message := '% is no wildcard: a word is found anywhere in msg as it is';
+    v_suggestion := btrim(v_token, '%');
+  else
+    v_trap := logloom_private.query_word_trap(p_state, v_token);
+    v_message := v_trap ->> 'message';
+    v_suggestion := case when left(v_trap ->> 'suggestion', 1) = '~' then 'msg:' else '' end
+      || (v_trap ->> 'suggestion');
+    if v_message is null then
+      v_suggestion := logloom_private.query_meant_comparison(v_token);
+      v_message := v_token || ' is looked for as a text: a field is followed by a colon';
+    end if;
+  end if;
+  if v_suggestion is null then
+    return p_state;
+  end if;
+  return logloom_private.query_warn(
+    p_state, p_state.positions[p_state."at"], v_message, v_suggestion
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_warn_free(logloom_private.query_state) from public;
+
+-- A value without a sign. p_token is the one that comes next, or one in a list.
+create function logloom_private.query_warn_value(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name constant text := p_field ->> 'name';
+  v_trap jsonb;
+  v_message text;
+  v_suggestion text;
+begin
+  if left(p_token, 1) = '"' then
+    return p_state;
+  elsif p_token ~ '^!=*.' then
+    v_message := format('! is a plain character: the value %s is looked for', p_token);
+    v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));
+  elsif p_token ~* '^null$' then
+    v_message := 'null is looked for as a text: a field without a value is found by :*';
+    v_suggestion := format('-%s:*', v_name);
+  elsif (p_field ->> 'field') in ('service', 'env', 'host')
+    and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
+  then
+    v_message := 'A comma is a plain character: this is one value';
+    v_suggestion := format('%s:(%s)', v_name, replace(p_token, ',', ' OR '));
+  elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
+    v_message := format('%s is looked for as a text: numbers have ranges', p_token);
+    v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
+  else
+    v_trap := logloom_private.query_word_trap(p_state, p_token);
+    v_message := v_trap ->> 'message';
+    v_suggestion := v_name || ':' || (v_trap ->> 'suggestion');
+  end if;
+  if v_suggestion is null then
+    return p_state;
+  end if;
+  return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
+end;
+$$;
+
+revoke all on function logloom_private.query_warn_value(
+  logloom_private.query_state, jsonb, text, integer
+) from public;
+
+-- The value after =, which is = or a comparison of other languages.
+create function logloom_private.query_warn_exact(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_token ~ '^=+[^=]' then
+    return logloom_private.query_warn(
+      p_state, p_position, 'The second = belongs to the value that is looked for',
+      format('%s:=%s', p_field ->> 'name', ltrim(p_token, '='))
+    );
+  elsif p_token ~ '^[<>].' then
+    return logloom_private.query_warn(
+      p_state, p_position, format('The value %s is looked for: = stands after > or <', p_token),
+      format('%s:%s=%s', p_field ->> 'name', left(p_token, 1), substr(p_token, 2))
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_warn_exact(
+  logloom_private.query_state, jsonb, text, integer
+) from public;
+
+-- A word in field:(a or b).
+create function logloom_private.query_warn_listed(
+  p_state logloom_private.query_state,
+  p_token text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if lower(p_token collate "C") in ('and', 'or', 'not') then
+    return logloom_private.query_warn(
+      p_state, p_state.positions[p_state."at"],
+      format('%s is looked for as a value: OR is in upper case', p_token),
+      'OR'
+    );
+  elsif right(p_token, 1) = ',' and char_length(p_token) > 1 then
+    return logloom_private.query_warn(
+      p_state, p_state.positions[p_state."at"],
+      format('A comma is a plain character: the value %s is looked for', p_token),
+      rtrim(p_token, ',') || ' OR'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+revoke all on function logloom_private.query_warn_listed(
+  logloom_private.query_state, text
+) from public;

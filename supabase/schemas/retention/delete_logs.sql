@@ -1,0 +1,151 @@
+create function logloom_private.require_room_for_deletion(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
+begin
+  -- Requests at once are counted one after another.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
+  if (
+    select count(*) >= v_max
+    from logloom.retention_runs r
+    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status in ('queued', 'running')
+  ) then
+    perform logloom_private.refuse_for_now(
+      format('Too many deletions are open (max %s)', v_max),
+      'list_retention_runs shows them. One deletion with OR does the work of several.',
+      10
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.require_room_for_deletion(text) from public;
+
+comment on function logloom_private.require_room_for_deletion(text) is
+  'PT429 where the tenant has max_open_deletions of its plan open already.';
+
+-- On request
+
+create function logloom_private.request_deletion(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_dry_run boolean
+)
+returns logloom.retention_runs
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because the API roles neither compile queries nor write runs
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_now constant timestamptz := clock_timestamp();
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_run logloom.retention_runs;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'filter');
+  if v_query.blank then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_query_dsl: it is blank',
+      hint = 'Say ts:* to delete every record of the range.';
+  end if;
+  perform logloom_private.provision_current_tenant();
+  if not p_dry_run then
+    perform logloom_private.require_room_for_deletion(v_tenant_id);
+  end if;
+  insert into logloom.retention_runs (
+    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
+  )
+  values (
+    v_tenant_id, 'erasure', 'queued', logloom_private.actor(), v_now, p_query_dsl,
+    lower(v_range), upper(v_range), p_dry_run
+  )
+  returning * into v_run;
+  if p_dry_run then
+    execute 'select (select count(*) ' || logloom_private.tenant_rows_sql(
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, p_expired => true
+      )
+      || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
+      || '$1, $2, $3, $4, $5) c), 0)'
+    into v_run.records
+    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree, v_query.filter;
+    update logloom.retention_runs r
+    set status = 'done', records = v_run.records, finished_at = clock_timestamp()
+    where r.run_id = v_run.run_id
+    returning * into v_run;
+  end if;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, v_run.requested_by, 'logs.deletion_requested', v_run.run_id::text,
+    jsonb_build_object(
+      'query_dsl', v_run.query_dsl, 'ts_from', v_run.ts_from, 'ts_to', v_run.ts_to,
+      'dry_run', v_run.dry_run
+    )
+  );
+  return v_run;
+end;
+$$;
+
+revoke all on function logloom_private.request_deletion(
+  text, timestamptz, timestamptz, boolean
+) from public;
+
+grant execute on function logloom_private.request_deletion(
+  text, timestamptz, timestamptz, boolean
+) to authenticated, service_role;
+
+comment on function logloom_private.request_deletion(text, timestamptz, timestamptz, boolean) is
+  'Notes a deletion that was asked for, and who did; run_deletions works it off.';
+
+create function public.delete_logs(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_dry_run boolean default null
+)
+returns public.logloom_retention_run
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
+  perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
+  return logloom_private.retention_run_of(
+    logloom_private.request_deletion(
+      p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+      logloom_private.time_parameter('p_ts_to', p_ts_to), coalesce(p_dry_run, true)
+    )
+  );
+exception when query_canceled then
+  perform logloom_private.refuse_slow_search();
+end;
+$$;
+
+revoke all on function public.delete_logs(text, text, text, boolean)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.delete_logs(
+  text, text, text, boolean
+) to authenticated, service_role;
+
+comment on function public.delete_logs(text, text, text, boolean) is
+  'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to '
+  '(exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records '
+  'says how many match. Else a job deletes what was acknowledged before; list_retention_runs tells '
+  'how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 '
+  '(too many are open).';

@@ -1,0 +1,184 @@
+create function logloom_private.request_erasure(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  insert into logloom.retention_runs (
+    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
+  )
+  values (
+    p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
+    '1970-01-01 00:00:00+00', now() + interval '2 days', false
+  );
+end;
+$$;
+
+revoke all on function logloom_private.request_erasure(text) from public;
+
+comment on function logloom_private.request_erasure(text) is
+  'Orders the erasure of all log records of a tenant.';
+
+create function logloom_private.abolish_tenant(p_tenant_id text)
+returns public.logloom_tenant_deletion
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role deletes tenants
+declare
+  v_tenant_id text;
+  v_deletion logloom_private.tenant_deletions;
+begin
+  if logloom_private.is_service_role() then
+    -- Asked again, it says how far it is.
+    select d.* into v_deletion
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = p_tenant_id and d.finished_at is null;
+  end if;
+  if v_deletion.deletion_id is null then
+    v_tenant_id := logloom_private.resolve_tenant(p_tenant_id);
+    perform logloom_private.require_role(v_tenant_id, 'owner');
+    perform logloom_private.lock_members(v_tenant_id);
+    if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
+      raise sqlstate 'PT404' using
+        message = 'Tenant not found',
+        hint = 'A tenant appears with its first write: create, update or ingest.';
+    end if;
+    insert into logloom_private.tenant_deletions (tenant_id, requested_by)
+    values (v_tenant_id, logloom_private.actor())
+    returning * into v_deletion;
+    delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
+    delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
+    update logloom.alert_rules r set enabled = false
+    where r.tenant_id = v_tenant_id and r.enabled;
+    perform logloom_private.request_erasure(v_tenant_id);
+  end if;
+  return row(
+    v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
+  )::public.logloom_tenant_deletion;
+end;
+$$;
+
+revoke all on function logloom_private.abolish_tenant(text) from public;
+
+grant execute on function logloom_private.abolish_tenant(text) to authenticated, service_role;
+
+comment on function logloom_private.abolish_tenant(text) is
+  'Ends a tenant: its keys and members go at once, everything else by the job run_deletions.';
+
+create function public.delete_tenant(p_tenant_id text default null)
+returns public.logloom_tenant_deletion
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
+  return logloom_private.abolish_tenant(p_tenant_id);
+end;
+$$;
+
+revoke all on function public.delete_tenant(text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.delete_tenant(text)
+to authenticated, service_role;
+
+comment on function public.delete_tenant(text) is
+  'Deletes the tenant with all that it has, for owners, who name it. Its keys and tokens are '
+  'refused at once; a job erases the rest, and leaves a receipt in '
+  'logloom_private.tenant_deletions. Nobody gets the id before that is done. '
+  'Errors: PT400, PT401, PT403, PT404.';
+
+create function logloom_private.erase_tenant_step()
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_rows constant integer := (select s.deletion_step_records from logloom_private.settings s);
+  v_deletion logloom_private.tenant_deletions;
+  v_table text;
+  v_deleted integer;
+begin
+  -- A request that was let in before the deletion was committed is in the queue a minute later.
+  select d.* into v_deletion
+  from logloom_private.tenant_deletions d
+  where d.finished_at is null
+    and d.requested_at < now() - interval '1 minute'
+    and d.requested_at + interval '1 minute' < coalesce(
+      (logloom_private.queue_state()).oldest_received_at, 'infinity'
+    )
+    and not exists (
+      select from logloom.retention_runs r
+      where r.tenant_id = d.tenant_id and r.kind = 'erasure'
+        and (
+          r.status in ('queued', 'running')
+          or r.status = 'failed' and r.finished_at > now() - interval '1 hour'
+        )
+    )
+  order by d.requested_at
+  limit 1;
+  if not found then
+    return false;
+  end if;
+
+  -- Requests that were under way when the tenant was deleted have ended: what they left, too.
+  if not exists (
+    select from logloom.retention_runs r
+    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
+      and r.requested_at > v_deletion.requested_at + interval '1 minute'
+  ) and v_deletion.erased_records is null then
+    perform logloom_private.request_erasure(v_deletion.tenant_id);
+    return true;
+  end if;
+  update logloom_private.tenant_deletions d
+  set erased_records = (
+    select coalesce(sum(r.records), 0)
+    from logloom.retention_runs r
+    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure'
+      and r.requested_at >= v_deletion.requested_at
+  )
+  where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
+
+  -- Every table with a tenant_id, so that none is forgotten that is yet to come.
+  for v_table in
+    select format('%I.%I', n.nspname, c.relname)
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
+      and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions', 'audit_events')
+    order by 1
+  loop
+    execute format(
+      'delete from %1$s t where t.tenant_id = $1 and t.ctid = any (array('
+        'select l.ctid from %1$s l where l.tenant_id = $1 limit %2$s))',
+      v_table, v_rows
+    )
+    using v_deletion.tenant_id;
+    get diagnostics v_deleted = row_count;
+    if v_deleted >= v_rows then
+      return true;
+    end if;
+  end loop;
+  delete from logloom.tenants t where t.tenant_id = v_deletion.tenant_id;
+  delete from logloom.audit_events e where e.tenant_id = v_deletion.tenant_id;
+  update logloom_private.tenant_deletions d set finished_at = clock_timestamp()
+  where d.deletion_id = v_deletion.deletion_id;
+  return true;
+end;
+$$;
+
+revoke all on function logloom_private.erase_tenant_step() from public;
+
+comment on function logloom_private.erase_tenant_step() is
+  'Removes what a deleted tenant has besides log records, once those are erased. Whether there was '
+  'something to do.';

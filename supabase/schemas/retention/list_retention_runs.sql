@@ -1,0 +1,47 @@
+create function public.list_retention_runs(
+  p_tenant_id text default null,
+  p_kind text default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_retention_run
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select r.requested_at
+        from logloom.retention_runs r
+        where r.tenant_id = v_tenant_id and r.run_id = p_after
+      ),
+      'run', 'run_id'
+    )
+  end;
+begin
+  return query
+  select (logloom_private.retention_run_of(r)).*
+  from logloom.retention_runs r
+  where r.tenant_id = v_tenant_id
+    and (p_kind is null or r.kind = p_kind)
+    and (p_after is null or (r.requested_at, r.run_id) < (v_after, p_after))
+  order by r.requested_at desc, r.run_id desc
+  limit v_limit;
+end;
+$$;
+
+revoke all on function public.list_retention_runs(text, text, integer, uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.list_retention_runs(text, text, integer, uuid)
+to authenticated, service_role;
+
+comment on function public.list_retention_runs(text, text, integer, uuid) is
+  'Deletions of the tenant''s records, newest first. p_kind: retention or erasure. p_limit 1 to '
+  '1000 (default 100), p_after: run_id of the last item of the page before. '
+  'Errors: PT400, PT401, PT403.';

@@ -1,0 +1,317 @@
+create function logloom_private.next_deletion()
+returns uuid
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select o.run_id
+    from (
+      select distinct on (r.tenant_id) r.tenant_id, r.run_id, r.requested_at
+      from logloom.retention_runs r
+      where r.kind = 'erasure' and r.status in ('queued', 'running')
+        -- Not before everything that was acknowledged before the request is a record.
+        and r.requested_at < coalesce(
+          (logloom_private.queue_state()).oldest_received_at, 'infinity'
+        )
+      order by r.tenant_id, r.requested_at, r.run_id
+    ) o
+    left join logloom_private.deletion_turns t on t.tenant_id = o.tenant_id
+    order by t.served_at nulls first, o.requested_at, o.run_id
+    limit 1
+  );
+end;
+$$;
+
+revoke all on function logloom_private.next_deletion() from public;
+
+comment on function logloom_private.next_deletion() is
+  'The erasure whose turn it is: of the tenant that was served longest ago, its oldest one. Null '
+  'where none is open, or the queue still holds events of before it.';
+
+create function logloom_private.finish_deletion(p_run_id uuid, p_error text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_run logloom.retention_runs;
+begin
+  update logloom.retention_runs r
+  set status = case when p_error is null then 'done' else 'failed' end,
+    error = p_error,
+    finished_at = clock_timestamp()
+  where r.run_id = p_run_id
+  returning * into v_run;
+  delete from logloom_private.deletion_turns t
+  where t.tenant_id = v_run.tenant_id
+    and not exists (
+      select from logloom.retention_runs r
+      where r.tenant_id = v_run.tenant_id and r.kind = 'erasure'
+        and r.status in ('queued', 'running')
+    );
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_run.tenant_id, v_run.requested_by, 'logs.deletion_finished', v_run.run_id::text,
+    jsonb_strip_nulls(
+      jsonb_build_object('status', v_run.status, 'records', v_run.records, 'error', v_run.error)
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.finish_deletion(uuid, text) from public;
+
+comment on function logloom_private.finish_deletion(uuid, text) is
+  'Closes an erasure: done, or failed with the error.';
+
+create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_deleted integer;
+begin
+  execute 'delete ' || logloom_private.tenant_rows_sql(
+    p_run.tenant_id, p_run.ts_from, p_run.ts_to, p_filter, 'logloom_private.dead_letters'
+  );
+  get diagnostics v_deleted = row_count;
+  return v_deleted;
+end;
+$$;
+
+revoke all on function logloom_private.delete_dead_letters(logloom.retention_runs, text)
+from public;
+
+comment on function logloom_private.delete_dead_letters(logloom.retention_runs, text) is
+  'Deletes what matches among the dead letters.';
+
+create function logloom_private.next_chunk_of(p_run logloom.retention_runs)
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select min(c.chunk_id)
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_run.tenant_id
+      and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
+      and c.chunk_id > coalesce(p_run.position_chunk, 0)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.next_chunk_of(logloom.retention_runs) from public;
+
+comment on function logloom_private.next_chunk_of(logloom.retention_runs) is
+  'The next chunk of sealed records that an erasure has to look at; null where none is left.';
+
+create function logloom_private.delete_from_chunk(
+  p_chunk_id bigint,
+  p_run logloom.retention_runs,
+  p_query logloom_private.compiled_query
+)
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+  v_deleted integer;
+begin
+  select c.* into v_chunk
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_run.tenant_id and c.chunk_id = p_chunk_id
+  for update;
+  if not found then
+    return 0;
+  end if;
+  v_bits := logloom_private.chunk_bits(
+    v_chunk, p_query.tree, p_query.filter, null, null, p_run.ts_from, p_run.ts_to
+  );
+  v_deleted := bit_count(v_bits);
+  if v_deleted = 0 then
+    return 0;
+  end if;
+  insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+  select v_chunk.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
+  from logloom_private.sealed_records(
+    v_chunk, logloom_private.bit_positions(v_bits), array['service', 'level'], '{}'
+  ) r
+  group by 2, 3, 4;
+  insert into logloom_private.log_removals (tenant_id)
+  select v_chunk.tenant_id
+  -- Further back than any alert window reaches.
+  where v_chunk.last_ts > now() - interval '3 days';
+  -- What is left becomes a chunk of its own, compared with what it is made of.
+  if v_deleted < v_chunk.records then
+    perform logloom_private.encode_chunk(
+      v_chunk.tenant_id,
+      format(
+        's as materialized (select r.* from logloom_private.sealed_chunks c, '
+          || 'logloom_private.sealed_records(c, %L::integer[], null, null) r '
+          || 'where c.tenant_id = %L and c.chunk_id = %s)',
+        logloom_private.bit_positions(~v_bits), v_chunk.tenant_id, v_chunk.chunk_id
+      )
+    );
+  end if;
+  delete from logloom_private.sealed_chunks c
+  where c.tenant_id = v_chunk.tenant_id and c.chunk_id = v_chunk.chunk_id;
+  return v_deleted;
+end;
+$$;
+
+revoke all on function logloom_private.delete_from_chunk(
+  bigint, logloom.retention_runs, logloom_private.compiled_query
+) from public;
+
+comment on function logloom_private.delete_from_chunk(
+  bigint, logloom.retention_runs, logloom_private.compiled_query
+) is
+  'Replaces a chunk by one without the records that an erasure is for, and takes them away from '
+  'the counts. How many.';
+
+create function logloom_private.deletion_step(p_run_id uuid)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_run logloom.retention_runs;
+  v_query logloom_private.compiled_query;
+  v_from timestamptz;
+  v_day date;
+  v_day_end timestamptz;
+  v_rows text;
+  v_end_ts timestamptz;
+  v_end_id uuid;
+  v_chunk_id bigint;
+  v_dead_letters integer := 0;
+  v_deleted integer := 0;
+begin
+  select r.* into v_run from logloom.retention_runs r where r.run_id = p_run_id for no key update;
+  insert into logloom_private.deletion_turns as t (tenant_id, served_at)
+  values (v_run.tenant_id, clock_timestamp())
+  on conflict (tenant_id) do update set served_at = excluded.served_at;
+  v_query := logloom_private.compile_query(v_run.query_dsl, v_run.requested_at);
+  if v_run.position_ts is null then
+    v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
+  end if;
+
+  -- A day of the tenant at a time: a statement opens one partition.
+  v_from := coalesce(v_run.position_ts, v_run.ts_from);
+  select min(d.day) into v_day
+  from logloom_private.log_days d
+  where d.tenant_id = v_run.tenant_id
+    and d.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(v_run.ts_to);
+  v_day_end := least(v_run.ts_to, logloom_private.day_start(v_day + 1));
+  if v_day is not null and v_day_end > v_from then
+    v_from := greatest(v_from, logloom_private.day_start(v_day));
+    v_rows := logloom_private.tenant_rows_sql(
+      v_run.tenant_id, v_from, v_day_end,
+      case
+        when v_run.position_ts is null then 'true'
+        else format(
+          '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
+        )
+      end,
+      p_expired => true
+    );
+    execute format(
+      'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
+       order by p.ts desc, p.id desc limit 1',
+      v_rows, (select s.deletion_step_records from logloom_private.settings s)
+    )
+    into v_end_ts, v_end_id;
+    if v_end_ts is null then
+      -- Nothing is left of the day: the next step begins with the day after.
+      v_end_ts := v_day_end;
+      v_end_id := '00000000-0000-0000-0000-000000000000';
+    else
+      execute logloom_private.removed_records_sql(format(
+        'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)
+         and (%s)',
+        v_rows, v_end_ts, v_end_ts, v_end_id, v_query.filter
+      ))
+      into v_deleted;
+    end if;
+  else
+    v_chunk_id := logloom_private.next_chunk_of(v_run);
+    v_deleted := logloom_private.delete_from_chunk(v_chunk_id, v_run, v_query);
+  end if;
+  update logloom.retention_runs r
+  set status = 'running',
+    records = r.records + v_dead_letters + v_deleted,
+    position_ts = coalesce(v_end_ts, r.position_ts),
+    position_id = coalesce(v_end_id, r.position_id),
+    position_chunk = coalesce(v_chunk_id, r.position_chunk)
+  where r.run_id = p_run_id;
+  return v_end_ts is not null or v_chunk_id is not null;
+end;
+$$;
+
+revoke all on function logloom_private.deletion_step(uuid) from public;
+
+comment on function logloom_private.deletion_step(uuid) is
+  'Looks at the next records of an erasure and deletes those that match. Whether there may be '
+  'more.';
+
+create function logloom_private.run_deletion_step()
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_run_id uuid;
+  v_more boolean;
+  v_failed text;
+begin
+  -- One at a time deletes, retention too.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
+    return interval '100 milliseconds';
+  end if;
+  v_run_id := logloom_private.next_deletion();
+  if v_run_id is null then
+    if logloom_private.erase_tenant_step() then
+      return (select s.deletion_pause from logloom_private.settings s);
+    end if;
+    return null;
+  end if;
+  begin
+    v_more := logloom_private.deletion_step(v_run_id);
+  exception when query_canceled or others then
+    v_more := false;
+    v_failed := format('The deletion stopped with error %s', sqlstate);
+    perform logloom_private.record_job(
+      'run_deletions', clock_timestamp(), format('%s: %s', sqlstate, sqlerrm)
+    );
+  end;
+  if not v_more then
+    perform logloom_private.finish_deletion(v_run_id, v_failed);
+  end if;
+  return (select s.deletion_pause from logloom_private.settings s);
+end;
+$$;
+
+revoke all on function logloom_private.run_deletion_step() from public;
+
+comment on function logloom_private.run_deletion_step() is
+  'A step of the job run_deletions: carries on with the oldest requested erasure, whose place is '
+  'in its row. A kill repeats none.';

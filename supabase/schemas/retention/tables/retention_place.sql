@@ -1,0 +1,27 @@
+create table logloom_private.retention_place (
+  singleton boolean primary key default true,
+  today date not null,
+  done_through date,
+  tenant_through text,
+  attempts integer not null default 0,
+  error text,
+  finished_at timestamptz,
+  constraint retention_place_has_one_row check (singleton)
+);
+
+alter table logloom_private.retention_place enable row level security;
+alter table logloom_private.retention_place force row level security;
+
+comment on table logloom_private.retention_place is
+  'How far the day''s retention has come; the next run of the job goes on there.';
+
+comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
+
+comment on column logloom_private.retention_place.done_through is
+  'The last day whose partition was seen to. The one after it is being worked at.';
+
+comment on column logloom_private.retention_place.tenant_through is
+  'Up to this tenant that day was seen to; null while it may still be dropped whole.';
+
+comment on column logloom_private.retention_place.attempts is
+  'How often that day''s partition could not be dropped for its readers.';

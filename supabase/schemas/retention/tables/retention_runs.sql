@@ -1,0 +1,56 @@
+create table logloom.retention_runs (
+  run_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  kind text not null,
+  status text not null,
+  requested_by text not null,
+  requested_at timestamptz not null default clock_timestamp(),
+  query_dsl text,
+  ts_from timestamptz,
+  ts_to timestamptz not null,
+  dry_run boolean not null default false,
+  records bigint not null default 0,
+  partitions integer not null default 0,
+  finished_at timestamptz,
+  error text,
+  position_ts timestamptz,
+  position_id uuid,
+  position_chunk bigint,
+  constraint retention_runs_kind_is_known check (kind in ('retention', 'erasure')),
+  constraint retention_runs_status_is_known check (
+    status in ('queued', 'running', 'done', 'interrupted', 'failed')
+  ),
+  constraint retention_runs_erasure_has_query check (
+    kind = 'retention' or query_dsl is not null and ts_from is not null
+  )
+);
+
+create index retention_runs_tenant_id_requested_at_idx
+on logloom.retention_runs (tenant_id, requested_at desc, run_id desc);
+
+create unique index retention_runs_retention_idx
+on logloom.retention_runs (tenant_id, ts_to)
+where kind = 'retention' and status = 'running';
+
+create index retention_runs_open_idx
+on logloom.retention_runs (tenant_id, requested_at)
+where status in ('queued', 'running');
+
+alter table logloom.retention_runs enable row level security;
+alter table logloom.retention_runs force row level security;
+
+create policy retention_runs_select_tenant on logloom.retention_runs
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.retention_runs to authenticated, service_role;
+
+comment on table logloom.retention_runs is
+  'Deletions of records, by retention and on request. Of retention there is a row a run for a '
+  'tenant that lost records. Kept for settings.audit_lifetime.';
+
+comment on column logloom.retention_runs.position_ts is
+  'Up to this record (position_ts, position_id) an erasure was carried out.';
+
+comment on column logloom.retention_runs.position_chunk is
+  'Up to this chunk of sealed records an erasure was carried out; rows come first.';

@@ -1,0 +1,27 @@
+-- Deleting records: by age, as each tenant's retention says, and on request (delete_logs).
+--
+-- Both work in transactions of a bounded number of records, keep nothing in memory that a kill
+-- would lose, and are told of in logloom.retention_runs.
+
+create type public.logloom_retention_run as (
+  run_id uuid,
+  tenant_id text,
+  kind text,
+  status text,
+  requested_by text,
+  requested_at timestamptz,
+  query_dsl text,
+  ts_from timestamptz,
+  ts_to timestamptz,
+  dry_run boolean,
+  records bigint,
+  partitions integer,
+  finished_at timestamptz,
+  error text
+);
+
+comment on type public.logloom_retention_run is
+  'A deletion. kind: retention (by age) or erasure (on request). status: queued, running, done, '
+  'interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, '
+  'ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. '
+  'partitions: days that were dropped as a whole.';

@@ -1,0 +1,49 @@
+create function logloom_private.check_query(p_query_dsl text, p_is_alert boolean default false)
+returns void
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because no API role calls the compiler's parts
+declare
+  v_query logloom_private.compiled_query;
+begin
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.blank then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_query_dsl: it is blank',
+      hint = 'ts:* finds every record.';
+  end if;
+  if not p_is_alert then
+    return;
+  elsif v_query.plan ? 'first' and (
+    (v_query.plan -> 'count')::integer > 1
+    or v_query.plan ? 'bucket'
+    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+  ) then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
+      detail = format('{"position": %s}', v_query.plan -> 'first' ->> 'position'),
+      hint = 'Leave the other stages out; the filter may stand before the bar.';
+  elsif jsonb_array_length(v_query.warnings) > 0 then
+    -- A rule that looks for something else than was meant would be silent for ever.
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_query_dsl: ' || (v_query.warnings -> 0 ->> 'message'),
+      detail = format('{"position": %s}', v_query.warnings -> 0 ->> 'position'),
+      hint = format(
+        'Write %s, or quote the text if that is what the rule looks for.',
+        v_query.warnings -> 0 ->> 'suggestion'
+      );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.check_query(text, boolean) from public;
+
+grant execute on function logloom_private.check_query(text, boolean)
+to authenticated, service_role;
+
+comment on function logloom_private.check_query(text, boolean) is
+  'PT400 unless the query compiles and is not blank; for an alert rule, also when it has other '
+  'stages than one aggregate, or probably means something else than was meant.';

@@ -1,0 +1,28 @@
+create function public.get_saved_search_categories()
+returns text[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+begin
+  return array(
+    select distinct s.category
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.category is not null
+    order by s.category
+  );
+end;
+$$;
+
+revoke all on function public.get_saved_search_categories()
+from public, anon, authenticated, service_role;
+
+grant execute on function public.get_saved_search_categories()
+to authenticated, service_role;
+
+comment on function public.get_saved_search_categories() is
+  'Categories of the saved searches that the caller can read, each once, sorted. '
+  'Errors: PT400, PT401.';

@@ -1,0 +1,27 @@
+create function public.get_saved_search_count()
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_user_id constant text := logloom_private.current_user_id();
+begin
+  return (
+    select count(*)
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.created_by = v_user_id
+  );
+end;
+$$;
+
+revoke all on function public.get_saved_search_count()
+from public, anon, authenticated, service_role;
+
+grant execute on function public.get_saved_search_count()
+to authenticated, service_role;
+
+comment on function public.get_saved_search_count() is
+  'How many saved searches the caller has. Errors: PT400, PT401.';

@@ -1,0 +1,48 @@
+create function public.list_saved_searches(
+  include_shared boolean default true,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_saved_search
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_user_id constant text := logloom_private.current_user_id();
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select s.created_at
+        from logloom.saved_searches s
+        where s.id = p_after
+      ),
+      'saved search', 'id'
+    )
+  end;
+begin
+  return query
+  select o.*
+  from logloom.saved_searches s
+  cross join lateral logloom_private.saved_search_of(s) o
+  where s.tenant_id = v_tenant_id
+    and (include_shared is distinct from false or s.created_by = v_user_id)
+    and (p_after is null or (s.created_at, s.id) < (v_after, p_after))
+  order by s.created_at desc, s.id desc
+  limit v_limit;
+end;
+$$;
+
+revoke all on function public.list_saved_searches(boolean, integer, uuid)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.list_saved_searches(boolean, integer, uuid)
+to authenticated, service_role;
+
+comment on function public.list_saved_searches(boolean, integer, uuid) is
+  'The caller''s saved searches and, unless include_shared is false, those that colleagues share, '
+  'newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. '
+  'Errors: PT400, PT401.';

@@ -1,0 +1,26 @@
+create function logloom_private.refuse_saved_search(p_id uuid)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if exists (select from logloom.saved_searches s where s.id = p_id) then
+    raise sqlstate 'PT403' using
+      message = 'Only its creator may change or delete a saved search',
+      hint = 'Save it under a name of your own with create_saved_search.';
+  end if;
+  raise sqlstate 'PT404' using
+    message = 'Saved search not found',
+    hint = 'list_saved_searches shows those that you can read.';
+end;
+$$;
+
+revoke all on function logloom_private.refuse_saved_search(uuid) from public;
+
+grant execute on function logloom_private.refuse_saved_search(uuid)
+to authenticated, service_role;
+
+comment on function logloom_private.refuse_saved_search(uuid) is
+  'Says why the caller may not change a saved search: PT404, or PT403 where it is a colleague''s.';

@@ -1,0 +1,132 @@
+create type public.logloom_saved_search_run as (
+  logs public.logloom_log_record[],
+  next_cursor text,
+  ts_from timestamptz,
+  ts_to timestamptz,
+  stats public.logloom_log_stat[]
+);
+
+comment on type public.logloom_saved_search_run is
+  'What a saved search finds: a page of records or, where it aggregates, the rows of stats.';
+
+create function logloom_private.read_saved_search(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_limit integer,
+  p_cursor text
+)
+returns public.logloom_saved_search_run
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because whether the query aggregates is for the compiler to say
+declare
+  v_query logloom_private.compiled_query;
+  v_page public.logloom_log_page;
+  v_range tstzrange;
+  v_stats public.logloom_log_stat[];
+begin
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'any');
+  if not v_query.plan ?| array['aggregates', 'patterns'] then
+    v_page := logloom_private.read_log_page(
+      p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
+    );
+    return row(
+      v_page.logs, v_page.next_cursor, v_page.ts_from, v_page.ts_to, null
+    )::public.logloom_saved_search_run;
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_stats := array(
+    select s
+      from logloom_private.read_log_stats(p_query_dsl, lower(v_range), upper(v_range), p_limit) s
+  );
+  return row(
+    '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
+  )::public.logloom_saved_search_run;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.read_saved_search(
+  text, timestamptz, timestamptz, integer, text
+) from public;
+
+grant execute on function logloom_private.read_saved_search(
+  text, timestamptz, timestamptz, integer, text
+) to authenticated, service_role;
+
+create function logloom_private.note_saved_search_run(p_id uuid)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because who runs a colleague's shared search may not change it otherwise
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+begin
+  update logloom.saved_searches s
+  set run_count = s.run_count + 1, last_run_at = now()
+  where s.id = p_id
+    and s.tenant_id = v_tenant_id
+    and (s.is_shared or s.created_by = logloom_private.current_user_id());
+end;
+$$;
+
+revoke all on function logloom_private.note_saved_search_run(uuid) from public;
+
+grant execute on function logloom_private.note_saved_search_run(uuid)
+to authenticated, service_role;
+
+comment on function logloom_private.note_saved_search_run(uuid) is
+  'Counts a run of a saved search that the caller may read.';
+
+create function public.run_saved_search(
+  p_id uuid default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null,
+  p_cursor text default null
+)
+returns public.logloom_saved_search_run
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+declare
+  v_query_dsl text;
+  v_run public.logloom_saved_search_run;
+begin
+  select s.query_dsl into v_query_dsl from public.get_saved_search(p_id) s;
+  v_run := logloom_private.read_saved_search(
+    v_query_dsl, logloom_private.page_time('p_ts_from', p_ts_from, p_cursor),
+    logloom_private.page_time('p_ts_to', p_ts_to, p_cursor), p_limit, p_cursor
+  );
+  -- Further pages belong to the run that the first one began.
+  if p_cursor is null then
+    perform logloom_private.note_saved_search_run(p_id);
+  end if;
+  return v_run;
+end;
+$$;
+
+revoke all on function public.run_saved_search(
+  uuid, text, text, integer, text
+) from public, anon, authenticated, service_role;
+
+grant execute on function public.run_saved_search(
+  uuid, text, text, integer, text
+) to authenticated, service_role;
+
+comment on function public.run_saved_search(uuid, text, text, integer, text) is
+  'Runs a saved search of the caller or one that a colleague shares, and counts the run. As '
+  'search_logs; where the query aggregates, stats holds the rows of log_stats. '
+  'Errors: PT400, PT401, PT404, PT408.';

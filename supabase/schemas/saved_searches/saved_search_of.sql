@@ -1,0 +1,23 @@
+create function logloom_private.saved_search_of(p_row logloom.saved_searches)
+returns public.logloom_saved_search
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return row(
+    p_row.id, p_row.name, p_row.description, p_row.query_dsl, p_row.category, p_row.is_shared,
+    p_row.tags, p_row.created_by, p_row.created_at, p_row.updated_at, p_row.last_run_at,
+    p_row.run_count
+  );
+end;
+$$;
+
+revoke all on function logloom_private.saved_search_of(logloom.saved_searches) from public;
+
+grant execute on function logloom_private.saved_search_of(logloom.saved_searches)
+to authenticated, service_role;
+
+comment on function logloom_private.saved_search_of(logloom.saved_searches) is
+  'A saved search as the operations show it.';

@@ -1,0 +1,19 @@
+-- Saved searches, and the plan's features, of which they are the first.
+
+create type public.logloom_saved_search as (
+  id uuid,
+  name text,
+  description text,
+  query_dsl text,
+  category text,
+  is_shared boolean,
+  tags text[],
+  created_by text,
+  created_at timestamptz,
+  updated_at timestamptz,
+  last_run_at timestamptz,
+  run_count bigint
+);
+
+comment on type public.logloom_saved_search is
+  'A saved search. created_by: the claim sub of who made it. run_count: runs by anybody.';

@@ -1,0 +1,33 @@
+create function logloom_private.purge_job_history()
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  delete from cron.job_run_details d
+  where d.runid = any(array(
+    select o.runid
+    from cron.job_run_details o
+    where strpos(o.command, 'logloom_private.') > 0
+      -- A run that was cut off has no end.
+      and coalesce(o.end_time, o.start_time) < now() - case o.status
+        when 'succeeded' then v_settings.job_history_lifetime
+        else v_settings.job_failure_lifetime
+      end
+    limit v_settings.purge_step_rows
+  ));
+  get diagnostics v_rows = row_count;
+  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+end;
+$$;
+
+revoke all on function logloom_private.purge_job_history() from public;
+
+comment on function logloom_private.purge_job_history() is
+  'Deletes pg_cron''s records of old runs of our jobs: a job of every second makes 86,400 a day.';

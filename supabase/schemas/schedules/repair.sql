@@ -1,0 +1,138 @@
+create function logloom_private.grant_operations()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_operation record;
+begin
+  for v_operation in
+    select
+      p.oid::regprocedure as signature,
+      case
+        when p.proname = any (logloom_private.service_operations()) then 'service_role'
+        else 'authenticated, service_role'
+      end as roles
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and p.proname = any (logloom_private.operations())
+  loop
+    execute format(
+      'revoke all on function %s from public, anon, authenticated, service_role',
+      v_operation.signature
+    );
+    execute format(
+      'grant execute on function %s to %s', v_operation.signature, v_operation.roles
+    );
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.grant_operations() from public;
+
+comment on function logloom_private.grant_operations() is
+  'Lets each operation be called by whom it is for, and by nobody else. A dump does not know of '
+  'the privileges that a project gives to new functions in public.';
+
+create function logloom_private.align_sequence(p_sequence regclass, p_used bigint)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_last bigint;
+begin
+  execute format('select s.last_value from %s s', p_sequence) into v_last;
+  if p_used > v_last then
+    perform setval(p_sequence, p_used);
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.align_sequence(regclass, bigint) from public;
+
+comment on function logloom_private.align_sequence(regclass, bigint) is
+  'Lets a sequence go on after the greatest number that the data holds. It never goes back.';
+
+create function logloom_private.align_sequences()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_identity record;
+  v_used bigint;
+begin
+  for v_identity in
+    select a.attrelid::regclass as table_name, a.attname as column_name,
+      pg_get_serial_sequence(a.attrelid::regclass::text, a.attname)::regclass as sequence_name
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_class c on c.oid = a.attrelid
+    where c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
+      and a.attidentity <> '' and not c.relispartition
+  loop
+    execute format(
+      'select max(t.%I) from %s t', v_identity.column_name, v_identity.table_name
+    )
+    into v_used;
+    perform logloom_private.align_sequence(v_identity.sequence_name, v_used);
+  end loop;
+  perform logloom_private.align_sequence(
+    'logloom_private.queue_batch_id',
+    (
+      select greatest(max(s.moved_through), (select max(q.batch_id) from logloom_private.queue q))
+      from logloom_private.queue_slots s
+    )
+  );
+  perform logloom_private.align_sequence(
+    'logloom_private.arrival',
+    (
+      select greatest(
+        max(a.arrival), (select max(r.arrival_to) from logloom_private.alert_rounds r)
+      )
+      from logloom_private.log_arrivals a
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.align_sequences() from public;
+
+comment on function logloom_private.align_sequences() is
+  'Lets every sequence go on after the data. A tail and an alert round read on by arrival: one '
+  'that began anew would hide new records from them.';
+
+create function logloom_private.repair()
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.hold_writers();
+  perform logloom_private.grant_operations();
+  perform logloom_private.adopt_pre_request();
+  perform logloom_private.align_sequences();
+  perform logloom_private.manage_partitions();
+  perform logloom_private.maintain_partitions();
+  perform logloom_private.schedule_jobs();
+  update logloom_private.installation
+  set own_oid = 'logloom_private.installation'::regclass
+  where singleton;
+  return 'repaired';
+end;
+$$;
+
+revoke all on function logloom_private.repair() from public;
+
+comment on function logloom_private.repair() is
+  'After a dump was restored, called by postgres: brings back what a dump does not hold, which is '
+  'jobs, who may call the operations, the pre-request function, pg_partman''s configuration, and '
+  'brings sequences and partitions in line with the data. Safe at any time, and twice.';

@@ -1,0 +1,128 @@
+-- Which records of a chunk a query finds, as bit strings over its positions.
+--
+-- A node of the query's tree answers with two: surely and perhaps. What is perhaps and not surely
+-- is read and put to the row filter, so that a leaf that this does not know is right, only slow.
+
+create function logloom_private.no_bits(p_records integer)
+returns varbit
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+begin
+  return repeat('0', p_records)::varbit;
+end;
+$$;
+
+revoke all on function logloom_private.no_bits(integer) from public;
+
+comment on function logloom_private.no_bits(integer) is
+  'As many zero bits.';
+
+create function logloom_private.is_zero(p_bits varbit)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+begin
+  return bit_count(p_bits) = 0;
+end;
+$$;
+
+revoke all on function logloom_private.is_zero(varbit) from public;
+
+comment on function logloom_private.is_zero(varbit) is
+  'Whether no bit is set.';
+
+-- The positions of the bits that are set, ascending.
+create function logloom_private.bit_positions(p_bits varbit)
+returns integer[]
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_gaps text[];
+begin
+  if bit_count(p_bits) = 0 then
+    return '{}';
+  end if;
+  v_gaps := string_to_array(p_bits::text, '1');
+  return array(
+    select (sum(length(g.gap) + 1) over (order by g.n))::integer
+    from unnest(v_gaps[:cardinality(v_gaps) - 1]) with ordinality g (gap, n)
+    order by g.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.bit_positions(varbit) from public;
+
+comment on function logloom_private.bit_positions(varbit) is
+  'The places of the bits that are set, 1-based, ascending.';
+
+-- Bits of all positions from those of a column's.
+create function logloom_private.widen_bits(
+  p_bits text,
+  p_first integer,
+  p_records integer,
+  p_outside boolean
+)
+returns varbit
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_fill constant text := case when p_outside then '1' else '0' end;
+begin
+  return (
+    repeat(v_fill, p_first - 1) || p_bits
+      || repeat(v_fill, p_records - p_first + 1 - length(p_bits))
+  )::varbit;
+end;
+$$;
+
+revoke all on function logloom_private.widen_bits(text, integer, integer, boolean) from public;
+
+comment on function logloom_private.widen_bits(text, integer, integer, boolean) is
+  'Bits from position p_first on as bits of all records; p_outside: of those beyond.';
+
+-- A bit string with the bits at ascending positions set.
+create function logloom_private.position_bits(p_positions integer[], p_records integer)
+returns varbit
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+begin
+  if coalesce(cardinality(p_positions), 0) = 0 then
+    return logloom_private.no_bits(p_records);
+  end if;
+  return (
+    (
+      select string_agg(repeat('0', p.position - p.before - 1) || '1', '' order by p.position)
+      from (
+        select x.position, lag(x.position, 1, 0) over (order by x.position) as before
+        from unnest(p_positions) x (position)
+      ) p
+    ) || repeat('0', p_records - p_positions[cardinality(p_positions)])
+  )::varbit;
+end;
+$$;
+
+revoke all on function logloom_private.position_bits(integer[], integer) from public;
+
+comment on function logloom_private.position_bits(integer[], integer) is
+  'As many bits, those at the ascending positions set.';

@@ -1,0 +1,116 @@
+-- The attributes at positions, all where null; of p_keys only, where that is given.
+create function logloom_private.chunk_attributes(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_keys text[]
+)
+returns jsonb[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
+  v_column logloom_private.sealed_columns;
+  v_values logloom_private.column_values[] := '{}';
+  v_bounds integer[] := array[1, v_records + 1];
+  v_from integer[] := '{}';
+  v_to integer[] := '{}';
+  v_names text[] := '{}';
+  v_within integer[];
+  v_lower integer;
+  v_upper integer;
+  v_rest boolean;
+  v_arrays text;
+  v_names_sql text;
+  v_sql text;
+  v_part jsonb[];
+  v_attributes jsonb[] := '{}';
+begin
+  -- The columns, and which of the wanted records each covers.
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and (
+        c.name = 'attrs'
+        or left(c.name, 6) = 'attrs.' and (p_keys is null or substr(c.name, 7) = any(p_keys))
+      )
+    order by c.name collate "C"
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    v_within := null;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+      v_within := p_positions[v_lower:v_upper];
+    end if;
+    continue when v_lower > v_upper;
+    v_from := v_from || v_lower;
+    v_to := v_to || v_upper;
+    v_names := v_names || v_column.name;
+    v_bounds := v_bounds || v_lower || (v_upper + 1);
+    v_values := v_values || row(
+      logloom_private.column_texts(v_column, v_within)
+    )::logloom_private.column_values;
+  end loop;
+
+  -- Between two bounds the same columns cover all records.
+  v_bounds := array(select distinct b from unnest(v_bounds) b order by b);
+  for v_at in 1..cardinality(v_bounds) - 1 loop
+    v_lower := v_bounds[v_at];
+    v_upper := v_bounds[v_at + 1] - 1;
+    v_rest := false;
+    v_arrays := '';
+    v_names_sql := '';
+    v_sql := '';
+    for v_name in 1..cardinality(v_names) loop
+      continue when v_from[v_name] > v_lower or v_to[v_name] < v_upper;
+      v_arrays := v_arrays || format(
+        ', (($1)[%s]).texts[%s:%s]',
+        v_name, v_lower - v_from[v_name] + 1, v_upper - v_from[v_name] + 1
+      );
+      v_names_sql := v_names_sql || ', c' || v_name;
+      if v_names[v_name] = 'attrs' then
+        v_rest := true;
+        v_sql := v_sql || format(', nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', v_name);
+      else
+        v_sql := v_sql || format(
+          ', %L || c%s', to_json(substr(v_names[v_name], 7)) || ':', v_name
+        );
+      end if;
+    end loop;
+    if not v_rest then
+      -- No record of these has attributes.
+      v_part := array_fill(null::jsonb, array[v_upper - v_lower + 1]);
+    else
+      execute format(
+        $query$
+          select array_agg(
+            case when u.c%s is not null then ('{' || concat_ws(',' %s) || '}')::jsonb end
+            order by u.n
+          )
+          from unnest(%s) with ordinality u (%s, n)
+        $query$,
+        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3), substr(v_names_sql, 3)
+      )
+      into v_part
+      using v_values;
+    end if;
+    v_attributes := v_attributes || v_part;
+  end loop;
+  return v_attributes;
+end;
+$$;
+
+revoke all on function logloom_private.chunk_attributes(
+  logloom_private.sealed_chunks, integer[], text[]
+) from public;
+
+comment on function logloom_private.chunk_attributes(
+  logloom_private.sealed_chunks, integer[], text[]
+) is
+  'attrs at ascending positions of a chunk, all where null; of p_keys only, where that is given.';

@@ -1,0 +1,159 @@
+-- surely and perhaps of a node of a query's tree.
+create function logloom_private.node_bits(
+  p_chunk logloom_private.sealed_chunks,
+  p_node jsonb
+)
+returns varbit[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_none constant varbit := logloom_private.no_bits(p_chunk.records);
+  v_bits varbit;
+  v_item varbit[];
+  v_result varbit[];
+  v_node jsonb;
+  v_column logloom_private.sealed_columns;
+begin
+  case v_type
+    when 'all' then
+      return array[~v_none, ~v_none];
+    when 'none' then
+      return array[v_none, v_none];
+    when 'not' then
+      v_item := logloom_private.node_bits(p_chunk, p_node -> 'item');
+      return array[~v_item[2], ~v_item[1]];
+    when 'and' then
+      v_result := array[~v_none, ~v_none];
+      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
+        v_item := logloom_private.node_bits(p_chunk, v_node);
+        v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
+        exit when bit_count(v_result[2]) = 0;
+      end loop;
+      return v_result;
+    when 'or' then
+      v_result := array[v_none, v_none];
+      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
+        v_item := logloom_private.node_bits(p_chunk, v_node);
+        v_result := array[v_result[1] | v_item[1], v_result[2] | v_item[2]];
+      end loop;
+      return v_result;
+    when 'leaf' then
+      -- A leaf that says more than is known here is for the row filter.
+      if exists (
+        select
+        from jsonb_object_keys(p_node) k
+        where k not in (
+          'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
+          'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
+        )
+      ) then
+        return array[v_none, ~v_none];
+      elsif p_node ->> 'field' in ('service', 'level') then
+        v_bits := logloom_private.section_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' = 'msg' then
+        return logloom_private.message_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' in ('env', 'req_id', 'user_id', 'route', 'host') then
+        select c.* into v_column
+        from logloom_private.sealed_columns c
+        where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+          and c.name = p_node ->> 'field';
+        if v_column.chunk_id is not null then
+          v_bits := logloom_private.column_bits(v_column, p_node, p_chunk.records);
+        else
+          v_bits := repeat(
+            logloom_private.tested_values(
+              logloom_private.query_sql(p_node, 'l'), p_node ->> 'field', null, array[null::text]
+            ),
+            p_chunk.records
+          )::varbit;
+        end if;
+      elsif p_node ->> 'field' = 'attrs' and jsonb_typeof(p_node -> 'path') = 'array' then
+        v_bits := logloom_private.attribute_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within'
+        and coalesce((p_node ->> 'from')::timestamptz <= p_chunk.first_ts, true)
+        and coalesce((p_node ->> 'to')::timestamptz > p_chunk.last_ts, true)
+      then
+        v_bits := ~v_none;
+      else
+        return array[v_none, ~v_none];
+      end if;
+      return array[v_bits, v_bits];
+    else
+      return array[v_none, ~v_none];
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.node_bits(logloom_private.sealed_chunks, jsonb) from public;
+
+comment on function logloom_private.node_bits(logloom_private.sealed_chunks, jsonb) is
+  'A node of a query''s tree: the bits that are sure, and those that may be.';
+
+create function logloom_private.chunk_bits(
+  p_chunk logloom_private.sealed_chunks,
+  p_tree jsonb,
+  p_filter text,
+  p_fields text[],
+  p_keys text[],
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns varbit
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_bits varbit[];
+  v_within text;
+  v_rest varbit;
+  v_positions integer[];
+  v_found integer[];
+begin
+  v_bits := logloom_private.node_bits(p_chunk, coalesce(p_tree, '{"type": "unknown"}'));
+  if bit_count(v_bits[2]) > 0 and (p_chunk.first_ts < p_from or p_chunk.last_ts >= p_to) then
+    select string_agg(case when t.ts >= p_from and t.ts < p_to then '1' else '0' end, ''
+      order by t.n)
+    into v_within
+    from unnest(logloom_private.chunk_times(p_chunk, null)) with ordinality t (ts, n);
+    v_bits := array[v_bits[1] & v_within::varbit, v_bits[2] & v_within::varbit];
+  end if;
+  v_rest := v_bits[2] & ~v_bits[1];
+  if bit_count(v_rest) = 0 then
+    return v_bits[1];
+  end if;
+  v_positions := logloom_private.bit_positions(v_rest);
+  execute format(
+    $query$
+      select array_agg(p.position order by p.n)
+      from unnest($1) with ordinality p (position, n)
+      join (
+        select l.*, row_number() over () as n
+        from logloom_private.sealed_records($2, $1, $3, $4) l
+      ) l on l.n = p.n
+      where %s
+    $query$,
+    p_filter
+  )
+  into v_found
+  using v_positions, p_chunk, p_fields, p_keys;
+  return v_bits[1] | logloom_private.position_bits(v_found, p_chunk.records);
+end;
+$$;
+
+revoke all on function logloom_private.chunk_bits(
+  logloom_private.sealed_chunks, jsonb, text, text[], text[], timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.chunk_bits(
+  logloom_private.sealed_chunks, jsonb, text, text[], text[], timestamptz, timestamptz
+) is
+  'Which records of a chunk a query finds in [p_from, p_to). p_tree and p_filter are the '
+  'query''s, the tree null where only the filter is at hand; p_fields and p_keys what the filter '
+  'reads.';

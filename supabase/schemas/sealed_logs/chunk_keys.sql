@@ -1,0 +1,129 @@
+create function logloom_private.chunk_times(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[]
+)
+returns timestamptz[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_first constant timestamptz := p_chunk.first_ts;
+  v_unit constant interval := p_chunk.ts_unit * interval '1 microsecond';
+  v_low smallint[] := p_chunk.ts_low;
+  v_middle smallint[] := p_chunk.ts_middle;
+  v_high smallint[] := p_chunk.ts_high;
+begin
+  if p_positions is null then
+    return array(
+      select v_first + v_unit * (
+        (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
+          + (coalesce(o.high, -32768) + 32768) * 4294967296
+      )::double precision
+      from unnest(v_low, v_middle, v_high) with ordinality o (low, middle, high, n)
+      order by o.n
+    );
+  end if;
+  return array(
+    select v_first + v_unit * (
+      (v_low[p.position] + 32768) + (coalesce(v_middle[p.position], -32768) + 32768) * 65536::bigint
+        + (coalesce(v_high[p.position], -32768) + 32768) * 4294967296
+    )::double precision
+    from unnest(p_positions) with ordinality p (position, n)
+    order by p.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.chunk_times(
+  logloom_private.sealed_chunks, integer[]
+) from public;
+
+comment on function logloom_private.chunk_times(logloom_private.sealed_chunks, integer[]) is
+  'ts at positions of a chunk, all where null.';
+
+-- The batch of each position, 1-based.
+create function logloom_private.chunk_batches(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[]
+)
+returns integer[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_bytes "char"[] := p_chunk.batch_codes;
+  v_numbers smallint[] := p_chunk.wide_batch_codes;
+begin
+  if v_bytes is null and v_numbers is null then
+    return array_fill(1, array[coalesce(cardinality(p_positions), p_chunk.records)]);
+  elsif p_positions is null then
+    return array(
+      select coalesce(b.byte::integer + 129, b.number)
+      from unnest(v_bytes, v_numbers) with ordinality b (byte, number, n)
+      order by b.n
+    );
+  end if;
+  return array(
+    select coalesce(v_bytes[p.position]::integer + 129, v_numbers[p.position])
+    from unnest(p_positions) with ordinality p (position, n)
+    order by p.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.chunk_batches(
+  logloom_private.sealed_chunks, integer[]
+) from public;
+
+comment on function logloom_private.chunk_batches(logloom_private.sealed_chunks, integer[]) is
+  'The number of the batch (1-based) at positions of a chunk, all where null.';
+
+create function logloom_private.chunk_ids(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_batches integer[]
+)
+returns uuid[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_prefixes constant text := encode(p_chunk.batch_prefixes, 'hex');
+  v_prefix text[];
+  v_indexes smallint[] := p_chunk.id_indexes;
+begin
+  v_prefix := array(
+    select encode(substring(p_chunk.batch_prefixes from 1 + 14 * i for 14), 'hex')
+    from generate_series(0, octet_length(p_chunk.batch_prefixes) / 14 - 1) i
+  );
+  if p_positions is not null then
+    v_indexes := array(
+      select v_indexes[p.position] from unnest(p_positions) with ordinality p (position, n)
+      order by p.n
+    );
+  end if;
+  return array(
+    select (v_prefix[b.batch] || encode(int2send(b.index), 'hex'))::uuid
+    from unnest(p_batches, v_indexes) with ordinality b (batch, index, n)
+    order by b.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.chunk_ids(
+  logloom_private.sealed_chunks, integer[], integer[]
+) from public;
+
+comment on function logloom_private.chunk_ids(
+  logloom_private.sealed_chunks, integer[], integer[]
+) is
+  'id at positions of a chunk, all where null. p_batches: chunk_batches of the same positions.';

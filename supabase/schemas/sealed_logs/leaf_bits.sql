@@ -1,0 +1,239 @@
+-- Which of p_values pass a test: SQL over the alias l, of which p_field is the value, and for attrs
+-- an object with p_key alone. A bit each.
+create function logloom_private.tested_values(
+  p_test text,
+  p_field text,
+  p_key text,
+  p_values text[]
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_bits text;
+begin
+  execute format(
+    $query$
+      select string_agg(case when (%1$s) is true then '1' else '0' end, '' order by l.n)
+      from (
+        select %2$s as %3$I, v.n from unnest($1) with ordinality v (value, n)
+      ) l
+    $query$,
+    p_test,
+    case when p_field = 'attrs'
+      then format('jsonb_build_object(%L::text, v.value::jsonb)', p_key) else 'v.value' end,
+    p_field
+  )
+  into v_bits
+  using p_values;
+  return v_bits;
+end;
+$$;
+
+revoke all on function logloom_private.tested_values(text, text, text, text[]) from public;
+
+comment on function logloom_private.tested_values(text, text, text, text[]) is
+  'Of each value whether a test, SQL over l, is true: 1 or 0. p_values of attrs are JSON texts '
+  'of its key p_key.';
+
+-- A leaf that asks for one column.
+create function logloom_private.column_bits(
+  p_column logloom_private.sealed_columns,
+  p_leaf jsonb,
+  p_records integer
+)
+returns varbit
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_field constant text := p_leaf ->> 'field';
+  v_key constant text := substr(p_column.name, 7);
+  v_test constant text := logloom_private.query_sql(p_leaf, 'l');
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_numbers integer[] := p_column.numbers;
+  v_lower numeric;
+  v_upper numeric;
+  v_absent boolean;
+  v_fill text;
+  v_flags text;
+  v_each text[];
+  v_bits text;
+begin
+  -- What a dictionary of a field does not hold, no record has.
+  if p_column.kind = 'dictionary' and p_leaf ->> 'test' = 'equal' and v_field <> 'attrs'
+    and not p_column.dictionary && array(
+      select v from jsonb_array_elements_text(p_leaf -> 'values') v
+    )
+  then
+    return logloom_private.no_bits(p_records);
+  end if;
+  v_absent := logloom_private.tested_values(v_test, v_field, v_key, array[null::text]) = '1';
+  v_fill := case when v_absent then '1' else '0' end;
+  if p_column.kind = 'dictionary' then
+    v_flags := logloom_private.tested_values(v_test, v_field, v_key, p_column.dictionary);
+    if v_codes is null and v_wide_codes is null then
+      v_bits := repeat(v_flags, p_column.last - p_column.first + 1);
+    elsif not v_absent and strpos(v_flags, '1') = 0 then
+      return logloom_private.no_bits(p_records);
+    elsif v_codes is not null then
+      v_each := string_to_array(v_flags, null);
+      select string_agg(coalesce(v_each[c.code::integer + 129], v_fill), '' order by c.n)
+      into v_bits
+      from unnest(v_codes) with ordinality c (code, n);
+    else
+      v_each := string_to_array(v_flags, null);
+      select string_agg(coalesce(v_each[c.code], v_fill), '' order by c.n) into v_bits
+      from unnest(v_wide_codes) with ordinality c (code, n);
+    end if;
+  elsif p_column.kind = 'numbers' and p_leaf ->> 'test' = 'range' and v_field = 'attrs' then
+    -- Beyond what the column holds a bound decides nothing.
+    v_lower := p_leaf ->> 'lower';
+    v_upper := p_leaf ->> 'upper';
+    if v_lower > p_column.greatest or v_upper < p_column.least then
+      return logloom_private.no_bits(p_records);
+    end if;
+    v_lower := case
+      when v_lower is null then p_column.least
+      when (p_leaf ->> 'lower_open')::boolean then greatest(floor(v_lower) + 1, p_column.least)
+      else greatest(ceil(v_lower), p_column.least)
+    end;
+    v_upper := case
+      when v_upper is null then p_column.greatest
+      when (p_leaf ->> 'upper_open')::boolean then least(ceil(v_upper) - 1, p_column.greatest)
+      else least(floor(v_upper), p_column.greatest)
+    end;
+    if v_numbers is not null then
+      select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
+        then '1' else '0' end, '' order by c.n)
+      into v_bits
+      from unnest(v_numbers) with ordinality c (v, n);
+    else
+      select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
+        then '1' else '0' end, '' order by c.n)
+      into v_bits
+      from unnest(p_column.wide_numbers) with ordinality c (v, n);
+    end if;
+  else
+    v_bits := logloom_private.tested_values(
+      v_test, v_field, v_key, logloom_private.column_texts(p_column, null)
+    );
+  end if;
+  return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
+end;
+$$;
+
+revoke all on function logloom_private.column_bits(
+  logloom_private.sealed_columns, jsonb, integer
+) from public;
+
+comment on function logloom_private.column_bits(logloom_private.sealed_columns, jsonb, integer) is
+  'A leaf over a column that it alone reads: a bit a record.';
+
+create function logloom_private.attribute_bits(
+  p_chunk logloom_private.sealed_chunks,
+  p_leaf jsonb
+)
+returns varbit
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_keys constant text[] := array_remove(
+    array[p_leaf -> 'path' ->> 0, p_leaf ->> 'joined'], null
+  );
+  v_column logloom_private.sealed_columns;
+  v_rest text[];
+  v_count integer := 0;
+  v_found logloom_private.sealed_columns;
+  v_bits text;
+begin
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name = any(array_prepend('attrs', array(select 'attrs.' || k from unnest(v_keys) k)))
+  loop
+    if v_column.name = 'attrs' then
+      v_rest := case when v_column.kind = 'dictionary' then v_column.dictionary else '{[]}' end;
+    else
+      v_count := v_count + 1;
+      v_found := v_column;
+    end if;
+  end loop;
+  if v_count = 1 and v_rest = array['{}'] then
+    return logloom_private.column_bits(v_found, p_leaf, p_chunk.records);
+  elsif v_count = 0 and coalesce(v_rest, '{}') <@ array['{}'] then
+    return repeat(
+      logloom_private.tested_values(
+        logloom_private.query_sql(p_leaf, 'l'), 'attrs', '', array[null::text]
+      ),
+      p_chunk.records
+    )::varbit;
+  end if;
+  execute format(
+    $query$
+      select string_agg(case when (%s) is true then '1' else '0' end, '' order by l.n)
+      from unnest($1) with ordinality l (attrs, n)
+    $query$,
+    logloom_private.query_sql(p_leaf, 'l')
+  )
+  into v_bits
+  using logloom_private.chunk_attributes(p_chunk, null, v_keys);
+  return v_bits::varbit;
+end;
+$$;
+
+revoke all on function logloom_private.attribute_bits(
+  logloom_private.sealed_chunks, jsonb
+) from public;
+
+comment on function logloom_private.attribute_bits(logloom_private.sealed_chunks, jsonb) is
+  'A leaf over attrs: a bit a record.';
+
+-- A leaf over service and level, which sections decide.
+create function logloom_private.section_bits(
+  p_chunk logloom_private.sealed_chunks,
+  p_leaf jsonb
+)
+returns varbit
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_bits varbit;
+begin
+  execute format(
+    $query$
+      select string_agg(
+        repeat(case when (%s) is true then '1' else '0' end, l.records), '' order by l.n
+      )::varbit
+      from unnest($1, $2, $3) with ordinality l (service, level, records, n)
+    $query$,
+    logloom_private.query_sql(p_leaf, 'l')
+  )
+  into v_bits
+  using p_chunk.section_services, p_chunk.section_levels, p_chunk.section_records;
+  return v_bits;
+end;
+$$;
+
+revoke all on function logloom_private.section_bits(
+  logloom_private.sealed_chunks, jsonb
+) from public;
+
+comment on function logloom_private.section_bits(logloom_private.sealed_chunks, jsonb) is
+  'A leaf over service or level: a bit a record.';

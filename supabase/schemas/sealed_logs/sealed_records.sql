@@ -1,0 +1,125 @@
+-- Records of a chunk at ascending positions, all where null, in that order. p_fields: the fields
+-- that are wanted, all where null; others are null. p_keys: of attrs, likewise.
+create function logloom_private.sealed_records(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_fields text[],
+  p_keys text[]
+)
+returns setof logloom.logs
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
+  v_batch_received_at timestamptz[] := p_chunk.batch_received_at;
+  v_batch_arrivals bigint[] := p_chunk.batch_arrivals;
+  v_ts timestamptz[];
+  v_batches integer[];
+  v_ids uuid[];
+  v_services text[];
+  v_levels text[];
+  v_messages text[];
+  v_texts text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_attributes jsonb[];
+  v_column logloom_private.sealed_columns;
+  v_lower integer;
+  v_upper integer;
+begin
+  if v_records = 0 then
+    return;
+  end if;
+  v_ts := logloom_private.chunk_times(p_chunk, p_positions);
+  if p_fields is null or p_fields && array['id', 'received_at', 'arrival'] then
+    v_batches := logloom_private.chunk_batches(p_chunk, p_positions);
+    v_ids := logloom_private.chunk_ids(p_chunk, p_positions, v_batches);
+  end if;
+  if p_fields is null or p_fields && array['service', 'level'] then
+    if p_positions is null then
+      select array_agg(s.service order by s.n), array_agg(s.level order by s.n)
+      into v_services, v_levels
+      from (
+        select x.service, x.level, x.n
+        from unnest(p_chunk.section_services, p_chunk.section_levels, p_chunk.section_records)
+          with ordinality x (service, level, records, n),
+          generate_series(1, x.records)
+      ) s;
+    else
+      with s as (
+        select
+          array_agg(x.start order by x.n) as starts
+        from (
+          select u.n, sum(u.records) over (order by u.n) - u.records + 1 as start
+          from unnest(p_chunk.section_records) with ordinality u (records, n)
+        ) x
+      )
+      select
+        array_agg((p_chunk.section_services)[width_bucket(p.position, s.starts)] order by p.n),
+        array_agg((p_chunk.section_levels)[width_bucket(p.position, s.starts)] order by p.n)
+      into v_services, v_levels
+      from unnest(p_positions) with ordinality p (position, n), s;
+    end if;
+  end if;
+  if p_fields is null or 'msg' = any(p_fields) then
+    v_messages := logloom_private.chunk_messages(p_chunk, p_positions);
+  end if;
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name in ('env', 'req_id', 'user_id', 'route', 'host')
+      and (p_fields is null or c.name = any(p_fields))
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+    end if;
+    continue when v_lower > v_upper;
+    v_texts := array_fill(null::text, array[v_lower - 1])
+      || logloom_private.column_texts(
+        v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
+      );
+    case v_column.name
+      when 'env' then v_env := v_texts;
+      when 'req_id' then v_req_id := v_texts;
+      when 'user_id' then v_user_id := v_texts;
+      when 'route' then v_route := v_texts;
+      when 'host' then v_host := v_texts;
+    end case;
+  end loop;
+  if p_fields is null or 'attrs' = any(p_fields) then
+    v_attributes := logloom_private.chunk_attributes(p_chunk, p_positions, p_keys);
+  end if;
+  return query
+  select
+    r.ts, v_batch_received_at[r.batch], v_batch_arrivals[r.batch], r.id, p_chunk.tenant_id,
+    r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs
+  from unnest(
+    v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
+    v_host, v_attributes
+  ) with ordinality r (
+    ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs, n
+  )
+  order by r.n;
+end;
+$$;
+
+revoke all on function logloom_private.sealed_records(
+  logloom_private.sealed_chunks, integer[], text[], text[]
+) from public;
+
+comment on function logloom_private.sealed_records(
+  logloom_private.sealed_chunks, integer[], text[], text[]
+) is
+  'Records at ascending positions of a chunk, all where null. Fields beyond p_fields and keys of '
+  'attrs beyond p_keys are null; ts and tenant_id are always there.';

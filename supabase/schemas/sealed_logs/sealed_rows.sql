@@ -1,0 +1,161 @@
+-- The sealed records of a tenant in a range of ts: what logloom.logs no longer has.
+
+-- The columns that SQL reads through the alias l; null where it may read all. More than it reads
+-- does no harm, so a quoted text that looks like a column is one.
+create function logloom_private.fields_read(p_sql text)
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_sql is null or p_sql ~ '\ml\.\*|\ml\M(?!\.)' then
+    return null;
+  end if;
+  return array(
+    select distinct m.match[1]
+    from regexp_matches(p_sql, '\ml\.([a-z_]+)', 'g') m (match)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.fields_read(text) from public;
+
+comment on function logloom_private.fields_read(text) is
+  'Columns that SQL reads through the alias l; null where it may read all.';
+
+-- The top-level keys of attrs that SQL reads through the alias l; null where it may read all.
+create function logloom_private.keys_read(p_sql text)
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_sql is null or p_sql ~ '\ml\.attrs(?! -> ''[^''\\]*''(?!''))' then
+    return null;
+  end if;
+  return array(
+    select distinct m.match[1]
+    from regexp_matches(p_sql, '\ml\.attrs -> ''([^'']*)''', 'g') m (match)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.keys_read(text) from public;
+
+comment on function logloom_private.keys_read(text) is
+  'Top-level keys of attrs that SQL reads through the alias l; null where it may read all.';
+
+create function logloom_private.sealed_rows(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_filter text,
+  p_reads text
+)
+returns setof logloom.logs
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+rows 1000
+as $$
+declare
+  v_filter_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_filter_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_fields constant text[] := logloom_private.fields_read(p_reads);
+  v_keys constant text[] := logloom_private.keys_read(p_reads);
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+begin
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_filter_fields, v_filter_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_chunk,
+      case when bit_count(v_bits) < v_chunk.records
+        then logloom_private.bit_positions(v_bits) end,
+      v_fields, v_keys
+    ) r;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.sealed_rows(
+  text, timestamptz, timestamptz, jsonb, text, text
+) from public;
+
+comment on function logloom_private.sealed_rows(
+  text, timestamptz, timestamptz, jsonb, text, text
+) is
+  'A tenant''s sealed records in [p_from, p_to) that a query finds. p_reads: SQL over the alias l '
+  'that reads them; of each only what it reads is there, all where it is null.';
+
+-- How many of them there are by service and level.
+create function logloom_private.sealed_counts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_filter text
+)
+returns table (service text, level text, events bigint)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+rows 100
+as $$
+declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+begin
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    return query
+    select x.service, x.level, x.events
+    from (
+      select s.service, s.level, bit_count(substring(v_bits from s.first for s.records)) as events
+      from (
+        select u.*, (sum(u.records) over (order by u.n) - u.records + 1)::integer as first
+        from unnest(v_chunk.section_services, v_chunk.section_levels, v_chunk.section_records)
+          with ordinality u (service, level, records, n)
+      ) s
+    ) x
+    where x.events > 0;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.sealed_counts(
+  text, timestamptz, timestamptz, jsonb, text
+) from public;
+
+comment on function logloom_private.sealed_counts(text, timestamptz, timestamptz, jsonb, text) is
+  'How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level; a '
+  'row a section.';

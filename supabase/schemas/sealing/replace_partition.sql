@@ -1,0 +1,177 @@
+-- The partition of a day whose records were sealed gives its space back: what remains in it is
+-- copied, and the copy takes its place. DROP TABLE ignores the snapshots of others, so that comes
+-- only when each is newer than the copy and than the last record that was sealed.
+
+-- Whether a snapshot is held that does not see the transaction.
+create function logloom_private.has_older_snapshot(p_xid xid8)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return exists (
+      select
+      from pg_catalog.pg_stat_activity a
+      where a.backend_xmin is not null
+        and a.datname = current_database()
+        and a.pid <> pg_backend_pid()
+        and age(a.backend_xmin) >= age(p_xid::xid)
+    )
+    or exists (
+      select from pg_catalog.pg_prepared_xacts p where age(p.transaction) >= age(p_xid::xid)
+    );
+end;
+$$;
+
+revoke all on function logloom_private.has_older_snapshot(xid8) from public;
+
+comment on function logloom_private.has_older_snapshot(xid8) is
+  'Whether somebody holds a snapshot that does not see the transaction p_xid.';
+
+create function logloom_private.remainder_name(p_day date)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return to_char(p_day, '"logs_remaining_"YYYY_MM_DD');
+end;
+$$;
+
+revoke all on function logloom_private.remainder_name(date) from public;
+
+comment on function logloom_private.remainder_name(date) is
+  'The table that is to take the place of a day''s partition.';
+
+-- Copies what the sealing of a day left over. False where replacing the partition is not worth it.
+create function logloom_private.prepare_replacement(p_day date)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set timezone = 'UTC'
+as $$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_day logloom_private.sealing_days;
+  v_records bigint;
+  v_arrival bigint;
+begin
+  if not logloom_private.partition_exists(p_day) then
+    return false;
+  end if;
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
+  execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
+  into v_records, v_arrival;
+  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
+    return false;
+  end if;
+  if to_regclass(format('logloom.%I', v_copy)) is not null then
+    execute format('drop table logloom.%I', v_copy);
+  end if;
+  if v_records > 0 then
+    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
+    execute format('alter table logloom.%I enable row level security', v_copy);
+    execute format('alter table logloom.%I force row level security', v_copy);
+    execute format(
+      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
+      v_copy, v_partition
+    );
+    get diagnostics v_records = row_count;
+    -- With it, attaching need not read the table.
+    execute format(
+      'alter table logloom.%I add constraint logs_remaining_day '
+        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
+      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
+    );
+  end if;
+  update logloom_private.sealing_days d
+  set prepared_by = pg_current_xact_id(),
+    prepared_records = v_records,
+    prepared_arrival = v_arrival
+  where d.day = p_day;
+  return true;
+end;
+$$;
+
+revoke all on function logloom_private.prepare_replacement(date) from public;
+
+comment on function logloom_private.prepare_replacement(date) is
+  'Copies what is left of a day in which much was sealed. False where there is no need.';
+
+-- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
+-- where an older snapshot is held; changed, where the partition is not as it was copied; busy,
+-- where readers or the writer hold it.
+create function logloom_private.replace_partition(p_day date)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set timezone = 'UTC'
+as $$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_lock_wait text;
+  v_day logloom_private.sealing_days;
+  v_records bigint;
+  v_arrival bigint;
+begin
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
+  if logloom_private.has_older_snapshot(v_day.prepared_by)
+    or logloom_private.has_older_snapshot(v_day.removed_by)
+  then
+    return 'waiting';
+  end if;
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    perform logloom_private.lock_partitions();
+    execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
+    into v_records, v_arrival;
+    if v_records <> v_day.prepared_records or v_arrival is distinct from v_day.prepared_arrival then
+      if to_regclass(format('logloom.%I', v_copy)) is not null then
+        execute format('drop table logloom.%I', v_copy);
+      end if;
+      update logloom_private.sealing_days d set prepared_by = null where d.day = p_day;
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      return 'changed';
+    end if;
+    -- From here on every reader of logloom.logs waits for the commit.
+    execute format('drop table logloom.%I', v_partition);
+    if v_records > 0 then
+      execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
+      execute format(
+        'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+        v_partition, p_day::timestamp at time zone 'UTC',
+        (p_day + 1)::timestamp at time zone 'UTC'
+      );
+      execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
+    end if;
+    update logloom_private.sealing_days d
+    set removed_records = 0, prepared_by = null
+    where d.day = p_day;
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'replaced';
+  exception when lock_not_available then
+    return 'busy';
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.replace_partition(date) from public;
+
+comment on function logloom_private.replace_partition(date) is
+  'Puts the copy in the place of a day''s partition, or nothing where nothing is left. replaced; '
+  'waiting: an older snapshot is held; changed: begin again; busy: readers or the writer hold '
+  'it.';

@@ -1,0 +1,294 @@
+-- From rows to chunks: one transaction a chunk. The statement that takes the rows out of their
+-- partition hands them to the encoder, so that what is sealed is what is gone, and a reader's
+-- snapshot has either.
+
+-- The last of a day's records, oldest first, that make a chunk that a backend can hold.
+create function logloom_private.chunk_end(p_tenant_id text, p_day date, p_share integer)
+returns logloom_private.log_key
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_end logloom_private.log_key;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- What is compressed is measured as it is unpacked. One record at least.
+  execute format(
+    $query$
+      select r.ts, r.id
+      from (
+        select w.ts, w.id, w.n, sum(w.bytes) over (order by w.n) as total
+        from (
+          select
+            l.ts, l.id,
+            200 + coalesce(octet_length(l.msg), 0) + case
+              when pg_column_compression(l.attrs) is null then coalesce(pg_column_size(l.attrs), 0)
+              else octet_length(l.attrs::text)
+            end as bytes,
+            row_number() over (order by l.ts, l.id) as n
+          from logloom.logs l
+          where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+          order by l.ts, l.id
+          limit %s
+        ) w
+      ) r
+      where r.total <= %s or r.n = 1
+      order by r.n desc
+      limit 1
+    $query$,
+    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
+    greatest(v_settings.seal_chunk_records / p_share, 1), v_settings.seal_chunk_bytes / p_share
+  )
+  into v_end;
+  return v_end;
+end;
+$$;
+
+revoke all on function logloom_private.chunk_end(text, date, integer) from public;
+
+comment on function logloom_private.chunk_end(text, date, integer) is
+  'Up to which record of a day, oldest first, a tenant''s records make a chunk of '
+  'seal_chunk_records and seal_chunk_bytes, of which p_share days have a share. Null: no records.';
+
+-- Seals the tenant's oldest records of the days as one chunk.
+create function logloom_private.seal_chunk(p_tenant_id text, p_days date[])
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_day date;
+  v_end logloom_private.log_key;
+  v_with text := '';
+  v_union text := '';
+  v_chunk_id bigint;
+  v_records integer;
+begin
+  foreach v_day in array p_days loop
+    v_end := logloom_private.chunk_end(p_tenant_id, v_day, cardinality(p_days));
+    continue when v_end.ts is null;
+    -- Not by removed_records_sql: the counts go on counting what is sealed.
+    v_with := v_with || format(
+      'd%s as (delete from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid) '
+        || 'returning l.*), ',
+      to_char(v_day, 'YYYYMMDD'), p_tenant_id, logloom_private.day_start(v_day), v_end.ts,
+      v_end.ts, v_end.id
+    );
+    v_union := v_union || case when v_union <> '' then ' union all ' else '' end
+      || 'select * from d' || to_char(v_day, 'YYYYMMDD');
+  end loop;
+  if v_union = '' then
+    return 0;
+  end if;
+  v_chunk_id := logloom_private.encode_chunk(
+    p_tenant_id, v_with || 's as materialized (' || v_union || ')'
+  );
+  select c.records into v_records
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk_id;
+  if v_records > 0 then
+    insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+    select d.day, v_records, pg_current_xact_id()
+    from unnest(p_days) d (day)
+    on conflict (day) do update
+    set removed_records = d.removed_records + excluded.removed_records,
+      removed_by = excluded.removed_by;
+  end if;
+  return coalesce(v_records, 0);
+end;
+$$;
+
+revoke all on function logloom_private.seal_chunk(text, date[]) from public;
+
+comment on function logloom_private.seal_chunk(text, date[]) is
+  'Takes the tenant''s oldest records of the days out of their partitions and makes a chunk of '
+  'them, in this transaction. How many; 0: there were none.';
+
+-- A day of which no row of the tenant is left is no day that a search names.
+create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_day date;
+  v_has_rows boolean;
+begin
+  foreach v_day in array p_days loop
+    for v_attempt in 1..2 loop
+      execute format(
+        'select exists (select from logloom.logs l where l.tenant_id = %L '
+          || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+        p_tenant_id, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
+      )
+      into v_has_rows;
+      exit when v_has_rows;
+      -- Asked again without the writer, which notes a day only where it is not noted yet.
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    end loop;
+    if not v_has_rows then
+      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = v_day;
+    end if;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.leave_sealed_days(text, date[]) from public;
+
+comment on function logloom_private.leave_sealed_days(text, date[]) is
+  'Takes the days of which the tenant has no rows any more out of log_days.';
+
+-- Makes one chunk of several, in one transaction.
+create function logloom_private.merge_chunks(p_tenant_id text, p_chunk_ids bigint[])
+returns bigint
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_chunk_id bigint;
+begin
+  v_chunk_id := logloom_private.encode_chunk(
+    p_tenant_id,
+    format(
+      's as materialized (select r.* from logloom_private.sealed_chunks c, '
+        || 'logloom_private.sealed_records(c, null, null, null) r '
+        || 'where c.tenant_id = %L and c.chunk_id = any(%L::bigint[]))',
+      p_tenant_id, p_chunk_ids
+    )
+  );
+  delete from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = any(p_chunk_ids);
+  return v_chunk_id;
+end;
+$$;
+
+revoke all on function logloom_private.merge_chunks(text, bigint[]) from public;
+
+comment on function logloom_private.merge_chunks(text, bigint[]) is
+  'Makes one chunk of several of a tenant, in this transaction. Its id.';
+
+-- Small chunks of a tenant that make one: of a day, or of a week where each is less than a day's
+-- worth. Null where there are none.
+create function logloom_private.chunks_to_merge(p_tenant_id text, p_day date)
+returns bigint[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
+  v_chunk_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.chunk_id order by m.chunk_id) into v_chunk_ids
+  from (
+    select
+      c.chunk_id, c.key,
+      sum(c.records) over (partition by c.key order by c.first_ts, c.chunk_id) as records,
+      sum(c.bytes) over (partition by c.key order by c.first_ts, c.chunk_id) as bytes
+    from (
+      select
+        w.*,
+        case when w.records < v_settings.seal_day_records then v_week
+          else date_trunc('day', w.first_ts, 'UTC') end as key
+      from logloom_private.sealed_chunks w
+      where w.tenant_id = p_tenant_id
+        and w.first_ts >= v_week
+        and w.last_ts < v_week + interval '7 days'
+        and w.records <= v_settings.seal_chunk_records / 2
+    ) c
+  ) m
+  where m.records <= v_settings.seal_chunk_records
+    and m.bytes <= v_settings.seal_chunk_bytes / 8
+  group by m.key
+  having count(*) > 1
+  limit 1;
+  return v_chunk_ids;
+end;
+$$;
+
+revoke all on function logloom_private.chunks_to_merge(text, date) from public;
+
+comment on function logloom_private.chunks_to_merge(text, date) is
+  'Small chunks of a tenant in the week of p_day that make one chunk; null where there are none.';
+
+-- The chunks that hold records of the day become rows again, one transaction. A chunk of a small
+-- tenant holds several days, which come back together.
+create function logloom_private.unseal_day(p_tenant_id text, p_day date)
+returns bigint
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
+  v_chunk logloom_private.sealed_chunks;
+  v_day date;
+  v_inserted bigint;
+  v_chunk_records bigint;
+  v_records bigint := 0;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
+  loop
+    v_chunk_records := 0;
+    for v_day in
+      select d::date
+      from generate_series(
+        logloom_private.utc_day(v_chunk.first_ts), logloom_private.utc_day(v_chunk.last_ts),
+        interval '1 day'
+      ) d
+    loop
+      perform logloom_private.create_partition(v_day);
+      update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
+      insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
+      on conflict do nothing;
+      -- Into the partition itself: the counts have these records already.
+      execute format(
+        'insert into logloom.%I select r.* from logloom_private.sealed_chunks c, '
+          || 'logloom_private.sealed_records(c, null, null, null) r '
+          || 'where c.tenant_id = $4 and c.chunk_id = $1 and r.ts >= $2 and r.ts < $3 '
+          || 'order by r.ts, r.id',
+        logloom_private.partition_name(v_day)
+      )
+      using
+        v_chunk.chunk_id, v_day::timestamp at time zone 'UTC',
+        (v_day + 1)::timestamp at time zone 'UTC', p_tenant_id;
+      get diagnostics v_inserted = row_count;
+      v_chunk_records := v_chunk_records + v_inserted;
+    end loop;
+    if v_chunk_records <> v_chunk.records then
+      raise sqlstate 'LL001' using
+        message = format('Chunk %s has not as many records as it says', v_chunk.chunk_id);
+    end if;
+    delete from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+    v_records := v_records + v_chunk_records;
+  end loop;
+  return v_records;
+end;
+$$;
+
+revoke all on function logloom_private.unseal_day(text, date) from public;
+
+comment on function logloom_private.unseal_day(text, date) is
+  'Makes rows of the chunks that hold records of a tenant''s day, in this transaction: how many. '
+  'A chunk of a small tenant holds a week, which comes back as a whole. To stay rows they need '
+  'compression false.';

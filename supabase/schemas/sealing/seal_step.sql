@@ -1,0 +1,279 @@
+-- Which days have something to seal: over for seal_after, and not looked at for seal_again_after.
+create function logloom_private.next_day_to_seal(p_now timestamptz)
+returns date
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select min(p.day)
+    from logloom_private.settings s
+    cross join unnest(logloom_private.partition_days()) p (day)
+    left join logloom_private.sealing_days d on d.day = p.day
+    where (p.day + 1)::timestamp at time zone 'UTC' <= p_now - s.seal_after
+      and (
+        d.checked_at is null or d.checked_through is not null
+        or d.checked_at <= p_now - s.seal_again_after
+      )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.next_day_to_seal(timestamptz) from public;
+
+comment on function logloom_private.next_day_to_seal(timestamptz) is
+  'The oldest day with a partition that is over for seal_after and was not looked at for '
+  'seal_again_after; null where none is due.';
+
+-- The days whose records of a tenant are to be sealed together with those of p_day: that day where
+-- it has enough, else its week where that is over and has enough. Null where they stay rows.
+create function logloom_private.days_to_seal_together(
+  p_tenant_id text,
+  p_day date,
+  p_now timestamptz
+)
+returns date[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_monday constant date := date_trunc('week', p_day::timestamp)::date;
+  v_day date;
+  v_days date[] := '{}';
+  v_count integer;
+  v_records integer := 0;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if not coalesce(
+    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
+  )
+  then
+    return null;
+  end if;
+  foreach v_day in array p_day || array(
+    select v_monday + i from generate_series(0, 6) i where v_monday + i <> p_day
+  )
+  loop
+    continue when not logloom_private.partition_exists(v_day);
+    execute format(
+      'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
+      logloom_private.partition_name(v_day)
+    )
+    into v_count
+    using p_tenant_id, v_settings.seal_day_records;
+    if v_day = p_day and v_count >= v_settings.seal_day_records then
+      return array[p_day];
+    elsif v_day = p_day and (
+      v_count = 0
+      or (v_monday + 7)::timestamp at time zone 'UTC' > p_now - v_settings.seal_after
+    )
+    then
+      return null;
+    end if;
+    -- A day with enough for itself has a pass of its own.
+    if v_count > 0 and v_count < v_settings.seal_day_records then
+      v_days := v_days || v_day;
+      v_records := v_records + v_count;
+    end if;
+  end loop;
+  return case when v_records >= v_settings.seal_week_records then v_days end;
+end;
+$$;
+
+revoke all on function logloom_private.days_to_seal_together(text, date, timestamptz) from public;
+
+comment on function logloom_private.days_to_seal_together(text, date, timestamptz) is
+  'The days whose records of a tenant make chunks together: p_day where it has seal_day_records, '
+  'else the days of its week where that is over. Null: they stay rows.';
+
+-- The first tenant after p_after with records in a day's partition, or null.
+create function logloom_private.next_day_tenant(p_day date, p_after text)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id text;
+begin
+  if not logloom_private.partition_exists(p_day) then
+    return null;
+  end if;
+  execute format(
+    'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
+    logloom_private.partition_name(p_day)
+  )
+  into v_tenant_id
+  using p_after;
+  return v_tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.next_day_tenant(date, text) from public;
+
+comment on function logloom_private.next_day_tenant(date, text) is
+  'The first tenant after p_after with records in a day''s partition; null where there is none.';
+
+-- One step of a pass over a day: a chunk, a merging, or going on to the next tenant. False when
+-- the pass is over.
+create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_state logloom_private.sealing_days;
+  v_tenant_id text;
+  v_days date[];
+  v_chunk_ids bigint[];
+  v_records integer := 0;
+begin
+  insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
+  select d.* into v_state from logloom_private.sealing_days d where d.day = p_day for update;
+  v_tenant_id := logloom_private.next_day_tenant(p_day, v_state.checked_through);
+  if v_tenant_id is null then
+    update logloom_private.sealing_days d
+    set checked_at = p_now, checked_through = null
+    where d.day = p_day;
+    return false;
+  end if;
+  v_days := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
+  begin
+    if v_days is not null then
+      v_records := logloom_private.seal_chunk(v_tenant_id, v_days);
+    end if;
+    -- The last of a day, or what came late.
+    if v_records > 0 then
+      v_chunk_ids := logloom_private.chunks_to_merge(v_tenant_id, p_day);
+      if v_chunk_ids is not null then
+        perform logloom_private.merge_chunks(v_tenant_id, v_chunk_ids);
+      end if;
+      perform logloom_private.leave_sealed_days(v_tenant_id, v_days);
+    end if;
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      -- It stays rows; the next pass tries again.
+      update logloom_private.sealing_days d
+      set differences = d.differences + (sqlstate = 'LL001')::integer,
+        last_error = format('%s: %s', sqlstate, sqlerrm)
+      where d.day = p_day;
+      v_records := 0;
+  end;
+  if v_records = 0 then
+    update logloom_private.sealing_days d
+    set checked_through = v_tenant_id
+    where d.day = p_day;
+  end if;
+  return true;
+end;
+$$;
+
+revoke all on function logloom_private.seal_day_step(date, timestamptz) from public;
+
+comment on function logloom_private.seal_day_step(date, timestamptz) is
+  'The next chunk of a day, or on to the next tenant. False: the day is done.';
+
+-- Partitions give back the space of what was sealed, one step at a time. Null when none is due.
+create function logloom_private.replacement_step(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_state logloom_private.sealing_days;
+  v_outcome text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select d.* into v_state
+  from logloom_private.sealing_days d
+  where d.removed_records > 0 and d.checked_through is null and d.checked_at is not null
+    and (d.replace_after is null or d.replace_after <= p_now)
+  order by d.day
+  limit 1;
+  if not found then
+    return null;
+  elsif v_state.prepared_by is null then
+    if not logloom_private.prepare_replacement(v_state.day) then
+      update logloom_private.sealing_days d
+      set replace_after = p_now + v_settings.seal_again_after
+      where d.day = v_state.day;
+    end if;
+    return interval '0';
+  end if;
+  v_outcome := logloom_private.replace_partition(v_state.day);
+  if v_outcome <> 'replaced' then
+    update logloom_private.sealing_days d
+    set replace_after = p_now + interval '10 seconds'
+    where d.day = v_state.day;
+  end if;
+  return v_settings.seal_pause;
+end;
+$$;
+
+revoke all on function logloom_private.replacement_step(timestamptz) from public;
+
+comment on function logloom_private.replacement_step(timestamptz) is
+  'Prepares or replaces the partition of a day that was sealed. Null when none is due.';
+
+create function logloom_private.seal_step_at(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_day date;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- What is on its way comes first.
+  if (logloom_private.queue_state()).depth > v_settings.seal_queue_events then
+    return null;
+  elsif not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
+    return interval '100 milliseconds';
+  end if;
+  v_day := logloom_private.next_day_to_seal(p_now);
+  if v_day is null then
+    return logloom_private.replacement_step(p_now);
+  end if;
+  perform logloom_private.seal_day_step(v_day, p_now);
+  return v_settings.seal_pause;
+end;
+$$;
+
+revoke all on function logloom_private.seal_step_at(timestamptz) from public;
+
+comment on function logloom_private.seal_step_at(timestamptz) is
+  'The work of seal_step, as if it were p_now.';
+
+create function logloom_private.seal_step()
+returns interval
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.seal_step_at(clock_timestamp());
+end;
+$$;
+
+revoke all on function logloom_private.seal_step() from public;
+
+comment on function logloom_private.seal_step() is
+  'A step of the job seal_logs: the next chunk of what is due, or a partition that gives its '
+  'space back. What is queued comes first: null while there is much. A kill loses nothing.';

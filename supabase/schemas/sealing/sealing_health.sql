@@ -1,0 +1,34 @@
+create function logloom_private.sealing_health(p_now timestamptz)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_days_due bigint;
+  v_differences bigint;
+begin
+  select count(*) into v_days_due
+  from logloom_private.settings s
+  cross join unnest(logloom_private.partition_days()) p (day)
+  left join logloom_private.sealing_days d on d.day = p.day
+  where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
+    and (d.checked_at is null or d.checked_through is not null);
+  select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
+  return jsonb_build_object(
+    'status', logloom_private.health_word(false, v_differences > 0),
+    'days_due', v_days_due,
+    'last_chunk', (
+      select c.sealed_at from logloom_private.sealed_chunks c order by c.chunk_id desc limit 1
+    ),
+    'differences', v_differences
+  );
+end;
+$$;
+
+revoke all on function logloom_private.sealing_health(timestamptz) from public;
+
+comment on function logloom_private.sealing_health(timestamptz) is
+  'How sealing does: days that no pass has looked at yet, when the last chunk was made, and chunks '
+  'that were given up because they differed from their records, which stay rows: degraded.';

@@ -1,0 +1,132 @@
+-- Looks at a bounded number of records, whether they match or not, since a search for those that do
+-- took too long.
+create function logloom_private.examine_log_tail(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_records integer,
+  p_last bigint,
+  p_tail logloom_private.log_tail
+)
+returns logloom_private.log_tail
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_all logloom_private.compiled_query;
+  v_found public.logloom_log_record[];
+  v_first bigint;
+  v_id uuid;
+begin
+  v_all.tree := '{"type": "all"}';
+  v_all.filter := 'true';
+  execute 'with piece as materialized ('
+    || logloom_private.log_tail_sql(
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last
+    )
+    || ') select array(select l.item from (select (r.record).*, r.arrival, r.record as item '
+    || 'from piece r) l where (' || p_query.filter
+    || ') order by l.arrival, l.id), o.arrival, o.id '
+    || 'from (select 1) _ left join lateral (select r.arrival, (r.record).id from piece r '
+    || 'order by 1 desc, 2 desc limit 1) o on true'
+  into v_found, v_first, v_id;
+  p_tail.logs := p_tail.logs || v_found;
+  p_tail.more := v_first is not null;
+  p_tail.first := coalesce(v_first, p_tail.first);
+  p_tail.id := v_id;
+  return p_tail;
+end;
+$$;
+
+revoke all on function logloom_private.examine_log_tail(
+  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
+) from public;
+
+comment on function logloom_private.examine_log_tail(
+  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
+) is
+  'Moves a tail over the next p_records records. more: whether there were any.';
+
+-- More and more steps of the writer at a time: a client that was away does not read all it missed
+-- for each page. What was found when time is up is given back, and the cursor with it.
+create function logloom_private.advance_log_tail(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_last bigint,
+  p_tail logloom_private.log_tail
+)
+returns logloom_private.log_tail
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_turn constant interval := (select s.tail_turn from logloom_private.settings s);
+  v_deadline timestamptz := clock_timestamp() + v_turn;
+  v_steps bigint := 4;
+  v_step_last bigint;
+  v_found public.logloom_log_record[];
+  v_arrivals bigint[];
+  v_has_moved boolean := false;
+  v_records integer := 4;
+begin
+  begin
+    while p_tail.first <= p_last loop
+      v_step_last := least(p_tail.first + v_steps - 1, p_last);
+      execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
+        || logloom_private.log_tail_sql(
+          p_tenant_id, p_query, p_limit + 1 - cardinality(p_tail.logs), p_tail.first, p_tail.id,
+          v_step_last
+        )
+        || ') r'
+      into v_found, v_arrivals;
+      p_tail.logs := p_tail.logs || v_found;
+      v_has_moved := true;
+      if cardinality(p_tail.logs) > p_limit then
+        p_tail.logs := p_tail.logs[1:p_limit];
+        p_tail.more := true;
+        -- Of what this step found all but the last is kept; none, where the page was full before.
+        if cardinality(v_found) > 1 then
+          p_tail.first := v_arrivals[cardinality(v_found) - 1];
+          p_tail.id := v_found[cardinality(v_found) - 1].id;
+        end if;
+        return p_tail;
+      end if;
+      p_tail.first := v_step_last + 1;
+      p_tail.id := null;
+      p_tail.more := p_tail.first <= p_last;
+      if clock_timestamp() > v_deadline then
+        return p_tail;
+      end if;
+      v_steps := v_steps * 4;
+    end loop;
+    return p_tail;
+  exception when query_canceled then
+    p_tail.more := true;
+  end;
+  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
+  -- no timeout any more, so that they are few.
+  v_deadline := clock_timestamp() + v_turn;
+  while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    p_tail := logloom_private.examine_log_tail(
+      p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
+    );
+    v_has_moved := true;
+    v_records := v_records * 2;
+    exit when not p_tail.more;
+  end loop;
+  return p_tail;
+end;
+$$;
+
+revoke all on function logloom_private.advance_log_tail(
+  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
+) from public;
+
+comment on function logloom_private.advance_log_tail(
+  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
+) is
+  'Moves a tail on by p_limit records that match, or as far as it comes.';

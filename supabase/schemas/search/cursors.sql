@@ -1,0 +1,88 @@
+-- Cursors: texts that mean nothing to a caller. Nothing in one widens what may be seen.
+
+create function logloom_private.encode_cursor(p_parts text[])
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return translate(
+    encode(convert_to(array_to_string(p_parts, ' '), 'UTF8'), 'base64'), e'+/=\n', '-_'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.encode_cursor(text[]) from public;
+
+comment on function logloom_private.encode_cursor(text[]) is
+  'An opaque text that decode_cursor reads.';
+
+create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_parts text[];
+begin
+  begin
+    v_parts := regexp_match(
+      convert_from(
+        decode(
+          rpad(translate(p_cursor, '-_', '+/'), (length(p_cursor) + 3) / 4 * 4, '='), 'base64'
+        ),
+        'UTF8'
+      ),
+      p_pattern
+    );
+  exception when data_exception then
+    v_parts := null;
+  end;
+  if v_parts is null then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_cursor',
+      hint = 'Send next_cursor of the page before, unchanged, or none to begin.';
+  end if;
+  return v_parts;
+end;
+$$;
+
+revoke all on function logloom_private.decode_cursor(text, text) from public;
+
+comment on function logloom_private.decode_cursor(text, text) is
+  'The parts of a cursor as a regular expression captures them. PT400 where it does not match.';
+
+create function logloom_private.to_microseconds(p_ts timestamptz)
+returns bigint
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (extract(epoch from p_ts) * 1000000)::bigint;
+end;
+$$;
+
+revoke all on function logloom_private.to_microseconds(timestamptz) from public;
+
+create function logloom_private.from_microseconds(p_microseconds bigint)
+returns timestamptz
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Seconds and the rest apart: a double holds no more than 2^53 exactly.
+  return 'epoch'::timestamptz
+    + p_microseconds / 1000000 * interval '1 second'
+    + p_microseconds % 1000000 * interval '1 microsecond';
+end;
+$$;
+
+revoke all on function logloom_private.from_microseconds(bigint) from public;

@@ -1,0 +1,131 @@
+-- The neighbours of a record, of its host and service, on one side of it.
+create function logloom_private.log_neighbours(
+  p_log public.logloom_log_record,
+  p_count integer,
+  p_order text
+)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_query logloom_private.compiled_query;
+  v_tree jsonb := '{"type": "and", "items": []}';
+  v_name text;
+  v_value text;
+  v_logs public.logloom_log_record[];
+begin
+  if p_count = 0 then
+    return '{}';
+  end if;
+  foreach v_name in array array['host', 'service'] loop
+    v_value := case v_name when 'host' then p_log.host else p_log.service end;
+    v_tree := jsonb_insert(
+      v_tree, '{items, -1}',
+      case
+        when v_value is null then jsonb_build_object(
+          'type', 'not', 'item', logloom_private.query_leaf(
+            logloom_private.query_field(v_name, 1), '{"test": "exists"}'
+          )
+        )
+        else logloom_private.query_leaf(
+          logloom_private.query_field(v_name, 1),
+          jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_value))
+        )
+      end,
+      true
+    );
+  end loop;
+  v_query.tree := v_tree;
+  v_query.filter := logloom_private.query_sql(v_tree, 'l');
+  execute 'select array(' || logloom_private.log_page_sql(
+    p_log.tenant_id, v_query,
+    tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
+    p_count, p_order, p_log.ts, p_log.id
+  ) || ')'
+  into v_logs;
+  return v_logs;
+end;
+$$;
+
+revoke all on function logloom_private.log_neighbours(
+  public.logloom_log_record, integer, text
+) from public;
+
+create function logloom_private.read_log_context(
+  p_id uuid,
+  p_ts timestamptz,
+  p_before integer,
+  p_after integer
+)
+returns setof public.logloom_log_record
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_log public.logloom_log_record;
+  v_before constant integer := coalesce(p_before, 20);
+  v_after constant integer := coalesce(p_after, 20);
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+begin
+  if v_before not between 0 and v_max or v_after not between 0 and v_max then
+    raise sqlstate 'PT400' using
+      message = format('Invalid p_before or p_after: 0 to %s', v_max),
+      hint = 'Leave them out for 20 records on each side.';
+  end if;
+  v_log := logloom_private.read_log(p_id, p_ts);
+  return query
+  select b.*
+  from unnest(
+    logloom_private.log_neighbours(v_log, v_before, 'desc')
+      || v_log
+      || logloom_private.log_neighbours(v_log, v_after, 'asc')
+  ) b
+  order by b.ts, b.id;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+end;
+$$;
+
+revoke all on function logloom_private.read_log_context(
+  uuid, timestamptz, integer, integer
+) from public;
+
+grant execute on function logloom_private.read_log_context(uuid, timestamptz, integer, integer)
+to authenticated, service_role;
+
+create function public.get_log_context(
+  p_id uuid default null,
+  p_ts timestamptz default null,
+  p_before integer default null,
+  p_after integer default null
+)
+returns setof public.logloom_log_record
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  return query
+  select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
+end;
+$$;
+
+revoke all on function public.get_log_context(uuid, timestamptz, integer, integer)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.get_log_context(uuid, timestamptz, integer, integer)
+to authenticated, service_role;
+
+comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
+  'A record and those around it, of the same host and the same service (or likewise without), in '
+  'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day. p_ts, '
+  'its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';

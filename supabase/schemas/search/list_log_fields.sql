@@ -1,0 +1,256 @@
+create type public.logloom_log_field_value as (value text, count bigint);
+
+comment on type public.logloom_log_field_value is
+  'A value of a field, and how many records have it.';
+
+create type public.logloom_log_field as (
+  field text,
+  type text,
+  count bigint,
+  values public.logloom_log_field_value[]
+);
+
+comment on type public.logloom_log_field is
+  'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; '
+  'how many records of the sample have it, and its most frequent values.';
+
+-- A key as a segment of an attribute's path, quoted where the language wants it so.
+create function logloom_private.query_segment(p_key text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_key collate "und-x-icu" ~ '^[[:alpha:][:digit:]_-]+$' then
+    return p_key;
+  end if;
+  return '"' || regexp_replace(p_key, '(["\\])', '\\\1', 'g') || '"';
+end;
+$$;
+
+revoke all on function logloom_private.query_segment(text) from public;
+
+-- How many records are looked at: before anything is sorted, since attributes may be wide.
+create function logloom_private.log_fields_sample(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange
+)
+returns integer
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_attrs text;
+  v_records integer := 0;
+  v_bytes bigint := 0;
+  v_cells bigint := 0;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  for v_attrs in execute 'select l.attrs::text ' || logloom_private.first_records_sql(
+    p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+    least(upper(p_range), p_query.ts_to), p_query.filter, v_settings.search_sample_records, 'desc',
+    null, null
+  )
+  loop
+    v_bytes := v_bytes + coalesce(octet_length(v_attrs), 0);
+    v_cells := v_cells + coalesce(regexp_count(v_attrs, '": '), 0);
+    exit when v_records > 0
+      and (v_bytes > v_settings.search_sample_bytes or v_cells > v_settings.search_sample_cells);
+    v_records := v_records + 1;
+  end loop;
+  return v_records;
+end;
+$$;
+
+revoke all on function logloom_private.log_fields_sample(
+  text, logloom_private.compiled_query, tstzrange
+) from public;
+
+comment on function logloom_private.log_fields_sample(
+  text, logloom_private.compiled_query, tstzrange
+) is
+  'Records, newest first, whose attributes together stay within the sample''s bytes and keys.';
+
+-- Rows of public.logloom_log_field. Objects are walked five deep and 200 keys wide; a value of more
+-- than 200 characters is left out: hostile attrs cost no more than others.
+create function logloom_private.log_fields_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  return format(
+    $query$
+      with recursive sample as materialized (
+        -- One character more than a value that is listed may have.
+        select
+          left(l.level, 201) as level, left(l.service, 201) as service, left(l.env, 201) as env,
+          left(l.req_id, 201) as req_id, left(l.user_id, 201) as user_id,
+          left(l.route, 201) as route, left(l.host, 201) as host, l.msg is not null as has_msg,
+          l.attrs
+        %1$s
+      ), attributes as (
+        select logloom_private.query_segment(a.key) as path, a.value, 1 as depth
+        from sample s, lateral (select j.* from jsonb_each(s.attrs) j limit 200) a
+        where length(a.key) <= 200
+        union all
+        select p.path || '.' || logloom_private.query_segment(a.key), a.value, p.depth + 1
+        from attributes p,
+          lateral (
+            select j.*
+            from jsonb_each(case jsonb_typeof(p.value) when 'object' then p.value end) j
+            limit 200
+          ) a
+        where p.depth < 5 and length(p.path) + length(a.key) <= 200
+      ), present as (
+        select f.field, f.type, f.value
+        from sample s,
+          lateral (
+            values
+              ('ts', 'timestamp', null),
+              ('received_at', 'timestamp', null),
+              ('id', 'uuid', null),
+              ('level', 'string', s.level),
+              ('service', 'string', s.service),
+              ('env', 'string', s.env),
+              ('req_id', 'string', s.req_id),
+              ('user_id', 'string', s.user_id),
+              ('route', 'string', s.route),
+              ('host', 'string', s.host)
+          ) f (field, type, value)
+        where f.value is not null or f.type <> 'string'
+        union all
+        select 'msg', 'string', null from sample s where s.has_msg
+        union all
+        select
+          'attrs.' || a.path,
+          jsonb_typeof(a.value),
+          case when jsonb_typeof(a.value) in ('string', 'number', 'boolean')
+            then left(a.value #>> '{}', 201) end
+        -- The recursion ends when nobody asks for more.
+        from (select t.* from attributes t limit %4$s) a
+        where jsonb_typeof(a.value) not in ('null', 'object')
+      ), fields as (
+        select
+          p.field,
+          case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
+          count(*) as count
+        from present p
+        group by p.field
+        order by count(*) desc, p.field collate "C"
+        limit %2$s
+      ), facets as (
+        select
+          p.field, p.value, count(*) as count,
+          row_number() over (
+            partition by p.field order by count(*) desc, p.value collate "C"
+          ) as place
+        from present p
+        where length(p.value) <= 200
+        group by p.field, p.value
+      )
+      select
+        f.field, f.type, f.count,
+        array(
+          select row(v.value, v.count)::public.logloom_log_field_value
+          from facets v
+          where v.field = f.field and v.place <= %3$s
+          order by v.place
+        )
+      from fields f
+      order by f.count desc, f.field collate "C"
+    $query$,
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+      least(upper(p_range), p_query.ts_to), p_query.filter,
+      logloom_private.log_fields_sample(p_tenant_id, p_query, p_range), 'desc', null, null
+    ),
+    v_settings.search_sample_fields, v_settings.search_sample_values,
+    v_settings.search_sample_cells
+  );
+end;
+$$;
+
+revoke all on function logloom_private.log_fields_sql(
+  text, logloom_private.compiled_query, tstzrange
+) from public;
+
+create function logloom_private.read_log_fields(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz
+)
+returns setof public.logloom_log_field
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+set work_mem = '16MB'
+as $$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+end;
+$$;
+
+revoke all on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
+from public;
+
+grant execute on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
+to authenticated, service_role;
+
+create function public.list_log_fields(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null
+)
+returns setof public.logloom_log_field
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  return query
+  select f.field, f.type, f.count, f.values
+  from logloom_private.read_log_fields(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to)
+  ) f;
+end;
+$$;
+
+revoke all on function public.list_log_fields(text, text, text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.list_log_fields(text, text, text)
+to authenticated, service_role;
+
+comment on function public.list_log_fields(text, text, text) is
+  'Fields that the newest records of the range have which match p_query_dsl (all where it is '
+  'blank), most frequent first. Errors: PT400, PT401, PT408.';

@@ -1,0 +1,224 @@
+create type public.logloom_log_level_counts as (
+  debug bigint,
+  info bigint,
+  warn bigint,
+  error bigint,
+  "none" bigint
+);
+
+comment on type public.logloom_log_level_counts is 'Records by level; none: without one.';
+
+create type public.logloom_log_bucket as (
+  ts timestamptz,
+  count bigint,
+  levels public.logloom_log_level_counts
+);
+
+comment on type public.logloom_log_bucket is 'The records from ts on, for interval_seconds.';
+
+create type public.logloom_log_histogram as (
+  interval_seconds bigint,
+  total bigint,
+  buckets public.logloom_log_bucket[]
+);
+
+comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
+
+-- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
+-- one more than p_buckets may touch it.
+create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
+returns bigint
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_width bigint;
+begin
+  foreach v_width in array
+    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
+  loop
+    if v_width * p_buckets >= v_seconds then
+      return v_width;
+    end if;
+  end loop;
+  return ceil(v_seconds / p_buckets / 86400) * 86400;
+end;
+$$;
+
+revoke all on function logloom_private.histogram_seconds(tstzrange, integer) from public;
+
+create function logloom_private.require_buckets(p_buckets integer)
+returns integer
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if p_buckets not between 1 and v_settings.search_buckets_max then
+    raise sqlstate 'PT400' using
+      message = format('Invalid p_buckets: 1 to %s', v_settings.search_buckets_max),
+      hint = 'The width of a bucket follows from the range and p_buckets.';
+  end if;
+  return coalesce(p_buckets, v_settings.search_buckets_default);
+end;
+$$;
+
+revoke all on function logloom_private.require_buckets(integer) from public;
+
+comment on function logloom_private.require_buckets(integer) is
+  'p_buckets, or how many there are where none are named. PT400 when out of bounds.';
+
+-- Rows of public.logloom_log_bucket.
+create function logloom_private.log_histogram_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_seconds bigint
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from constant timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to constant timestamptz := least(upper(p_range), p_query.ts_to);
+  v_events text := 'sum(l.events)::bigint';
+  v_rows text;
+begin
+  p_query.aggregate := 'count';
+  if p_seconds >= 60 then
+    v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
+  end if;
+  if v_rows is null then
+    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, 'l.ts l.level');
+    v_events := 'count(*)';
+  end if;
+  return format(
+    $query$
+      with counted as (
+        select
+          g.ts,
+          sum(g.count)::bigint as count,
+          sum(g.count) filter (where g.level = 'debug')::bigint as debug,
+          sum(g.count) filter (where g.level = 'info')::bigint as info,
+          sum(g.count) filter (where g.level = 'warn')::bigint as warn,
+          sum(g.count) filter (where g.level = 'error')::bigint as error,
+          sum(g.count) filter (where g.level is null)::bigint as none
+        from (
+          select date_bin(%1$L::interval, l.ts, 'epoch') as ts, l.level, %4$s as count
+          %5$s
+          group by 1, 2
+        ) g
+        group by g.ts
+      )
+      select row(
+        b.ts,
+        coalesce(c.count, 0),
+        row(
+          coalesce(c.debug, 0), coalesce(c.info, 0), coalesce(c.warn, 0), coalesce(c.error, 0),
+          coalesce(c.none, 0)
+        )::public.logloom_log_level_counts
+      )::public.logloom_log_bucket
+      from generate_series(
+        date_bin(%1$L::interval, %2$L::timestamptz, 'epoch'),
+        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', 'epoch'),
+        %1$L::interval
+      ) b (ts)
+      left join counted c on c.ts = b.ts
+      order by b.ts
+    $query$,
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_events, v_rows
+  );
+end;
+$$;
+
+revoke all on function logloom_private.log_histogram_sql(
+  text, logloom_private.compiled_query, tstzrange, bigint
+) from public;
+
+create function logloom_private.read_log_histogram(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_buckets integer
+)
+returns public.logloom_log_histogram
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_total bigint;
+  v_buckets public.logloom_log_bucket[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_seconds := logloom_private.histogram_seconds(
+    v_range, logloom_private.require_buckets(p_buckets)
+  );
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  execute 'select array('
+    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+  into v_buckets;
+  select sum(b.count) into v_total from unnest(v_buckets) b;
+  return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.read_log_histogram(
+  text, timestamptz, timestamptz, integer
+) from public;
+
+grant execute on function logloom_private.read_log_histogram(
+  text, timestamptz, timestamptz, integer
+) to authenticated, service_role;
+
+create function public.log_histogram(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_buckets integer default null
+)
+returns public.logloom_log_histogram
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_histogram(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
+  );
+end;
+$$;
+
+revoke all on function public.log_histogram(text, text, text, integer)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.log_histogram(
+  text, text, text, integer
+) to authenticated, service_role;
+
+comment on function public.log_histogram(text, text, text, integer) is
+  'Records that match p_query_dsl over time, by level, empty buckets included. p_buckets 1 to 1000 '
+  '(default 60). Errors: PT400, PT401, PT408.';

@@ -1,0 +1,215 @@
+-- Groups as arrays of texts: the largest of the range by the first aggregate, which get a series of
+-- their own.
+create function logloom_private.largest_groups(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange
+)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_groups jsonb;
+begin
+  p_query.plan := p_query.plan - 'bucket' - 'sort' - 'limit' - 'having';
+  execute 'select jsonb_agg(array(select r.g ->> n from unnest($1) with ordinality u (n, i) '
+    || 'order by u.i)) from ('
+    || logloom_private.log_stats_sql(
+      p_tenant_id, p_query, p_range,
+      (select s.search_series from logloom_private.settings s)
+    )
+    || ') r (g, v, vs, t)'
+  into v_groups
+  using p_query.by_fields;
+  return coalesce(v_groups, '[]');
+end;
+$$;
+
+revoke all on function logloom_private.largest_groups(
+  text, logloom_private.compiled_query, tstzrange
+) from public;
+
+-- Rows of bucket, number of the series (from 0, null for the rest) and value.
+create function logloom_private.log_series_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_seconds bigint,
+  p_groups jsonb
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_aggregate constant jsonb :=
+    jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
+  v_key text := '0';
+  v_source logloom_private.counted_source;
+begin
+  if cardinality(p_query.by_sql) > 0 then
+    v_key := '(' || quote_literal((
+      select coalesce(jsonb_object_agg(g.texts::text, g.n - 1), '{}')
+      from jsonb_array_elements(p_groups) with ordinality g (texts, n)
+    )) || '::jsonb ->> jsonb_build_array('
+      || (
+        select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
+        from unnest(p_query.by_sql) b
+      )
+      || ')::text)::integer';
+  end if;
+  v_source := logloom_private.stats_source(
+    p_tenant_id, p_query,
+    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds,
+    concat_ws(
+      ' ', 'l.ts', array_to_string(p_query.by_sql, ' '),
+      (logloom_private.stats_values_sql(v_aggregate, 'count(*)', 1))[1]
+    )
+  );
+  return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
+    || (logloom_private.stats_values_sql(
+      v_aggregate, v_source.count_sql, p_seconds::numeric / 60
+    ))[1]
+    || ' ' || v_source.rows_sql || ' group by 1, 2';
+end;
+$$;
+
+revoke all on function logloom_private.log_series_sql(
+  text, logloom_private.compiled_query, tstzrange, bigint, jsonb
+) from public;
+
+create function logloom_private.read_log_series(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_buckets integer
+)
+returns public.logloom_log_series_answer
+language plpgsql
+stable
+security definer
+set search_path = ''
+set timezone = 'UTC'
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_buckets integer;
+  v_seconds bigint;
+  v_groups jsonb := '[[]]';
+  v_series public.logloom_log_series[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_buckets := logloom_private.require_buckets(p_buckets);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
+  v_seconds := coalesce(
+    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
+  );
+  if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
+    > (select s.search_buckets_max from logloom_private.settings s)
+  then
+    perform logloom_private.refuse_stage_bound(
+      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
+    );
+  end if;
+  if cardinality(v_query.by_sql) > 0 then
+    v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
+  end if;
+  execute 'with found (ts, series, value) as materialized ('
+    || logloom_private.log_series_sql(v_tenant_id, v_query, v_range, v_seconds, v_groups)
+    || ') '
+    || $query$
+      select array_agg(
+        row(
+          case when s.n is not null then jsonb_object($1::text[], s.texts) end, p.points
+        )::public.logloom_log_series
+        order by s.n nulls last
+      )
+      from (
+        select (g.n - 1)::integer as n, array(select jsonb_array_elements_text(g.texts)) as texts
+        from jsonb_array_elements($2) with ordinality g (texts, n)
+        union all
+        select null, null where exists (select from found f where f.series is null)
+      ) s
+      cross join lateral (
+        select jsonb_agg(
+          jsonb_build_array(
+            to_char(b.ts at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            coalesce(f.value, $3)
+          )
+          order by b.ts
+        ) as points
+        from generate_series(
+          date_bin($4, lower($5), 'epoch'),
+          date_bin($4, upper($5) - interval '1 microsecond', 'epoch'),
+          $4
+        ) b (ts)
+        left join found f on f.ts = b.ts and f.series is not distinct from s.n
+      ) p
+    $query$
+  into v_series
+  using
+    v_query.by_fields, v_groups,
+    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
+      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    make_interval(secs => v_seconds), v_range;
+  return row(
+    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_series_answer;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.read_log_series(
+  text, timestamptz, timestamptz, integer
+) from public;
+
+grant execute on function logloom_private.read_log_series(
+  text, timestamptz, timestamptz, integer
+) to authenticated, service_role;
+
+create function public.log_series(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_buckets integer default null
+)
+returns public.logloom_log_series_answer
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_series(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
+  );
+end;
+$$;
+
+revoke all on function public.log_series(text, text, text, integer)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.log_series(text, text, text, integer)
+to authenticated, service_role;
+
+comment on function public.log_series(text, text, text, integer) is
+  'The first aggregate of p_query_dsl, count() where it has none, over time: {interval_seconds, '
+  'series: [{group, points: [[ts, value], …]}], warnings}. The largest 20 groups of the range have '
+  'a series each, the others one together, group null. A bucket without records has the value 0 '
+  'of count, rate, sum and count_distinct, else null; rate is per minute of a bucket. p_buckets 1 '
+  'to 1000 (default 60), where the query has no by (5m) of its own. Errors: PT400, PT401, PT408, '
+  'PT429.';

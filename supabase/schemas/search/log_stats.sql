@@ -1,0 +1,361 @@
+-- The expression, over alias l, that rows are grouped by for a bucket of time.
+create function logloom_private.bucket_sql(p_seconds bigint)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
+end;
+$$;
+
+revoke all on function logloom_private.bucket_sql(bigint) from public;
+
+create function logloom_private.query_warnings(p_warnings jsonb)
+returns public.logloom_query_warning[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array(
+    select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
+    from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
+    order by w.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_warnings(jsonb) from public;
+
+-- What the aggregates of a query read: the counts where they can answer, sealed records without
+-- reading them where only their number is asked for, otherwise the records.
+create function logloom_private.stats_source(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_only_counts boolean,
+  p_bucket bigint,
+  p_reads text
+)
+returns logloom_private.counted_source
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_rows text;
+begin
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    p_query.aggregate := 'count';
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, p_from, p_to);
+    end if;
+    if v_rows is null and p_bucket is null and p_query.by_fields <@ array['level', 'service']
+      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+    then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_query.filter)
+        || ' union all select c.level, c.service, c.events from logloom_private.sealed_counts('
+        || format(
+          '%L, %L, %L, %L, %L',
+          p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to,
+          p_query.tree, p_query.filter
+        )
+        || ') c) l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision')
+        ::logloom_private.counted_source;
+    end if;
+  end if;
+  return (
+    logloom_private.staged_sql(p_query, logloom_private.records_sql(
+      p_tenant_id, p_query, p_from, p_to,
+      case when p_query.plan ? 'rows' then null else p_reads end
+    )),
+    'count(*)::double precision'
+  )::logloom_private.counted_source;
+end;
+$$;
+
+revoke all on function logloom_private.stats_source(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, boolean, bigint, text
+) from public;
+
+-- The aggregates of a query, count() where it has none.
+create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return coalesce(
+    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.stats_aggregates(logloom_private.compiled_query) from public;
+
+-- The expressions of the aggregates. p_count: what count() is; p_minutes: what rate() divides by.
+create function logloom_private.stats_values_sql(
+  p_aggregates jsonb,
+  p_count text,
+  p_minutes numeric
+)
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array(
+    select case a.item ->> 'kind'
+      when 'count' then p_count
+      when 'rate' then p_count || format(' / %L::double precision', p_minutes)
+      else logloom_private.query_aggregate_sql(a.item, 'l')
+    end
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    order by a.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.stats_values_sql(jsonb, text, numeric) from public;
+
+-- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
+-- divides where the rows have no bucket.
+create function logloom_private.log_stats_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
+  v_bucket constant bigint := p_query.plan -> 'bucket';
+  v_groups constant integer := (select s.search_groups from logloom_private.settings s);
+  v_only_counts constant boolean := not jsonb_path_exists(
+    v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'
+  );
+  v_keys text[] := p_query.by_sql;
+  v_names text[] := p_query.by_fields;
+  v_source logloom_private.counted_source;
+  v_values text[];
+  v_texts text[];
+  v_sorted jsonb;
+  v_grouped text;
+begin
+  if v_bucket is not null then
+    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
+    v_names := 'ts'::text || v_names;
+  end if;
+  v_source := logloom_private.stats_source(
+    p_tenant_id, p_query,
+    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    v_only_counts, v_bucket,
+    array_to_string(
+      v_keys || logloom_private.stats_values_sql(v_aggregates, 'count(*)', 1), ' '
+    )
+  );
+  v_values := logloom_private.stats_values_sql(
+    v_aggregates, v_source.count_sql,
+    coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
+  );
+
+  -- Columns k1, k2 … of the groups and v1, v2 … of the aggregates.
+  v_grouped := 'select ' || (
+    select string_agg(c.sql || ' as ' || c.name, ', ')
+    from (
+      select k.sql, 'k' || k.n as name from unnest(v_keys) with ordinality k (sql, n)
+      union all
+      select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
+    ) c
+  ) || ' ' || v_source.rows_sql;
+  if cardinality(v_keys) > 0 then
+    v_grouped := v_grouped || ' group by '
+      || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
+      || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
+  end if;
+  -- What is a text is one already.
+  v_texts := array(
+    select case
+      when v_bucket is not null and k.n = 1
+        then 'to_char(g.k1 at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"Z"'')'
+      when k.name in ('ts', 'received_at', 'id') then format('(to_jsonb(g.k%s) #>> ''{}'')', k.n)
+      else 'g.k' || k.n
+    end
+    from unnest(v_names) with ordinality k (name, n)
+    order by k.n
+  );
+  v_sorted := (
+    select jsonb_object_agg(c.name, c.sql)
+    from (
+      select
+        k.name,
+        case when v_bucket is not null and k.n = 1 then 'g.k1'
+          else v_texts[k.n] || ' collate "C"' end as sql
+      from unnest(v_names) with ordinality k (name, n)
+      union all
+      select a.item ->> 'name', 'g.v' || a.n
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    ) c
+  );
+  v_grouped := 'select g.*, count(*) over () as total from (select g.*, count(*) over () as groups '
+    || 'from (' || v_grouped || ') g) g where (g.groups <= ' || v_groups
+    || format(' or logloom_private.refuse_stage_bound(%L, %s, %L)) and ', 'by', v_groups, 'groups')
+    || logloom_private.having_sql(p_query.plan, v_sorted)
+    || logloom_private.sort_sql(
+      p_query.plan, v_sorted,
+      concat_ws(
+        ', ',
+        case when v_bucket is not null then 'g.k1' end,
+        'g.v1 desc nulls last',
+        (
+          select string_agg(v_texts[n] || ' collate "C"', ', ')
+          from generate_series(
+            case when v_bucket is null then 1 else 2 end, cardinality(v_texts)
+          ) n
+        )
+      )
+    )
+    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer);
+
+  -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
+  return 'select jsonb_object(array['
+    || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
+    || ']::text[], array[' || array_to_string(v_texts, ', ')
+    || ']::text[]), g.v1, jsonb_build_object('
+    || (
+      select string_agg(quote_literal(a.item ->> 'name') || ', g.v' || a.n, ', ')
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    )
+    || '), g.total from (' || v_grouped || ') g';
+end;
+$$;
+
+revoke all on function logloom_private.log_stats_sql(
+  text, logloom_private.compiled_query, tstzrange, integer
+) from public;
+
+create function logloom_private.log_stats_of(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set timezone = 'UTC'
+as $$
+begin
+  if p_query.plan ? 'patterns' then
+    return query
+    select p.*
+    from logloom_private.log_patterns_of(p_tenant_id, p_query, p_range, p_limit) p;
+  else
+    return query execute 'select s.*, $1 from ('
+      || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
+    using logloom_private.query_warnings(p_query.warnings);
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.log_stats_of(
+  text, logloom_private.compiled_query, tstzrange, integer
+) from public;
+
+comment on function logloom_private.log_stats_of(
+  text, logloom_private.compiled_query, tstzrange, integer
+) is
+  'A query''s aggregates for a tenant, from the counts where they can answer. For jobs, too.';
+
+create function logloom_private.read_log_stats(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_limit integer
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  return query
+  select s.* from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+end;
+$$;
+
+revoke all on function logloom_private.read_log_stats(
+  text, timestamptz, timestamptz, integer
+) from public;
+
+grant execute on function logloom_private.read_log_stats(
+  text, timestamptz, timestamptz, integer
+) to authenticated, service_role;
+
+create function public.log_stats(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  return query
+  select s.*
+  from logloom_private.read_log_stats(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to), p_limit
+  ) s;
+end;
+$$;
+
+revoke all on function public.log_stats(text, text, text, integer)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.log_stats(text, text, text, integer)
+to authenticated, service_role;
+
+comment on function public.log_stats(text, text, text, integer) is
+  'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
+  'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
+  'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
+  'first, last, example}. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';

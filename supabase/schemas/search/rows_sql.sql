@@ -1,0 +1,310 @@
+-- SQL over a tenant's records
+
+create function logloom_private.tenant_days_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_max constant integer := (select s.search_days_max from logloom_private.settings s);
+  v_days integer;
+  v_spans text[];
+begin
+  select sum(i.days), array_agg(
+    format(
+      'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+      logloom_private.day_start(i.first_day), logloom_private.day_start(i.last_day + 1)
+    )
+    order by i.first_day
+  )
+  into v_days, v_spans
+  from (
+    -- Days in a row, as one span.
+    select min(d.day) as first_day, max(d.day) as last_day, count(*)::integer as days
+    from (
+      select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
+      from logloom_private.log_days u
+      where u.tenant_id = p_tenant_id
+        and u.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to)
+    ) d
+    group by d.row_begin
+  ) i;
+  if v_days > v_max then
+    raise sqlstate 'PT400' using
+      message = format(
+        'The range holds records on %s days, and at most %s are read at once', v_days, v_max
+      ),
+      hint = 'Ask for a shorter range, one after another.';
+  end if;
+  return case coalesce(cardinality(v_spans), 0)
+    when 0 then 'false'
+    when 1 then v_spans[1]
+    else '(' || array_to_string(v_spans, ' or ') || ')'
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.tenant_days_sql(text, timestamptz, timestamptz)
+from public;
+
+comment on function logloom_private.tenant_days_sql(text, timestamptz, timestamptz) is
+  'A condition on l.ts that names only the days of the range in which the tenant has records, so '
+  'that a statement opens no other partition. PT400 where they are more than search_days_max.';
+
+-- Constants, not parameters: with them the planner leaves out the partitions of other days.
+create function logloom_private.tenant_rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_table text default 'logloom.logs',
+  p_time text default 'ts',
+  p_expired boolean default false
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from timestamptz := p_from;
+  v_days text := '';
+begin
+  if not p_expired then
+    -- What is older than the tenant keeps is gone, or about to go.
+    v_from := greatest(v_from, logloom_private.kept_from(p_tenant_id));
+  end if;
+  if p_table = 'logloom.logs' then
+    v_days := logloom_private.tenant_days_sql(p_tenant_id, v_from, p_to) || ' and ';
+  end if;
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, v_from, p_to
+  ) || v_days || p_filter;
+end;
+$$;
+
+revoke all on function logloom_private.tenant_rows_sql(
+  text, timestamptz, timestamptz, text, text, text, boolean
+) from public;
+
+comment on function logloom_private.tenant_rows_sql(
+  text, timestamptz, timestamptz, text, text, text, boolean
+) is
+  'SQL from "from" on: the tenant''s rows, as alias l, of a range that pass a filter; with '
+  'p_expired those too that the tenant no longer keeps. '
+  'The only place that says whose rows are read.';
+
+-- Sealed records of the tenant are in the range, or may be by the time that a statement reads it.
+create function logloom_private.reads_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return exists (
+      select
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    )
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+end;
+$$;
+
+revoke all on function logloom_private.reads_sealed(text, timestamptz, timestamptz) from public;
+
+comment on function logloom_private.reads_sealed(text, timestamptz, timestamptz) is
+  'Whether a statement over the tenant''s records of a range has to look at sealed ones. It looks '
+  'at both in its one snapshot.';
+
+-- Rows and sealed records as one.
+create function logloom_private.records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_reads text
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_rows constant text := logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, p_to, p_query.filter
+  );
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from (select l.* ' || v_rows
+    || ' union all select l.* from logloom_private.sealed_rows('
+    || format(
+      '%L, %L, %L, %L, %L, %L',
+      p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+      p_query.filter, p_reads
+    )
+    || ') l) l where true';
+end;
+$$;
+
+revoke all on function logloom_private.records_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text
+) from public;
+
+comment on function logloom_private.records_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text
+) is
+  'SQL from "from" on: the tenant''s records, as alias l, of a range that a query finds, rows and '
+  'sealed ones. p_reads: what reads them, SQL over l; of a sealed one nothing else is there, all '
+  'where p_reads is null.';
+
+-- The first records in an order: that many of rows and of sealed records, and of these the first.
+create function logloom_private.first_records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_order constant text := format(
+    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
+  );
+  v_rows constant text := logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter)
+    || v_order;
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from ((select l.* ' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+      p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+      p_query.filter, p_limit, p_order, p_ts, p_id
+    )
+    || ') l) l' || v_order;
+end;
+$$;
+
+revoke all on function logloom_private.first_records_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
+  uuid
+) from public;
+
+comment on function logloom_private.first_records_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
+  uuid
+) is
+  'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). '
+  'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them.';
+
+-- The counts of the range's whole minutes, and the records of what it has of its first and last
+-- one. Null where the counts cannot answer the query.
+create function logloom_private.counted_rows_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_fields constant text[] := p_query.fields || p_query.by_fields;
+  v_first constant timestamptz :=
+    date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
+  v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_hides_services boolean;
+begin
+  if v_first >= v_last
+    or not v_fields <@ array['level', 'service']
+    or p_query.aggregate not in ('count', 'rate')
+  then
+    return null;
+  end if;
+  if 'service' = any(v_fields) then
+    execute 'select exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    ) || ')'
+    into v_hides_services;
+    if v_hides_services then
+      return null;
+    end if;
+  end if;
+
+  return 'from (select l.minute as ts, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, p_query.filter, 'logloom_private.log_counts', 'minute'
+    )
+    || case when p_from < v_first then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, p_from, v_first, 'l.ts l.level l.service'
+          )
+      else '' end
+    || case when v_last < p_to then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, v_last, p_to, 'l.ts l.level l.service'
+          )
+      else '' end
+    || ') l';
+end;
+$$;
+
+revoke all on function logloom_private.counted_rows_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.counted_rows_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) is
+  'SQL from "from" on: ts, level, service and events of what is to be counted; null where the '
+  'counts cannot answer.';
+
+-- A record of the alias l as a composite.
+create function logloom_private.log_record_sql()
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'row(l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
+    || 'l.user_id, l.route, l.host, l.attrs)::public.logloom_log_record';
+end;
+$$;
+
+revoke all on function logloom_private.log_record_sql() from public;

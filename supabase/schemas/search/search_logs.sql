@@ -1,0 +1,192 @@
+-- Up to p_limit records, the newest or the oldest of the range first, those after p_ts and p_id
+-- where they are given.
+create function logloom_private.log_page_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz default null,
+  p_id uuid default null
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_filter text := p_query.filter;
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
+  v_reads integer := p_limit;
+  v_rows text;
+begin
+  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
+  if p_order = 'asc' and p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  elsif p_ts is not null then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  end if;
+  -- A filter after an extraction lets only some through.
+  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
+  end if;
+  v_rows := logloom_private.first_records_sql(
+    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id
+  );
+  if v_is_staged then
+    v_rows := logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+      || format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
+  end if;
+  return 'select ' || logloom_private.shown_record_sql(p_query.plan -> 'fields') || ' ' || v_rows;
+end;
+$$;
+
+revoke all on function logloom_private.log_page_sql(
+  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
+) from public;
+
+-- Reading: a function for each operation
+
+-- Compiling a filter to machine code takes far longer than it saves here: jit is off.
+create function logloom_private.read_log_page(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_limit integer,
+  p_cursor text,
+  p_order text
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer := logloom_private.page_limit(p_limit);
+  v_order text := coalesce(p_order, 'desc');
+  v_now timestamptz := now();
+  v_from timestamptz := p_ts_from;
+  v_to timestamptz := p_ts_to;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_has_more boolean := false;
+  v_after text[];
+  v_logs public.logloom_log_record[];
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if v_order not in ('desc', 'asc') then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_order: desc or asc',
+      hint = 'desc gives the newest records first.';
+  end if;
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_from := coalesce(v_from, logloom_private.from_microseconds(v_after[4]::bigint));
+    v_to := coalesce(v_to, logloom_private.from_microseconds(v_after[5]::bigint));
+    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+  end if;
+  v_range := logloom_private.search_range(v_from, v_to);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  v_order := logloom_private.page_order(v_query.plan, p_order);
+  if v_after[1] <> v_order then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_cursor: it belongs to the other p_order',
+      hint = 'Send the p_order of the page before.';
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  execute 'select array(' || logloom_private.log_page_sql(
+    v_tenant_id, v_query, v_range, v_limit + 1, v_order,
+    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+  ) || ')'
+  into v_logs;
+  if cardinality(v_logs) > v_limit then
+    v_logs := v_logs[1:v_limit];
+    v_has_more := v_left is distinct from v_limit;
+  end if;
+  if v_has_more then
+    v_cursor := logloom_private.encode_cursor(array[
+      'page', v_order, logloom_private.to_microseconds((v_logs[v_limit]).ts)::text,
+      (v_logs[v_limit]).id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      logloom_private.to_microseconds(upper(v_range))::text,
+        logloom_private.to_microseconds(v_now)::text,
+      (v_left - v_limit)::text
+    ]);
+  end if;
+  return row(
+    v_logs, v_cursor, lower(v_range), upper(v_range),
+    logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_page;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.read_log_page(
+  text, timestamptz, timestamptz, integer, text, text
+) from public;
+
+grant execute on function logloom_private.read_log_page(
+  text, timestamptz, timestamptz, integer, text, text
+) to authenticated, service_role;
+
+-- The operations
+
+create function public.search_logs(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null,
+  p_cursor text default null,
+  p_order text default null
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_page(
+    p_query_dsl, logloom_private.page_time('p_ts_from', p_ts_from, p_cursor),
+    logloom_private.page_time('p_ts_to', p_ts_to, p_cursor), p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
+revoke all on function public.search_logs(
+  text, text, text, integer, text, text
+) from public, anon, authenticated, service_role;
+
+grant execute on function public.search_logs(
+  text, text, text, integer, text, text
+) to authenticated, service_role;
+
+comment on function public.search_logs(text, text, text, integer, text, text) is
+  'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
+  'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
+  'next_cursor of the page before; it keeps the range of the first page. '
+  'Errors: PT400, PT401, PT408 (took longer than 15 s).';

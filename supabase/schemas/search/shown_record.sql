@@ -1,0 +1,114 @@
+-- What the stages of records say of a page: its order, and what is shown of a record.
+
+-- The order of a page: that of the query's sort, or p_order. PT400 where they differ.
+create function logloom_private.page_order(p_plan jsonb, p_order text)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+begin
+  if v_order <> p_order then
+    raise sqlstate 'PT400' using
+      message = format('Invalid p_order: p_query_dsl sorts by ts %s', v_order),
+      hint = 'Leave out one of them.';
+  end if;
+  return coalesce(v_order, p_order, 'desc');
+end;
+$$;
+
+revoke all on function logloom_private.page_order(jsonb, text) from public;
+
+-- Puts a value under a path of an object.
+create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_key constant text := p_path ->> 0;
+  v_inner jsonb := p_value;
+begin
+  if jsonb_array_length(p_path) > 1 then
+    v_inner := logloom_private.put_path(
+      case jsonb_typeof(p_object -> v_key) when 'object' then p_object -> v_key else '{}' end,
+      p_path - 0, p_value
+    );
+  end if;
+  return p_object || jsonb_build_object(v_key, v_inner);
+end;
+$$;
+
+revoke all on function logloom_private.put_path(jsonb, jsonb, jsonb) from public;
+
+-- The attributes that p_fields name, nested as they were; null where none is there.
+create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_field jsonb;
+  v_key text;
+  v_value jsonb;
+  v_picked jsonb := '{}';
+begin
+  for v_field in select f from jsonb_array_elements(p_fields) f loop
+    v_value := p_attrs;
+    for v_key in select k from jsonb_array_elements_text(v_field -> 'path') k loop
+      v_value := v_value -> v_key;
+    end loop;
+    if coalesce(v_value, 'null') <> 'null' then
+      v_picked := logloom_private.put_path(v_picked, v_field -> 'path', v_value);
+    elsif p_attrs ? (v_field ->> 'joined') then
+      v_picked := v_picked || jsonb_build_object(
+        v_field ->> 'joined', p_attrs -> (v_field ->> 'joined')
+      );
+    end if;
+  end loop;
+  return nullif(v_picked, '{}');
+end;
+$$;
+
+revoke all on function logloom_private.pick_attrs(jsonb, jsonb) from public;
+
+-- A record of the alias l as a composite, of which fields (null: all) are shown. id, tenant_id and
+-- ts always are: they name the record.
+create function logloom_private.shown_record_sql(p_fields jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_attrs constant jsonb := jsonb_path_query_array(p_fields, '$[*] ? (@.field == "attrs")');
+begin
+  if p_fields is null then
+    return logloom_private.log_record_sql();
+  end if;
+  return 'row(l.id, l.tenant_id, l.ts, ' || (
+    select string_agg(
+      case when p_fields @> jsonb_build_array(jsonb_build_object('field', c.name))
+        then 'l.' || c.name else 'null' end,
+      ', ' order by c.n
+    )
+    from unnest(array[
+      'received_at', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host'
+    ]) with ordinality c (name, n)
+  ) || ', ' || case
+    when jsonb_array_length(v_attrs) = 0 then 'null'
+    else 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
+  end || ')::public.logloom_log_record';
+end;
+$$;
+
+revoke all on function logloom_private.shown_record_sql(jsonb) from public;

@@ -1,0 +1,214 @@
+create type public.logloom_log_tail as (
+  logs public.logloom_log_record[],
+  next_cursor text,
+  more boolean
+);
+
+comment on type public.logloom_log_tail is
+  'Records in the order in which they became visible; more: whether others wait already.';
+
+-- Records of the arrivals from p_first to p_last, of the first one those after p_id where it is
+-- given, in the order in which they became visible.
+create function logloom_private.log_tail_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_days timestamptz[];
+  v_filter text;
+  v_arrivals text;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_arrivals a
+  where a.arrival >= p_first;
+  v_arrivals := format('l.arrival between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_arrivals := v_arrivals || format('(l.arrival > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_arrivals;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  -- What a client that was away for long missed may be sealed by now.
+  return 'select ' || logloom_private.log_record_sql() || ' as record, l.arrival '
+    || case when exists (
+        select
+        from logloom_private.sealed_chunks c
+        where c.tenant_id = p_tenant_id
+          and c.last_arrival >= p_first and c.first_arrival <= p_last
+      ) then
+        'from (select l.* ' || logloom_private.tenant_rows_sql(
+          p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+          v_filter || p_query.filter
+        )
+        || ' union all select l.* from logloom_private.sealed_arrivals('
+        || format('%L, %L, %L, %L, %L', p_tenant_id, p_first, p_last, p_query.tree, p_query.filter)
+        || ') l where ' || v_arrivals
+        || format('l.ts >= %L) l', logloom_private.kept_from(p_tenant_id))
+      else
+        logloom_private.tenant_rows_sql(
+          p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+          v_filter || p_query.filter
+        )
+      end
+    || ' order by l.arrival, l.id limit ' || p_limit;
+end;
+$$;
+
+revoke all on function logloom_private.log_tail_sql(
+  text, logloom_private.compiled_query, integer, bigint, uuid, bigint
+) from public;
+
+-- The newest p_backlog records, the oldest of them first, however late they came.
+create function logloom_private.log_backlog_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_backlog integer
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  -- An event lies 24 hours ahead at most.
+  v_range constant tstzrange := tstzrange(
+    now() - (select s.tail_backlog_span from logloom_private.settings s),
+    now() + interval '25 hours'
+  );
+begin
+  return 'select r.record from (select (p.r).*, p.r as record from ('
+    || logloom_private.log_page_sql(p_tenant_id, p_query, v_range, p_backlog, 'desc')
+    || ') p (r)) r order by r.ts, r.id';
+end;
+$$;
+
+revoke all on function logloom_private.log_backlog_sql(
+  text, logloom_private.compiled_query, integer
+) from public;
+
+-- Without statistics of a new day the planner takes the index for useless: no sequential scans.
+create function logloom_private.read_log_tail(
+  p_query_dsl text,
+  p_cursor text,
+  p_limit integer,
+  p_backlog integer
+)
+returns public.logloom_log_tail
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+set enable_seqscan = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_query logloom_private.compiled_query;
+  v_last bigint;
+  v_after text[];
+  v_tail logloom_private.log_tail;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+    raise sqlstate 'PT400' using
+      message = format(
+        'Invalid p_backlog: 0 to %s', (select s.list_limit_max from logloom_private.settings s)
+      ),
+      hint = 'So many of the newest records a tail begins with.';
+  end if;
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
+  if p_cursor is null then
+    v_tail.first := v_last + 1;
+    -- Arrivals and records are of one snapshot: what is not here yet comes after this cursor.
+    if p_backlog > 0 then
+      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
+        || ')'
+      into v_tail.logs;
+    end if;
+  else
+    v_after := logloom_private.decode_cursor(
+      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
+    );
+    v_tail.first := v_after[1];
+    v_tail.id := v_after[2];
+    if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
+      raise sqlstate 'PT400' using
+        message = 'Invalid p_cursor: it lies ahead of all that was ever written',
+        hint = 'The database was restored from before it. Begin anew, without p_cursor.';
+    end if;
+  end if;
+  v_tail.logs := coalesce(v_tail.logs, '{}');
+  v_tail.more := false;
+  v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
+  if not v_tail.more then
+    -- All of the last arrival was seen. The days of later ones may be gone.
+    v_tail.first := greatest(v_last + 1, v_tail.first);
+    v_tail.id := null;
+  end if;
+  return row(
+    v_tail.logs,
+    logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
+  )::public.logloom_log_tail;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.read_log_tail(text, text, integer, integer) from public;
+
+grant execute on function logloom_private.read_log_tail(text, text, integer, integer)
+to authenticated, service_role;
+
+create function public.tail_logs(
+  p_query_dsl text default null,
+  p_cursor text default null,
+  p_limit integer default null,
+  p_backlog integer default null
+)
+returns public.logloom_log_tail
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
+end;
+$$;
+
+revoke all on function public.tail_logs(text, text, integer, integer)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.tail_logs(text, text, integer, integer)
+to authenticated, service_role;
+
+comment on function public.tail_logs(text, text, integer, integer) is
+  'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '
+  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, and the '
+  'cursor of now. p_limit 1 to 1000 (default 100). '
+  'Errors: PT400, PT401, PT408.';

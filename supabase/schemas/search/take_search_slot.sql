@@ -1,0 +1,83 @@
+-- What a tenant, and all tenants together, have running
+
+create function logloom_private.search_slot_key(p_owner text, p_slot integer)
+returns bigint
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
+end;
+$$;
+
+revoke all on function logloom_private.search_slot_key(text, integer) from public;
+
+comment on function logloom_private.search_slot_key(text, integer) is
+  'The advisory lock that is a slot: of a tenant, ''of '' before its id, or of ''all''.';
+
+create function logloom_private.free_search_slot(p_owner text, p_slots integer)
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  for v_slot in 1..p_slots loop
+    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
+      return v_slot;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.free_search_slot(text, integer) from public;
+
+comment on function logloom_private.free_search_slot(text, integer) is
+  'Takes the first of the owner''s slots that is free, until the transaction''s end, and gives its '
+  'number; null where none is.';
+
+-- Locks, not rows: who is cancelled, killed or cut off gives its slot back with its transaction.
+create function logloom_private.take_search_slot(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_own integer;
+  v_slots integer;
+begin
+  v_own := logloom_private.free_search_slot(
+    'of ' || p_tenant_id, (logloom_private.plan_of(p_tenant_id)).concurrent_searches
+  );
+  if v_own is null then
+    perform logloom_private.refuse_for_now(
+      'Too many searches of this tenant are running',
+      'Wait for one to end; the plan says how many may run at once.', 1
+    );
+  end if;
+  select greatest(1, floor(s.api_pool_size * s.search_pool_share)) into v_slots
+  from logloom_private.settings s;
+  -- The last quarter is for tenants that have nothing running.
+  if v_own > 1 then
+    v_slots := v_slots - v_slots / 4;
+  end if;
+  if logloom_private.free_search_slot('all', v_slots) is null then
+    perform logloom_private.refuse_for_now(
+      'Too many searches are running', 'Try again in a moment.', 1
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.take_search_slot(text) from public;
+
+comment on function logloom_private.take_search_slot(text) is
+  'What every operation that reads records calls first, once: takes a slot of the tenant and one '
+  'of the pool until the transaction''s end. PT429 with Retry-After where none is free: to wait '
+  'would hold a connection.';

@@ -1,0 +1,139 @@
+-- PostgREST calls one function before every request of the project. Most of them are not ours.
+
+create function logloom_private.requested_operation(p_path text, p_search_path text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name text := substr(p_path, length('/rpc/') + 1);
+  v_code text[];
+begin
+  -- PostgREST puts the schema of the request first: a function of the same name in another schema
+  -- is not ours.
+  if p_path is null or p_path not like '/rpc/%' or length(p_path) > 250
+    or trim(both '"' from split_part(p_search_path, ',', 1)) <> 'public'
+  then
+    return null;
+  end if;
+  -- The path is as it was sent: %5F stands for an underscore.
+  loop
+    v_code := regexp_match(v_name, '%(2[0-9A-Fa-f]|[3-7][0-9A-Fa-f])');
+    exit when v_code is null;
+    v_name := replace(v_name, '%' || v_code[1], convert_from(decode(v_code[1], 'hex'), 'UTF8'));
+  end loop;
+  if v_name = any (logloom_private.operations()) then
+    return v_name;
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.requested_operation(text, text) from public;
+
+grant execute on function logloom_private.requested_operation(text, text)
+to anon, authenticated, service_role;
+
+comment on function logloom_private.requested_operation(text, text) is
+  'Our operation that a request with this path and search_path asks for; null for every other.';
+
+create function logloom_private.check_operation(p_search_path text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_headers constant json := nullif(current_setting('request.headers', true), '')::json;
+  v_method constant text := current_setting('request.method', true);
+  v_operation constant text := logloom_private.requested_operation(
+    current_setting('request.path', true), p_search_path
+  );
+  v_is_known boolean;
+begin
+  if v_operation is null then
+    return;
+  end if;
+  if v_headers ->> 'authorization' is null then
+    raise sqlstate 'PT400' using
+      message = 'Missing authorization header',
+      hint = 'Send Authorization: Bearer <access token>.';
+  end if;
+  if current_user = 'service_role' then
+    v_is_known := true;
+  elsif current_user <> 'authenticated' then
+    v_is_known := false;
+  elsif v_operation = 'create_tenant' then
+    -- The one operation for users who have no tenant yet.
+    v_is_known := logloom_private.token_is_valid(logloom_private.claims());
+  else
+    v_is_known := logloom_private.current_tenant_id() is not null;
+  end if;
+  if v_is_known is not true then
+    raise sqlstate 'PT401' using
+      message = 'Invalid token, API key, or missing tenant_id',
+      hint = 'Sign in: the token needs role authenticated and a top-level tenant_id claim.';
+  end if;
+  if v_method <> 'POST' then
+    raise sqlstate 'PT405' using
+      message = format('Method %s is not allowed here', v_method),
+      hint = 'Call operations by POST with a JSON object of parameters.';
+  end if;
+  -- Hosted projects have 0, which cuts a double at its 15th digit.
+  perform set_config('extra_float_digits', '1', true);
+end;
+$$;
+
+revoke all on function logloom_private.check_operation(text) from public;
+
+grant execute on function logloom_private.check_operation(text)
+to anon, authenticated, service_role;
+
+comment on function logloom_private.check_operation(text) is
+  'Where the request asks for one of our operations: PT400 without an Authorization header, PT401 '
+  'without a usable tenant (service_role excepted), PT405 by another method than POST.';
+
+create function logloom_private.call_host_pre_request()
+returns void
+language plpgsql
+volatile
+security invoker
+as $$
+begin
+  null;
+end;
+$$;
+
+revoke all on function logloom_private.call_host_pre_request() from public;
+
+grant execute on function logloom_private.call_host_pre_request()
+to anon, authenticated, service_role;
+
+comment on function logloom_private.call_host_pre_request() is
+  'Calls the pre-request function that the project had before; adopt_pre_request() writes it. '
+  'Without a set clause: that function sees and sets what the request has.';
+
+create function logloom_private.check_request()
+returns void
+language plpgsql
+volatile
+security invoker
+as $$
+begin
+  perform logloom_private.call_host_pre_request();
+  perform logloom_private.check_operation(pg_catalog.current_setting('search_path'));
+end;
+$$;
+
+revoke all on function logloom_private.check_request() from public;
+
+comment on function logloom_private.check_request() is
+  'PostgREST''s pre-request function: first the project''s own, then our check, which lets every '
+  'request pass that is not for one of our operations. Without a set clause: the project''s own '
+  'sees and sets what the request has, and the schema of the request is in its search_path.';
+
+grant execute on function logloom_private.check_request()
+to anon, authenticated, service_role;

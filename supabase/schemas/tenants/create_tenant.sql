@@ -1,0 +1,105 @@
+create function logloom_private.found_tenant(p_tenant_id text)
+returns public.logloom_tenant
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role may insert tenants or members
+declare
+  v_user_id text;
+begin
+  if logloom_private.is_service_role() then
+    raise sqlstate 'PT400' using
+      message = 'A tenant is made by a user, who becomes its owner',
+      hint = 'service_role makes one by add_member with p_tenant_id and p_role owner.';
+  end if;
+  if not logloom_private.token_is_valid(logloom_private.claims()) then
+    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+  end if;
+  v_user_id := logloom_private.require_user_id();
+  if not (select s.tenants_by_users from logloom_private.settings s) then
+    raise sqlstate 'PT403' using
+      message = 'Users do not make tenants here',
+      hint = 'Whoever runs the project adds you to one, or sets tenants_by_users in '
+        'logloom_private.settings.';
+  end if;
+  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
+  if logloom_private.usable_tenant_id(p_tenant_id) is null then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      hint = 'Send a short name, such as that of your company.';
+  end if;
+  -- One at a time for a user, so that each has one at most.
+  perform logloom_private.lock_members('user ' || v_user_id);
+  if logloom_private.claims() ? 'tenant_id'
+    or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
+  then
+    raise sqlstate 'PT400' using
+      message = 'You belong to a tenant already',
+      hint = 'Sign in again, so that your token names it.';
+  end if;
+  if logloom_private.is_being_deleted(p_tenant_id) then
+    perform logloom_private.refuse_taken_tenant();
+  end if;
+  insert into logloom.tenants (tenant_id, plan_id)
+  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+  if not found then
+    perform logloom_private.refuse_taken_tenant();
+  end if;
+  insert into logloom.tenant_members (tenant_id, user_id, role)
+  values (p_tenant_id, v_user_id, 'owner');
+  return logloom_private.tenant_with_plan(p_tenant_id);
+end;
+$$;
+
+revoke all on function logloom_private.found_tenant(text) from public;
+
+grant execute on function logloom_private.found_tenant(text)
+to authenticated, service_role;
+
+comment on function logloom_private.found_tenant(text) is
+  'Makes a tenant with its owner; what public.create_tenant answers.';
+
+create function logloom_private.refuse_taken_tenant()
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT400' using
+    message = 'p_tenant_id is taken',
+    hint = 'Choose another one. That of a deleted tenant is free when nothing of it is left.';
+end;
+$$;
+
+revoke all on function logloom_private.refuse_taken_tenant() from public;
+
+comment on function logloom_private.refuse_taken_tenant() is 'PT400: the tenant id is in use.';
+
+create function public.create_tenant(p_tenant_id text default null)
+returns public.logloom_tenant
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
+  return logloom_private.found_tenant(p_tenant_id);
+end;
+$$;
+
+revoke all on function public.create_tenant(text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.create_tenant(text)
+to authenticated, service_role;
+
+comment on function public.create_tenant(text) is
+  'Makes a tenant on the default plan, for a signed-in user who belongs to none and becomes its '
+  'owner; their next token names it. Where the setting tenants_by_users allows it, else PT403. '
+  'Errors: PT400 (p_tenant_id is taken, too), PT401, PT403.';

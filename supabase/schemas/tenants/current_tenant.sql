@@ -1,0 +1,199 @@
+create function logloom_private.acting_role(p_tenant_id text, p_user_id text)
+returns text
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because the policies of these tables ask it
+declare
+  v_role text;
+begin
+  if logloom_private.is_being_deleted(p_tenant_id) then
+    return null;
+  end if;
+  select m.role into v_role
+  from logloom.tenant_members m
+  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
+  if found then
+    return v_role;
+  end if;
+  if exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id) then
+    return null;
+  end if;
+  return 'owner';
+end;
+$$;
+
+revoke all on function logloom_private.acting_role(text, text) from public;
+
+grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;
+
+comment on function logloom_private.acting_role(text, text) is
+  'What a user is in a tenant: member, admin or owner. A tenant without members does not use '
+  'roles, each of its users is owner. Null for who does not belong to it, and in a tenant that is '
+  'being deleted.';
+
+create function logloom_private.is_being_deleted(p_tenant_id text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because no API role reads deletions of tenants
+begin
+  return exists (
+    select
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = p_tenant_id and d.finished_at is null
+  );
+end;
+$$;
+
+revoke all on function logloom_private.is_being_deleted(text) from public;
+
+grant execute on function logloom_private.is_being_deleted(text) to authenticated, service_role;
+
+comment on function logloom_private.is_being_deleted(text) is
+  'Whether something of a deleted tenant is left. Its id names nobody meanwhile.';
+
+create function logloom_private.tenant_of_token(p_claims jsonb)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id text;
+begin
+  if jsonb_typeof(p_claims -> 'tenant_id') <> 'string' then
+    return null;
+  end if;
+  v_tenant_id := logloom_private.usable_tenant_id(p_claims ->> 'tenant_id');
+  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
+    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
+  then
+    return null;
+  end if;
+  return v_tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.tenant_of_token(jsonb) from public;
+
+grant execute on function logloom_private.tenant_of_token(jsonb) to authenticated, service_role;
+
+comment on function logloom_private.tenant_of_token(jsonb) is
+  'The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot '
+  'name one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest '
+  'ask it alike.';
+
+create function logloom_private.current_tenant_id()
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if current_setting('role', true) = 'anon' then
+    return null;
+  end if;
+  return logloom_private.tenant_of_token(logloom_private.claims());
+end;
+$$;
+
+revoke all on function logloom_private.current_tenant_id() from public;
+
+comment on function logloom_private.current_tenant_id() is
+  'The tenant of the request''s token, see tenant_of_token(). Null if unusable.';
+
+grant execute on function logloom_private.current_tenant_id()
+to anon, authenticated, service_role;
+
+create function logloom_private.resolve_tenant(p_tenant_id text default null)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id text;
+begin
+  if logloom_private.is_service_role() then
+    if p_tenant_id is null then
+      raise sqlstate 'PT400' using
+        message = 'Missing required parameter: p_tenant_id',
+        hint = 'service_role belongs to no tenant: name one where the operation takes p_tenant_id.';
+    end if;
+    v_tenant_id := logloom_private.usable_tenant_id(p_tenant_id);
+    if v_tenant_id is null then
+      raise sqlstate 'PT400' using
+        message = 'Invalid p_tenant_id: 1 to 255 characters, not all blank';
+    end if;
+    if logloom_private.is_being_deleted(v_tenant_id) then
+      raise sqlstate 'PT404' using
+        message = 'Tenant not found',
+        hint = 'It is being deleted. Its id is free again when nothing of it is left.';
+    end if;
+    return v_tenant_id;
+  end if;
+
+  v_tenant_id := logloom_private.current_tenant_id();
+  if v_tenant_id is null then
+    raise sqlstate 'PT401' using
+      message = 'Invalid token, API key, or missing tenant_id',
+      hint = 'The token needs a top-level tenant_id claim that is a non-blank string.';
+  end if;
+  if p_tenant_id <> v_tenant_id then
+    raise sqlstate 'PT403' using
+      message = 'p_tenant_id is not the tenant of the token',
+      hint = 'Leave p_tenant_id out: the tenant is taken from the token.';
+  end if;
+  return v_tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.resolve_tenant(text) from public;
+
+comment on function logloom_private.resolve_tenant(text) is
+  'The tenant that an operation acts for. Users: the token''s, PT403 when p_tenant_id differs. '
+  'service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.';
+
+grant execute on function logloom_private.resolve_tenant(text)
+to anon, authenticated, service_role;
+
+create function logloom_private.require_role(p_tenant_id text, p_role text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_roles constant text[] := array['member', 'admin', 'owner'];
+  v_role text;
+begin
+  if logloom_private.is_service_role() then
+    return;
+  end if;
+  v_role := logloom_private.acting_role(p_tenant_id, logloom_private.current_user_id());
+  if array_position(v_roles, v_role) >= array_position(v_roles, p_role) then
+    return;
+  end if;
+  raise sqlstate 'PT403' using
+    message = format('This takes the role %s', p_role),
+    hint = 'Ask an owner of the tenant; list_members says who that is.';
+end;
+$$;
+
+revoke all on function logloom_private.require_role(text, text) from public;
+
+grant execute on function logloom_private.require_role(text, text) to authenticated, service_role;
+
+comment on function logloom_private.require_role(text, text) is
+  'PT403 unless the caller is at least p_role in the tenant: member, admin or owner. service_role '
+  'may do everything.';

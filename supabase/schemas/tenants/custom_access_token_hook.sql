@@ -1,0 +1,34 @@
+create function logloom_private.custom_access_token_hook(event jsonb)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  -- Only an administrator of Auth writes app_metadata; user_metadata is the user's own.
+  v_choice constant jsonb := nullif(event #> '{claims,app_metadata,tenant_id}', 'null');
+  v_claims jsonb := (event -> 'claims') - 'tenant_id';
+  v_tenant_id text;
+begin
+  select m.tenant_id into v_tenant_id
+  from logloom.tenant_members m
+  where m.user_id = event ->> 'user_id'
+    and (v_choice is null or to_jsonb(m.tenant_id) = v_choice)
+  order by m.created_at, m.tenant_id
+  limit 1;
+  if found then
+    v_claims := v_claims || jsonb_build_object('tenant_id', v_tenant_id);
+  end if;
+  return jsonb_build_object('claims', v_claims);
+end;
+$$;
+
+revoke all on function logloom_private.custom_access_token_hook(jsonb) from public;
+
+grant execute on function logloom_private.custom_access_token_hook(jsonb) to supabase_auth_admin;
+
+comment on function logloom_private.custom_access_token_hook(jsonb) is
+  'Supabase Auth''s custom access token hook: sets the claim tenant_id to the tenant that '
+  'app_metadata.tenant_id names, if the user belongs to it; where it names none, to the tenant '
+  'that the user joined first. A user of no tenant gets no claim, and so no access.';

@@ -1,0 +1,34 @@
+create function logloom_private.effective_settings(p_tenant_id text)
+returns public.logloom_tenant_settings
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_result public.logloom_tenant_settings;
+begin
+  select
+    t.tenant_id,
+    row(logloom_private.retention_days(t.tenant_id), coalesce(s.compression, true)),
+    row(coalesce(s.email_enabled, true), coalesce(s.webhook_enabled, true))
+  into v_result
+  from logloom.tenants t
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id
+  where t.tenant_id = p_tenant_id;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = 'Tenant settings not found',
+      hint = 'A tenant appears with its first write: create, update or ingest.';
+  end if;
+  return v_result;
+end;
+$$;
+
+revoke all on function logloom_private.effective_settings(text) from public;
+
+grant execute on function logloom_private.effective_settings(text)
+to authenticated, service_role;
+
+comment on function logloom_private.effective_settings(text) is
+  'The settings in force for a tenant. PT404 before its first write.';

@@ -1,0 +1,147 @@
+create function logloom_private.auth_users_by_id(p_user_ids text[])
+returns table (user_id text, email text)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if to_regclass('auth.users') is null then
+    return;
+  end if;
+  return query execute
+    'select u.id::text, u.email::text from auth.users u '
+    'where u.id::text = any ($1) and u.email_confirmed_at is not null'
+  using p_user_ids;
+-- A project whose postgres does not read Auth's users.
+exception when insufficient_privilege then
+  return;
+end;
+$$;
+
+revoke all on function logloom_private.auth_users_by_id(text[]) from public;
+
+comment on function logloom_private.auth_users_by_id(text[]) is
+  'Confirmed email addresses of users of Supabase Auth; no rows where there is no Auth.';
+
+create function logloom_private.auth_user_of_email(p_email text)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_user_id text;
+begin
+  if to_regclass('auth.users') is null then
+    raise sqlstate 'PT400' using
+      message = 'Missing required parameter: p_user_id',
+      hint = 'This project has no users of Supabase Auth to look for by p_email alone.';
+  end if;
+  execute
+    'select u.id::text from auth.users u where u.email = lower($1) '
+    'and u.email_confirmed_at is not null order by u.created_at limit 1'
+  into v_user_id
+  using p_email;
+  if v_user_id is null then
+    raise sqlstate 'PT404' using
+      message = 'No user has this email address',
+      hint = 'They sign up first, and confirm the address.';
+  end if;
+  return v_user_id;
+end;
+$$;
+
+revoke all on function logloom_private.auth_user_of_email(text) from public;
+
+comment on function logloom_private.auth_user_of_email(text) is
+  'The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.';
+
+create function logloom_private.lock_members(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('members'), hashtext(p_tenant_id));
+end;
+$$;
+
+revoke all on function logloom_private.lock_members(text) from public;
+
+comment on function logloom_private.lock_members(text) is
+  'Held to the end of the transaction: one at a time changes who belongs to a tenant, so that the '
+  'last owner stays and a limit holds.';
+
+create function logloom_private.require_member_role(p_role text)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.require_parameter('p_role', p_role is null);
+  if p_role not in ('member', 'admin', 'owner') then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_role: member, admin or owner',
+      hint = 'docs/identity.md says what each may do.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.require_member_role(text) from public;
+
+comment on function logloom_private.require_member_role(text) is
+  'PT400 unless it is member, admin or owner.';
+
+create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if not exists (
+    select from logloom.tenant_members m
+    where m.tenant_id = p_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
+  ) then
+    raise sqlstate 'PT400' using
+      message = 'The last owner stays an owner',
+      hint = 'Make another member owner first; delete_tenant removes the tenant as a whole.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.require_other_owner(text, text) from public;
+
+comment on function logloom_private.require_other_owner(text, text) is
+  'PT400 where the tenant has no owner but this user. The members are locked.';
+
+create function logloom_private.member_of(p_member logloom.tenant_members)
+returns public.logloom_member
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return row(
+    p_member.user_id, p_member.role,
+    coalesce(
+      (select u.email from logloom_private.auth_users_by_id(array[p_member.user_id]) u),
+      p_member.email
+    ),
+    p_member.created_at
+  )::public.logloom_member;
+end;
+$$;
+
+revoke all on function logloom_private.member_of(logloom.tenant_members) from public;
+
+comment on function logloom_private.member_of(logloom.tenant_members) is
+  'A member as operations show it.';

@@ -1,0 +1,28 @@
+create function logloom_private.plan_of(p_tenant_id text)
+returns logloom.plans
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_plan logloom.plans;
+begin
+  select p.* into v_plan
+  from logloom.plans p
+  where p.plan_id = coalesce(
+    (select t.plan_id from logloom.tenants t where t.tenant_id = p_tenant_id),
+    (select d.plan_id from logloom.plans d where d.is_default)
+  );
+  return v_plan;
+end;
+$$;
+
+revoke all on function logloom_private.plan_of(text) from public;
+
+grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
+
+grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
+
+comment on function logloom_private.plan_of(text) is
+  'The plan of a tenant; of one that is not there yet, the default plan.';

@@ -1,0 +1,45 @@
+create function logloom_private.provision_tenant(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return;
+  end if;
+  insert into logloom.tenants (tenant_id, plan_id)
+  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+end;
+$$;
+
+revoke all on function logloom_private.provision_tenant(text) from public;
+
+comment on function logloom_private.provision_tenant(text) is
+  'Makes the tenant on the default plan unless it exists.';
+
+create function logloom_private.provision_current_tenant(p_tenant_id text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role may insert tenants or choose a plan
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  perform logloom_private.provision_tenant(v_tenant_id);
+  return v_tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.provision_current_tenant(text) from public;
+
+grant execute on function logloom_private.provision_current_tenant(text)
+to authenticated, service_role;
+
+comment on function logloom_private.provision_current_tenant(text) is
+  'What every first write calls: resolves the tenant of the request, provisions it, returns it.';

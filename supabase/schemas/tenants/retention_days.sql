@@ -1,0 +1,67 @@
+create function logloom_private.retention_days(p_tenant_id text)
+returns integer
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
+begin
+  return least(
+    coalesce(
+      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
+      v_plan.retention_days_default
+    ),
+    v_plan.retention_days_max
+  );
+end;
+$$;
+
+revoke all on function logloom_private.retention_days(text) from public;
+
+grant execute on function logloom_private.retention_days(text) to authenticated, service_role;
+
+comment on function logloom_private.retention_days(text) is
+  'The retention in force, in days: what the tenant set, else the default of its plan, never more '
+  'than the plan allows. Of a tenant that is not there yet: the default plan''s.';
+
+create function logloom_private.kept_from(p_tenant_id text)
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.day_start(
+    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.kept_from(text) from public;
+
+comment on function logloom_private.kept_from(text) is
+  'What is older the tenant does not keep: retention_days whole UTC days before today.';
+
+create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
+returns date
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return p_today - logloom_private.retention_days(p_tenant_id);
+  end if;
+  -- A tenant that is gone keeps nothing but what may still be on its way.
+  return p_today;
+end;
+$$;
+
+revoke all on function logloom_private.first_kept_day(text, date) from public;
+
+comment on function logloom_private.first_kept_day(text, date) is
+  'The first UTC day whose records retention leaves to the tenant, were it p_today.';

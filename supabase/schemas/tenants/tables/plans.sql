@@ -1,0 +1,98 @@
+-- Plans and tenants.
+
+create table logloom.plans (
+  plan_id text primary key,
+  plan_name text not null,
+  is_default boolean not null default false,
+  monthly_events_limit bigint not null,
+  monthly_bytes_limit bigint not null,
+  events_per_second integer,
+  events_burst integer,
+  requests_per_second integer,
+  requests_burst integer,
+  retention_days_default integer not null,
+  retention_days_max integer not null,
+  saved_searches boolean not null,
+  max_saved_searches integer not null,
+  alerts boolean not null,
+  max_alerts integer not null,
+  concurrent_searches integer not null,
+  max_open_deletions integer not null default 10,
+  max_members integer not null default 1000,
+  max_api_keys integer not null default 1000,
+  constraint plans_limits_are_not_negative check (
+    least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
+  ),
+  constraint plans_max_members_is_positive check (max_members >= 1),
+  constraint plans_max_api_keys_is_positive check (max_api_keys >= 1),
+  constraint plans_max_open_deletions_is_positive check (max_open_deletions >= 1),
+  constraint plans_concurrent_searches_is_positive check (concurrent_searches >= 1),
+  constraint plans_rates_are_positive check (
+    least(events_per_second, events_burst, requests_per_second, requests_burst) >= 1
+  ),
+  constraint plans_rates_have_bursts check (
+    (events_per_second is null) = (events_burst is null)
+    and (requests_per_second is null) = (requests_burst is null)
+  ),
+  constraint plans_retention_is_positive check (
+    retention_days_default between 1 and retention_days_max
+  )
+);
+
+create unique index plans_is_default_idx on logloom.plans (is_default) where is_default;
+
+alter table logloom.plans enable row level security;
+alter table logloom.plans force row level security;
+
+create policy plans_select_anyone on logloom.plans
+for select to authenticated
+using (true);
+
+grant select on logloom.plans to authenticated, service_role;
+
+insert into logloom.plans (
+  plan_id, plan_name, is_default, monthly_events_limit, monthly_bytes_limit,
+  retention_days_default, retention_days_max,
+  saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches
+)
+values
+  ('free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4),
+  ('pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6),
+  (
+    'enterprise', 'Enterprise', false, 10000000000, 10000000000000, 90, 400,
+    true, 1000, true, 1000, 8
+  );
+
+update logloom.plans p
+set max_members = l.max_members, max_api_keys = l.max_api_keys
+from (values ('free', 10, 20), ('pro', 100, 200)) l (plan_id, max_members, max_api_keys)
+where p.plan_id = l.plan_id;
+
+comment on table logloom.plans is
+  'What a tenant can buy. A change of a row holds from the next request on.';
+
+comment on column logloom.plans.is_default is
+  'The plan of a tenant that is provisioned by its first write.';
+
+comment on column logloom.plans.max_open_deletions is
+  'Erasures by delete_logs that may be queued or under way at once.';
+
+comment on column logloom.plans.monthly_bytes_limit is
+  'Bytes of accepted request bodies in a UTC month.';
+
+comment on column logloom.plans.events_per_second is
+  'Events that a tenant may send a second over time, events_burst of them at once. Null: any.';
+
+comment on column logloom.plans.requests_per_second is
+  'Requests a second over time, requests_burst of them at once. Null: any.';
+
+comment on column logloom.plans.concurrent_searches is
+  'Searches, statistics, tails and previews of a tenant that run at once; a further one is PT429.';
+
+comment on column logloom.plans.retention_days_max is
+  'Greatest retention_days that a tenant may set.';
+
+comment on column logloom.plans.max_members is 'Members that a tenant may have.';
+
+comment on column logloom.plans.max_api_keys is
+  'API keys that a tenant may have that are neither revoked nor expired.';

@@ -1,0 +1,47 @@
+-- Who belongs to which tenant, and the hook that says so in Supabase Auth's tokens.
+
+create table logloom.tenant_members (
+  tenant_id text not null references logloom.tenants on delete cascade,
+  user_id text not null,
+  email text,
+  role text not null default 'member',
+  -- Two members of one transaction have an order too.
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, user_id),
+  constraint tenant_members_user_id_is_usable check (
+    logloom_private.usable_id(user_id) is not null
+  ),
+  constraint tenant_members_email_is_short check (length(email) <= 320),
+  constraint tenant_members_role_is_known check (role in ('owner', 'admin', 'member'))
+);
+
+create index tenant_members_user_id_created_at_idx
+on logloom.tenant_members (user_id, created_at, tenant_id);
+
+alter table logloom.tenant_members enable row level security;
+alter table logloom.tenant_members force row level security;
+
+create policy tenant_members_select_tenant on logloom.tenant_members
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy tenant_members_select_auth on logloom.tenant_members
+for select to supabase_auth_admin
+using (true);
+
+grant select on logloom.tenant_members to authenticated, service_role;
+grant select (tenant_id, user_id, created_at) on logloom.tenant_members to supabase_auth_admin;
+
+comment on table logloom.tenant_members is
+  'Users of Supabase Auth and the tenants they belong to. Auth''s tokens get tenant_id from here.';
+
+comment on column logloom.tenant_members.user_id is
+  'The claim sub of their tokens: auth.users.id, or what another identity provider has. Without a '
+  'foreign key for that reason.';
+
+comment on column logloom.tenant_members.email is
+  'A label that whoever added the member gave. Nothing is sent there for its sake.';
+
+comment on column logloom.tenant_members.role is
+  'member reads, searches, keeps saved searches and alert rules; admin also keys, settings and '
+  'deletion; owner also members.';

@@ -1,0 +1,150 @@
+create function logloom_private.check_settings_member(
+  p_group text,
+  p_member text,
+  p_value jsonb,
+  p_retention_days_max integer
+)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name constant text := p_group || '.' || p_member;
+begin
+  if p_group = 'pipeline_config' and p_member = 'retention_days' then
+    if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
+      raise sqlstate 'PT400' using
+        message = format('Invalid settings data: %s must be a whole number', v_name),
+        hint = format('Send a number from 1 to %s.', p_retention_days_max);
+    end if;
+    if p_value::numeric not between 1 and p_retention_days_max then
+      raise sqlstate 'PT400' using
+        message = format(
+          'Invalid settings data: %s must be from 1 to %s', v_name, p_retention_days_max
+        ),
+        hint = 'The plan sets the greatest retention_days.';
+    end if;
+  elsif v_name in (
+    'pipeline_config.compression',
+    'notification_preferences.email_enabled',
+    'notification_preferences.webhook_enabled'
+  ) then
+    if jsonb_typeof(p_value) <> 'boolean' then
+      raise sqlstate 'PT400' using
+        message = format('Invalid settings data: %s must be true or false', v_name),
+        hint = 'Send a JSON boolean.';
+    end if;
+  else
+    raise sqlstate 'PT400' using
+      message = format(
+        'Invalid settings data: %s has an unknown member "%s"', p_group, left(p_member, 40)
+      ),
+      hint = 'pipeline_config has retention_days and compression, notification_preferences has '
+        'email_enabled and webhook_enabled.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.check_settings_member(text, text, jsonb, integer)
+from public;
+
+grant execute on function logloom_private.check_settings_member(text, text, jsonb, integer)
+to authenticated, service_role;
+
+comment on function logloom_private.check_settings_member(text, text, jsonb, integer) is
+  'PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.';
+
+create function logloom_private.check_settings(
+  p_group text,
+  p_values jsonb,
+  p_retention_days_max integer
+)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_member record;
+begin
+  if p_values is null then
+    return;
+  end if;
+  if jsonb_typeof(p_values) <> 'object' then
+    raise sqlstate 'PT400' using
+      message = format('Invalid settings data: %s must be an object', p_group),
+      hint = 'Send a JSON object with the members to change.';
+  end if;
+  for v_member in select m.key, m.value from jsonb_each(p_values) m loop
+    perform logloom_private.check_settings_member(
+      p_group, v_member.key, v_member.value, p_retention_days_max
+    );
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.check_settings(text, jsonb, integer) from public;
+
+grant execute on function logloom_private.check_settings(text, jsonb, integer)
+to authenticated, service_role;
+
+comment on function logloom_private.check_settings(text, jsonb, integer) is
+  'PT400 unless p_values is null or an object of valid settings.';
+
+create function public.update_tenant_settings(
+  p_tenant_id text default null,
+  pipeline_config jsonb default null,
+  notification_preferences jsonb default null
+)
+returns public.logloom_tenant_settings
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
+  v_pipeline constant jsonb := nullif(update_tenant_settings.pipeline_config, 'null');
+  v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
+  v_retention_days_max constant integer :=
+    (logloom_private.plan_of(v_tenant_id)).retention_days_max;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
+  perform logloom_private.check_settings(
+    'notification_preferences', v_notification, v_retention_days_max
+  );
+
+  insert into logloom.tenant_settings as s (
+    tenant_id, retention_days, compression, email_enabled, webhook_enabled
+  )
+  values (
+    v_tenant_id,
+    (v_pipeline ->> 'retention_days')::numeric,
+    (v_pipeline ->> 'compression')::boolean,
+    (v_notification ->> 'email_enabled')::boolean,
+    (v_notification ->> 'webhook_enabled')::boolean
+  )
+  on conflict (tenant_id) do update set
+    retention_days = coalesce(excluded.retention_days, s.retention_days),
+    compression = coalesce(excluded.compression, s.compression),
+    email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
+    webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
+    updated_at = now();
+  return logloom_private.effective_settings(v_tenant_id);
+end;
+$$;
+
+revoke all on function public.update_tenant_settings(text, jsonb, jsonb)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.update_tenant_settings(text, jsonb, jsonb)
+to authenticated, service_role;
+
+comment on function public.update_tenant_settings(text, jsonb, jsonb) is
+  'Sets the members that are given and returns all settings. pipeline_config: retention_days (1 to '
+  'the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. '
+  'Errors: PT400, PT401, PT403.';

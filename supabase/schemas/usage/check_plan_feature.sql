@@ -1,0 +1,65 @@
+create type public.logloom_plan_feature as (
+  enabled boolean,
+  "maxCount" integer,
+  "currentCount" integer
+);
+
+comment on type public.logloom_plan_feature is
+  'Whether the plan includes a feature, how many of it, and how many the tenant has.';
+
+create function logloom_private.plan_feature(p_feature text)
+returns public.logloom_plan_feature
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because a plan counts what a colleague keeps private, too
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer :=
+    logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature);
+begin
+  return row(
+    v_limit is not null,
+    coalesce(v_limit, 0),
+    case p_feature
+      when 'saved_searches' then logloom_private.count_saved_searches(v_tenant_id)
+      when 'alerts' then logloom_private.count_alert_rules(v_tenant_id)
+      else 0
+    end
+  );
+end;
+$$;
+
+revoke all on function logloom_private.plan_feature(text) from public;
+
+grant execute on function logloom_private.plan_feature(text)
+to authenticated, service_role;
+
+comment on function logloom_private.plan_feature(text) is
+  'The plan''s answer for a feature (saved_searches, alerts) of the tenant of the request. '
+  'A tenant that is not provisioned has the default plan.';
+
+create function public.check_plan_feature(p_feature text default null)
+returns public.logloom_plan_feature
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.require_parameter('p_feature', p_feature is null);
+  return logloom_private.plan_feature(p_feature);
+end;
+$$;
+
+revoke all on function public.check_plan_feature(text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.check_plan_feature(text)
+to authenticated, service_role;
+
+comment on function public.check_plan_feature(text) is
+  'Whether the plan includes p_feature (saved_searches, alerts), how many, and how many the tenant '
+  'has. An unknown feature is not enabled. Errors: PT400, PT401.';

@@ -1,0 +1,154 @@
+create type public.logloom_usage_month as (month text, events bigint, bytes bigint);
+
+comment on type public.logloom_usage_month is 'Events and bytes accepted in a UTC month, YYYY-MM.';
+
+create type public.logloom_usage as (
+  tenant_id text,
+  month text,
+  events bigint,
+  bytes bigint,
+  monthly_events_limit bigint,
+  monthly_bytes_limit bigint,
+  events_percent numeric,
+  bytes_percent numeric,
+  projected_events bigint,
+  projected_bytes bigint,
+  resets_at timestamptz,
+  months public.logloom_usage_month[],
+  days public.logloom_usage_day[]
+);
+
+comment on type public.logloom_usage is
+  'What a tenant used in the current UTC month, against the limits of its plan; and per month and '
+  'day of the months asked for, newest first. Bytes are those of request bodies.';
+
+create function logloom_private.usage_of(p_tenant_id text, p_from date)
+returns setof public.logloom_usage_day
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_state record;
+begin
+  select
+    q as pointer,
+    array(
+      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+      from logloom.usage_days u
+      where u.tenant_id = p_tenant_id and u.day >= p_from
+    ) as metered
+  into v_state
+  from logloom_private.queue_pointer q;
+  return query
+  select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
+  from (
+    select m.day, m.events, m.bytes from unnest(v_state.metered) m
+    union all
+    select q.day, q.events, q.bytes
+    from logloom_private.unmetered_usage(p_tenant_id, v_state.pointer) q
+    where q.day >= p_from
+  ) u
+  group by u.day;
+end;
+$$;
+
+revoke all on function logloom_private.usage_of(text, date) from public;
+
+comment on function logloom_private.usage_of(text, date) is
+  'Per UTC day since p_from, what a tenant sent, the queue included.';
+
+create function logloom_private.my_usage(p_tenant_id text, p_from date)
+returns setof public.logloom_usage_day
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because the API roles do not read the queue
+begin
+  return query select u.*
+    from logloom_private.usage_of(logloom_private.resolve_tenant(p_tenant_id), p_from) u;
+end;
+$$;
+
+revoke all on function logloom_private.my_usage(text, date) from public;
+
+grant execute on function logloom_private.my_usage(text, date)
+to authenticated, service_role;
+
+comment on function logloom_private.my_usage(text, date) is
+  'usage_of for the tenant of the request.';
+
+create function public.get_usage(p_tenant_id text default null, p_months integer default null)
+returns public.logloom_usage
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
+  v_months constant integer := coalesce(p_months, 1);
+  v_now constant timestamptz := now();
+  v_month constant date := logloom_private.month_start(v_now);
+  v_from date;
+  v_elapsed numeric;
+  v_result public.logloom_usage;
+begin
+  if v_months not between 1 and 24 then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_months: 1 to 24',
+      hint = 'Leave p_months out for the current month alone.';
+  end if;
+  v_from := v_month - make_interval(months => v_months - 1);
+
+  v_result.tenant_id := v_tenant_id;
+  v_result.month := to_char(v_month, 'YYYY-MM');
+  v_result.monthly_events_limit := v_tenant.monthly_events_limit;
+  v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
+  v_result.resets_at := logloom_private.month_end(v_now);
+  v_result.days := array(
+    select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+    from logloom_private.my_usage(p_tenant_id, v_from) u
+    order by u.day desc
+  );
+  v_result.months := array(
+    select
+      row(
+        to_char(m.month, 'YYYY-MM'),
+        coalesce(sum(d.events), 0),
+        coalesce(sum(d.bytes), 0)
+      )::public.logloom_usage_month
+    from generate_series(v_from, v_month, interval '1 month') m (month)
+    left join unnest(v_result.days) d on date_trunc('month', d.day) = m.month
+    group by m.month
+    order by m.month desc
+  );
+  v_result.events := (v_result.months[1]).events;
+  v_result.bytes := (v_result.months[1]).bytes;
+  v_result.events_percent :=
+    round(100.0 * v_result.events / nullif(v_tenant.monthly_events_limit, 0), 2);
+  v_result.bytes_percent :=
+    round(100.0 * v_result.bytes / nullif(v_tenant.monthly_bytes_limit, 0), 2);
+  -- As if the rest of the month went on like the month so far, of which at least a day has gone by.
+  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
+    / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
+  v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
+  v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
+  return v_result;
+end;
+$$;
+
+revoke all on function public.get_usage(text, integer)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.get_usage(text, integer)
+to authenticated, service_role;
+
+comment on function public.get_usage(text, integer) is
+  'What the tenant used in this UTC month, the limits, percentages, a projection for the month''s '
+  'end, and the same per month and day of the last p_months (1 to 24, default 1). What was '
+  'acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';

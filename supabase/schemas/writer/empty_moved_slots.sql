@@ -1,0 +1,45 @@
+create function logloom_private.empty_moved_slots()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_slot smallint;
+  v_lock_wait text;
+begin
+  if not logloom_private.lock_writer() then
+    return;
+  end if;
+  for v_slot in
+    select s.slot
+    from logloom_private.queue_slots s, logloom_private.queue_pointer p, logloom_private.settings c
+    where s.slot <> p.open_slot
+      and s.slot is distinct from p.closed_slot
+      and (
+        s.moved_events >= c.writer_truncate_events
+        or s.moved_events > 0 and s.truncated_at < now() - c.writer_truncate_age
+      )
+  loop
+    begin
+      v_lock_wait := logloom_private.limit_lock_wait(
+        (select s.writer_truncate_lock_timeout from logloom_private.settings s)
+      );
+      execute format('truncate logloom_private.%I', 'queue_slot_' || v_slot);
+      update logloom_private.queue_slots s
+      set moved_events = 0, metered_events = 0, truncated_at = now()
+      where s.slot = v_slot;
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+    exception when lock_not_available then
+      -- Somebody reads the slot. It is emptied in a later run.
+      continue;
+    end;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.empty_moved_slots() from public;
+
+comment on function logloom_private.empty_moved_slots() is
+  'Truncates slots that were moved. A slot that is being read stays for a later run.';

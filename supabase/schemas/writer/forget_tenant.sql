@@ -1,0 +1,24 @@
+create function logloom_private.forget_tenant()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because whoever deletes a tenant has no rights on these tables
+begin
+  delete from logloom_private.dead_letters d where d.tenant_id = old.tenant_id;
+  delete from logloom.usage_days u where u.tenant_id = old.tenant_id;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.forget_tenant() from public;
+
+create trigger tenants_forget
+after delete on logloom.tenants
+for each row execute function logloom_private.forget_tenant();
+
+comment on function logloom_private.forget_tenant() is
+  'What the writer keeps of a tenant goes with the tenant. By a trigger, not by foreign keys: '
+  'those would let a tenant that is deleted meanwhile fail a step of the writer, for everyone.';

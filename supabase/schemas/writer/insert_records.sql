@@ -1,0 +1,113 @@
+create function logloom_private.create_missing_partitions(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_day date;
+  v_first_day date;
+  v_last_day date;
+begin
+  execute format(
+    'select logloom_private.utc_day(min(q.ts_min)), logloom_private.utc_day(max(q.ts_max))
+     from logloom_private.%I q where q.batch_id between $1 and $2',
+    'queue_slot_' || p_slot
+  )
+  into v_first_day, v_last_day
+  using p_batch_from, p_batch_to;
+  -- Nearly always the days between the outermost events exist; only else is each event looked at.
+  if v_last_day - v_first_day < 3 then
+    for i in 0..v_last_day - v_first_day loop
+      exit when not logloom_private.partition_exists(v_first_day + i);
+      if v_first_day + i = v_last_day then
+        return;
+      end if;
+    end loop;
+  end if;
+
+  for v_day in
+    execute format(
+      $query$
+        select distinct (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
+        from logloom_private.%I q, unnest(q.ts) e (ts)
+        where q.batch_id between $1 and $2
+      $query$,
+      'queue_slot_' || p_slot
+    )
+    using p_batch_from, p_batch_to
+  loop
+    perform logloom_private.create_partition(v_day);
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.create_missing_partitions(smallint, bigint, bigint)
+from public;
+
+comment on function logloom_private.create_missing_partitions(smallint, bigint, bigint) is
+  'Makes the partitions of past days that the batches need.';
+
+create function logloom_private.insert_records(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint,
+  p_index_from integer,
+  p_index_to integer,
+  p_arrival bigint
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set work_mem = '64MB'
+as $$
+begin
+  -- Sorted as the primary key is, which packs its pages; cast, so that what breaks a rule fails
+  -- here.
+  execute logloom_private.added_records_sql(format(
+    $query$
+      insert into logloom.logs as l (
+        id, tenant_id, ts, received_at, arrival,
+        level, msg, service, env, req_id, user_id, route, host, attrs
+      )
+      select
+        (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
+        e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route,
+        e.host, e.attrs::logloom_private.log_attrs
+      from (
+        -- Made once a batch, not once an event: that is what offset 0 is for.
+        select b.*, left(b.batch_key::text, 32) as id_prefix
+        from logloom_private.%I b
+        where b.batch_id between $1 and $2
+        offset 0
+      ) q,
+        unnest(
+          q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs
+        ) with ordinality e (
+          ts, level, msg, service, env, req_id, user_id, route, host, attrs, i
+        )
+      where e.i between $3 and $4
+      order by q.tenant_id, ts
+    $query$,
+    'queue_slot_' || p_slot
+  ))
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+end;
+$$;
+
+revoke all on function logloom_private.insert_records(
+  smallint, bigint, bigint, integer, integer, bigint
+) from public;
+
+comment on function logloom_private.insert_records(
+  smallint, bigint, bigint, integer, integer, bigint
+) is
+  'Inserts the events of the batches, of each those from one 1-based index to another.';

@@ -1,0 +1,37 @@
+create function logloom_private.lock_writer()
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  return pg_try_advisory_xact_lock(logloom_private.lock_key('writer'));
+end;
+$$;
+
+revoke all on function logloom_private.lock_writer() from public;
+
+comment on function logloom_private.lock_writer() is
+  'Takes the writer''s lock to the end of the transaction. False where another writer holds it.';
+
+create function logloom_private.hold_writers()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- In the order in which the jobs take them.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+end;
+$$;
+
+revoke all on function logloom_private.hold_writers() from public;
+
+comment on function logloom_private.hold_writers() is
+  'Waits until nothing writes to logloom.logs, and keeps the writer, retention, erasures and the '
+  'sealing from it to the end of the transaction; requests go on into the queue. The first '
+  'statement of a migration that changes logloom.logs: otherwise the two deadlock.';

@@ -1,0 +1,59 @@
+create type logloom_private.replay_result as (replayed integer, failed integer);
+
+create function logloom_private.replay_dead_letters(p_limit integer default 1000)
+returns logloom_private.replay_result
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_letter logloom_private.dead_letters;
+  v_arrival bigint;
+  v_result logloom_private.replay_result := row(0, 0);
+begin
+  -- The writer's lock: arrival must stay in commit order.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  v_arrival := nextval('logloom_private.arrival');
+  for v_letter in
+    select d.* from logloom_private.dead_letters d order by d.failed_at, d.id limit p_limit
+  loop
+    begin
+      perform logloom_private.create_partition(logloom_private.utc_day(v_letter.ts));
+      execute logloom_private.added_records_sql(
+        $query$
+          insert into logloom.logs as l (
+            id, tenant_id, ts, received_at, arrival,
+            level, msg, service, env, req_id, user_id, route, host, attrs
+          )
+          select
+            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2,
+            ($1).level::logloom_private.log_level, ($1).msg, ($1).service, ($1).env,
+            ($1).req_id, ($1).user_id, ($1).route, ($1).host,
+            ($1).attrs::logloom_private.log_attrs
+        $query$
+      )
+      using v_letter, v_arrival;
+      delete from logloom_private.dead_letters d where d.id = v_letter.id;
+      v_result.replayed := v_result.replayed + 1;
+    exception when others then
+      if not logloom_private.is_data_error(sqlstate) then
+        raise;
+      end if;
+      update logloom_private.dead_letters d
+      set attempts = d.attempts + 1,
+        failed_at = clock_timestamp(),
+        error_code = sqlstate,
+        error_message = sqlerrm
+      where d.id = v_letter.id;
+      v_result.failed := v_result.failed + 1;
+    end;
+  end loop;
+  return v_result;
+end;
+$$;
+
+revoke all on function logloom_private.replay_dead_letters(integer) from public;
+
+comment on function logloom_private.replay_dead_letters(integer) is
+  'Tries to write up to p_limit dead letters again, oldest failure first, under their own ids.';

@@ -1,0 +1,70 @@
+create type public.logloom_writer_run as (moved integer, done boolean);
+
+comment on type public.logloom_writer_run is
+  'Events that a call of run_writer moved, and whether there was nothing left to do.';
+
+create function logloom_private.run_writer_in_place()
+returns public.logloom_writer_run
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because service_role neither reads the queue nor writes records
+declare
+  v_started_at constant timestamptz := clock_timestamp();
+  v_deadline constant timestamptz :=
+    v_started_at + (select s.writer_run_budget from logloom_private.settings s);
+  v_moved integer := 0;
+  v_step integer;
+begin
+  perform logloom_private.provide_partitions();
+  perform logloom_private.meter_queue();
+  loop
+    v_step := logloom_private.write_step();
+    v_moved := v_moved + v_step;
+    exit when v_step = 0 or clock_timestamp() > v_deadline;
+  end loop;
+  if v_moved > 0 then
+    perform logloom_private.record_job('run_writer', v_started_at);
+    return row(v_moved, false);
+  end if;
+  -- Not in one transaction with steps: enqueues wait for the end of the flip's.
+  perform logloom_private.empty_moved_slots();
+  if logloom_private.flip_queue() then
+    return row(0, false);
+  end if;
+  perform logloom_private.record_job('run_writer', v_started_at);
+  return row(0, true);
+end;
+$$;
+
+revoke all on function logloom_private.run_writer_in_place() from public;
+
+grant execute on function logloom_private.run_writer_in_place() to service_role;
+
+comment on function logloom_private.run_writer_in_place() is
+  'A run of the writer in the caller''s transaction.';
+
+create function public.run_writer()
+returns public.logloom_writer_run
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set statement_timeout = '8s'
+as $$
+begin
+  return logloom_private.run_writer_in_place();
+end;
+$$;
+
+revoke all on function public.run_writer()
+from public, anon, authenticated, service_role;
+
+grant execute on function public.run_writer() to service_role;
+
+comment on function public.run_writer() is
+  'What the edge function ingest calls while pg_cron does not run the writer, until done is true: '
+  'moves what the closed slot of the queue holds, or else closes the open one. Safe beside any '
+  'other run.';

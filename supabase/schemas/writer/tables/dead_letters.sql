@@ -1,0 +1,29 @@
+create table logloom_private.dead_letters (
+  id uuid primary key,
+  tenant_id text not null,
+  ts timestamptz not null,
+  received_at timestamptz not null,
+  level text,
+  msg text,
+  service text,
+  env text,
+  req_id text,
+  user_id text,
+  route text,
+  host text,
+  attrs jsonb,
+  error_code text not null,
+  error_message text not null,
+  attempts integer not null default 1,
+  failed_at timestamptz not null default now()
+);
+
+create index dead_letters_tenant_id_idx on logloom_private.dead_letters (tenant_id);
+
+alter table logloom_private.dead_letters enable row level security;
+alter table logloom_private.dead_letters force row level security;
+
+comment on table logloom_private.dead_letters is
+  'Events that could not be written, and why. logloom_private.replay_dead_letters() tries again.';
+
+comment on column logloom_private.dead_letters.id is 'The id that the record will have.';

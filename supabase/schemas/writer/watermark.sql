@@ -1,0 +1,74 @@
+-- The watermark
+
+create function logloom_private.enqueue_timeout()
+returns interval
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    -- A bare number is milliseconds, as everywhere in PostgreSQL's settings.
+    select max(
+      (case when t.timeout ~ '^[0-9]+$' then t.timeout || ' ms' else t.timeout end)::interval
+    )
+    from (
+      select split_part(c.setting, '=', 2) as timeout
+      from pg_catalog.pg_proc p, unnest(p.proconfig) c (setting)
+      where p.pronamespace = 'public'::regnamespace
+        and p.proname in ('ingest_logs', 'ingest_requests')
+        and c.setting like 'statement_timeout=%'
+    ) t
+  );
+end;
+$$;
+
+revoke all on function logloom_private.enqueue_timeout() from public;
+
+comment on function logloom_private.enqueue_timeout() is
+  'How long after its received_at a batch can become visible: the timeout of ingest_logs.';
+
+create function logloom_private.watermark(p_oldest_queued timestamptz)
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_writer_started_at timestamptz;
+begin
+  -- A run that failed left its batches in the queue, so its start is as good as another's.
+  -- Nor does it matter who started it: ingest does while pg_cron is away.
+  select max(h.last_started_at) into v_writer_started_at
+  from logloom_private.job_heartbeats h
+  where h.job in ('write_logs', 'run_writer') and h.last_started_at <= clock_timestamp();
+  if v_writer_started_at is null then
+    return null;
+  end if;
+  return least(p_oldest_queued, v_writer_started_at - logloom_private.enqueue_timeout());
+end;
+$$;
+
+revoke all on function logloom_private.watermark(timestamptz) from public;
+
+create function logloom_private.watermark()
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
+end;
+$$;
+
+revoke all on function logloom_private.watermark() from public;
+
+comment on function logloom_private.watermark(timestamptz) is
+  'Everything received before is visible: the lesser of the oldest queued batch and the start of '
+  'the writer''s last run less the enqueue timeout. Null before the writer ever ran.';
+
+comment on function logloom_private.watermark() is 'The watermark, by the queue as it is.';

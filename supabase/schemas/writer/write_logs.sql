@@ -1,0 +1,61 @@
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified.
+create procedure logloom_private.write_logs()
+language plpgsql
+security invoker
+as $$
+declare
+  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant timestamptz :=
+    least(
+      v_started_at + (select s.writer_run_budget from logloom_private.settings s),
+      logloom_private.job_deadline(v_started_at)
+    );
+  v_step_events constant integer := (select s.writer_step_events from logloom_private.settings s);
+  v_events integer;
+  v_since_flip integer;
+  v_flipped boolean;
+  v_error text;
+begin
+  begin
+    perform logloom_private.meter_queue();
+  exception when others then
+    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+  end;
+  commit;
+  loop
+    -- What an earlier run left behind comes first, then what the flip closes.
+    v_since_flip := 0;
+    loop
+      begin
+        v_events := logloom_private.write_step();
+      exception when query_canceled or others then
+        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        v_events := 0;
+      end;
+      commit;
+      v_since_flip := v_since_flip + v_events;
+      exit when v_events = 0 or pg_catalog.clock_timestamp() > v_deadline;
+    end loop;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
+    -- A further flip in this run only where there is more than a step's worth to move.
+    exit when v_flipped and v_since_flip < v_step_events;
+    v_flipped := logloom_private.flip_queue();
+    commit;
+    exit when not v_flipped;
+  end loop;
+
+  begin
+    perform logloom_private.empty_moved_slots();
+    perform logloom_private.provide_partitions();
+  exception when query_canceled or others then
+    v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
+  end;
+  perform logloom_private.record_job('write_logs', v_started_at, v_error);
+  commit;
+end;
+$$;
+
+revoke all on procedure logloom_private.write_logs() from public;
+
+comment on procedure logloom_private.write_logs() is
+  'One run of the writer, of about writer_run_budget: steps, each committed. Called by pg_cron.';

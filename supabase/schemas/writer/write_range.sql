@@ -1,0 +1,123 @@
+create function logloom_private.is_data_error(p_sqlstate text)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Connection, rollback, access rule, resources, object state, operator, system, internal:
+  -- not the event's fault, so the step is repeated later.
+  return left(p_sqlstate, 2) not in ('08', '25', '40', '42', '53', '55', '57', '58', 'XX');
+end;
+$$;
+
+revoke all on function logloom_private.is_data_error(text) from public;
+
+comment on function logloom_private.is_data_error(text) is
+  'Whether an error says that the event cannot be written, not that the database cannot write now.';
+
+create function logloom_private.set_aside(
+  p_slot smallint,
+  p_batch_id bigint,
+  p_index integer,
+  p_error_code text,
+  p_error_message text
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  execute format(
+    $query$
+      insert into logloom_private.dead_letters (
+        id, tenant_id, ts, received_at,
+        level, msg, service, env, req_id, user_id, route, host, attrs, error_code, error_message
+      )
+      select
+        (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
+        q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
+        q.level[$2], q.msg[$2], q.service[$2], q.env[$2], q.req_id[$2], q.user_id[$2],
+        q.route[$2], q.host[$2], q.attrs[$2], $3, $4
+      from logloom_private.%I q
+      where q.batch_id = $1
+    $query$,
+    'queue_slot_' || p_slot
+  )
+  using p_batch_id, p_index, p_error_code, p_error_message;
+end;
+$$;
+
+revoke all on function logloom_private.set_aside(smallint, bigint, integer, text, text)
+from public;
+
+comment on function logloom_private.set_aside(smallint, bigint, integer, text, text) is
+  'Puts one event into the dead letters with its error.';
+
+create function logloom_private.write_range(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint,
+  p_index_from integer,
+  p_index_to integer,
+  p_arrival bigint
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_code text;
+  v_message text;
+  v_batch_middle bigint;
+  v_index_middle integer;
+begin
+  begin
+    perform logloom_private.insert_records(
+      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+    );
+    return;
+  exception when others then
+    if not logloom_private.is_data_error(sqlstate) then
+      raise;
+    end if;
+    v_code := sqlstate;
+    v_message := sqlerrm;
+  end;
+
+  -- Halves the range until what cannot be written stands alone; the rest is written beside it.
+  if p_batch_from < p_batch_to then
+    v_batch_middle := (p_batch_from + p_batch_to) / 2;
+    perform logloom_private.write_range(
+      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_arrival
+    );
+    perform logloom_private.write_range(
+      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_arrival
+    );
+  elsif p_index_from < p_index_to then
+    v_index_middle := (p_index_from + p_index_to) / 2;
+    perform logloom_private.write_range(
+      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_arrival
+    );
+    perform logloom_private.write_range(
+      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_arrival
+    );
+  else
+    perform logloom_private.set_aside(p_slot, p_batch_from, p_index_from, v_code, v_message);
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.write_range(
+  smallint, bigint, bigint, integer, integer, bigint
+) from public;
+
+comment on function logloom_private.write_range(
+  smallint, bigint, bigint, integer, integer, bigint
+) is
+  'insert_records, and where the data make it fail, halves until the dead letters stand alone.';

@@ -1,0 +1,75 @@
+-- The fields of an event are listed in several places, each because it has to be. This is the list
+-- that the others are held against: a new field is named here first, and the test says where else.
+begin;
+select plan(6);
+
+create function pg_temp.event_fields() returns text[] language sql as $$
+  select array[
+    'ts', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'attrs'
+  ]
+$$;
+
+-- What the service adds to them in a record.
+create function pg_temp.record_fields() returns text[] language sql as $$
+  select array['id', 'tenant_id', 'received_at', 'arrival']
+$$;
+
+create function pg_temp.columns_of(p_relation regclass) returns text[] language sql as $$
+  select array_agg(a.attname::text order by a.attname)
+  from pg_attribute a where a.attrelid = p_relation and a.attnum > 0 and not a.attisdropped
+$$;
+
+create function pg_temp.sorted(p_names text[]) returns text[] language sql as $$
+  select array_agg(n order by n collate "C") from unnest(p_names) n
+$$;
+
+select is(
+  pg_temp.sorted(pg_temp.columns_of('logloom.logs')),
+  pg_temp.sorted(pg_temp.event_fields() || pg_temp.record_fields()),
+  'a record is an event and what the service adds'
+);
+select is(
+  pg_temp.sorted(pg_temp.columns_of('public.logloom_log_record')),
+  pg_temp.sorted(
+    pg_temp.event_fields() || array_remove(pg_temp.record_fields(), 'arrival')
+  ),
+  'what a search returns is all of it, but for the arrival'
+);
+select is(
+  (
+    select array_agg(f order by f collate "C")
+    from unnest(pg_temp.event_fields()) f
+    where f <> all(pg_temp.columns_of('logloom_private.queue'))
+  ),
+  null, 'the queue has a column for each field of an event'
+);
+select is(
+  (
+    select array_agg(f order by f collate "C")
+    from unnest(pg_temp.event_fields()) f
+    where f <> all(pg_temp.columns_of('logloom_private.dead_letters'))
+  ),
+  null, 'so have the dead letters'
+);
+select is(
+  (
+    select array_agg(f order by f collate "C")
+    from unnest(pg_temp.event_fields()) f
+    where 'p_' || f <> all(pg_temp.columns_of('logloom_private.ingest_request'))
+  ),
+  null, 'and a request of ingest'
+);
+select is(
+  (
+    select p.proargnames from pg_proc p where p.oid = 'public.ingest_logs'::regproc
+  ),
+  (
+    select array_agg(a.attname::text order by a.attnum)
+    from pg_attribute a
+    where a.attrelid = 'logloom_private.ingest_request'::regclass and a.attnum > 0
+  ),
+  'the parameters of ingest_logs are the members of a request'
+);
+
+select * from finish();
+rollback;

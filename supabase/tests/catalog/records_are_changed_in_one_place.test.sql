@@ -1,0 +1,27 @@
+-- Nothing changes records but by the statements that keep the counts.
+begin;
+select plan(3);
+
+create temp table changing as
+select p.oid::regprocedure::text as signature, p.prosrc as source
+from pg_catalog.pg_proc p
+join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+where n.nspname in ('logloom', 'logloom_private', 'public')
+  and p.prosrc ~* '(insert\s+into|update|truncate|merge\s+into)\s+logloom\.logs\y'
+  or p.prosrc ~* '''delete (%s|from logloom\.logs)';
+
+select isnt_empty('select from changing', 'there are functions that change records');
+select is_empty(
+  $$select signature from changing
+  where source !~ 'logloom_private\.(added|removed)_records_sql\('
+    and source !~ 'logloom_private\.delete_dead_letters'$$,
+  'each does it by added_records_sql or removed_records_sql'
+);
+select is_empty(
+  $$select t.tgname from pg_catalog.pg_trigger t
+  where t.tgrelid = 'logloom.logs'::regclass and not t.tgisinternal$$,
+  'and no trigger stands on the records'
+);
+
+select * from finish();
+rollback;

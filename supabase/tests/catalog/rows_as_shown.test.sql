@@ -1,0 +1,57 @@
+-- A row of a table and what the operations show of it: each member is the column of its name.
+begin;
+select plan(4);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
+insert into logloom.alert_rules (
+  tenant_id, name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes,
+  enabled, notification_destinations, notification_config, created_by, created_at, updated_at,
+  last_evaluated_at, last_value, last_error
+)
+values (
+  'acme', 'a name', 'a description', 'level:error', 3.5, 'gte', 7, 8, true, '{email}',
+  '{"email": "ops@example.com"}', 'u1', '2026-01-01T00:00Z', '2026-01-02T00:00Z',
+  '2026-01-03T00:00Z', 9.5, 'an error'
+);
+insert into logloom.saved_searches (
+  tenant_id, created_by, name, query_dsl, description, category, is_shared, tags, created_at,
+  updated_at, last_run_at, run_count
+)
+values (
+  'acme', 'u1', 'a name', 'level:error', 'a description', 'a category', true, '{a,b}',
+  '2026-01-01T00:00Z', '2026-01-02T00:00Z', '2026-01-03T00:00Z', 5
+);
+
+select is(
+  (
+    select to_jsonb(r) @> to_jsonb(o)
+    from logloom.alert_rules r, logloom_private.alert_rule_of(r) o
+  ),
+  true, 'an alert rule'
+);
+select is(
+  (
+    select to_jsonb(s) @> to_jsonb(o)
+    from logloom.saved_searches s, logloom_private.saved_search_of(s) o
+  ),
+  true, 'a saved search'
+);
+-- Values that are all different, or the tests above could not tell two columns apart.
+select is(
+  (
+    select count(*) - count(distinct v)
+    from logloom.alert_rules r, logloom_private.alert_rule_of(r) o, jsonb_each(to_jsonb(o)) e (k, v)
+  ),
+  0::bigint, 'no two members of the rule are alike'
+);
+select is(
+  (
+    select count(*) - count(distinct v)
+    from logloom.saved_searches s, logloom_private.saved_search_of(s) o,
+      jsonb_each(to_jsonb(o)) e (k, v)
+  ),
+  0::bigint, 'nor of the saved search'
+);
+
+select * from finish();
+rollback;

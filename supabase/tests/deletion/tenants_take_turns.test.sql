@@ -1,0 +1,64 @@
+-- Erasures of one tenant do not hold up those of another, and a tenant has a few open at most.
+begin;
+\ir ../actors.psql
+select plan(8);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+
+create function pg_temp.erase(p_number integer)
+returns void
+language plpgsql
+as $$
+begin
+  perform public.delete_logs(
+    'user_id:u' || p_number, (now() - interval '48 hours')::text,
+    (now() + interval '1 hour')::text, false
+  );
+end;
+$$;
+grant execute on function pg_temp.erase(integer) to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+select pg_temp.erase(i) from generate_series(1, 10) i;
+select throws_ok(
+  'select pg_temp.erase(11)', 'PGRST',
+  '{"code" : "PT429", "message" : "Too many deletions are open (max 10)", "hint" : '
+    || '"list_retention_runs shows them. One deletion with OR does the work of several."}',
+  'an eleventh is refused'
+);
+select lives_ok(
+  $$select public.delete_logs('x', 'now-1h', 'now', true)$$,
+  'a dry run is not: it leaves nothing open'
+);
+select pg_temp.act_as_user('umbrella', 'uma');
+select lives_ok('select pg_temp.erase(1)', 'another tenant has its own');
+
+select pg_temp.act_as_postgres();
+create function pg_temp.turn()
+returns text
+language plpgsql
+as $$
+declare
+  v_run_id constant uuid := logloom_private.next_deletion();
+begin
+  while logloom_private.deletion_step(v_run_id) loop
+  end loop;
+  perform logloom_private.finish_deletion(v_run_id, null);
+  return (
+    select r.tenant_id || ' ' || r.query_dsl from logloom.retention_runs r where r.run_id = v_run_id
+  );
+end;
+$$;
+select is(pg_temp.turn(), 'acme user_id:u1', 'the oldest comes first');
+select is(pg_temp.turn(), 'umbrella user_id:u1', 'then it is the other tenant''s turn');
+select is(pg_temp.turn(), 'acme user_id:u2', 'then again');
+select is(
+  (select count(*) from logloom_private.deletion_turns where tenant_id = 'umbrella'), 0::bigint,
+  'who has nothing open waits for no turn'
+);
+update logloom.plans set max_open_deletions = 9 where plan_id = 'pro';
+select pg_temp.act_as_user('acme', 'alice');
+select lives_ok('select pg_temp.erase(12)', 'a finished one makes room, by the plan as it is now');
+
+select * from finish();
+rollback;

@@ -1,0 +1,137 @@
+begin;
+\ir ../actors.psql
+select plan(19);
+
+create function pg_temp.status(p_job text default null)
+returns text
+language plpgsql
+as $$
+declare
+  v_report constant jsonb := logloom_private.read_health();
+begin
+  return case
+    when p_job is null then v_report ->> 'status'
+    else v_report #>> array['endpoints', 'detailed', 'checks', 'jobs', p_job, 'status']
+  end;
+end;
+$$;
+
+create function pg_temp.ran(p_job text, p_ago interval)
+returns void
+language plpgsql
+as $$
+begin
+  update logloom_private.job_heartbeats
+  set last_started_at = clock_timestamp() - p_ago, last_succeeded_at = clock_timestamp() - p_ago,
+    failures = 0
+  where job = p_job;
+end;
+$$;
+
+select is_empty(
+  $$select replace(j.jobname, 'logloom_', '') from cron.job j where j.jobname like 'logloom\_%'
+    except select l.job from logloom_private.job_limits l$$,
+  'every scheduled job has a limit'
+);
+select is_empty(
+  $$select l.job from logloom_private.job_limits l
+    except select replace(j.jobname, 'logloom_', '') from cron.job j$$,
+  'and nothing else has'
+);
+
+delete from logloom_private.job_heartbeats where true;
+select logloom_private.record_job(l.job, clock_timestamp()) from logloom_private.job_limits l
+\g /dev/null
+select is(pg_temp.status(), 'healthy', 'all ran');
+
+-- Silence.
+select pg_temp.ran('run_deletions', '9 minutes 59 seconds') \g /dev/null
+select is(pg_temp.status('run_deletions'), 'healthy', 'silent, but not for long');
+select pg_temp.ran('run_deletions', '10 minutes 1 second') \g /dev/null
+select is(
+  array[pg_temp.status('run_deletions'), pg_temp.status('run_retention'), pg_temp.status()],
+  '{degraded,healthy,degraded}', 'silent for too long, which has its name'
+);
+select pg_temp.ran('run_deletions', '0') \g /dev/null
+
+delete from logloom_private.job_heartbeats where job = 'run_retention';
+update logloom_private.job_limits set watched_since = clock_timestamp() - interval '25 hours'
+where job = 'run_retention';
+select is(pg_temp.status('run_retention'), 'healthy', 'one that was not due yet');
+update logloom_private.job_limits set watched_since = clock_timestamp() - interval '27 hours'
+where job = 'run_retention';
+select is(pg_temp.status('run_retention'), 'degraded', 'one that never ran');
+
+-- Failures.
+select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
+select logloom_private.record_job('run_retention', clock_timestamp(), '42P01: acme''s secret')
+from generate_series(1, 2) \g /dev/null
+select is(pg_temp.status(), 'healthy', 'two failures in a row');
+select logloom_private.record_job('run_retention', clock_timestamp(), '42P01: acme''s secret')
+\g /dev/null
+select is(
+  (logloom_private.read_health() #> '{checks,jobs,run_retention}')
+    - '{last_success,last_failure}'::text[],
+  '{"status": "degraded", "failures": 3, "error_code": "42P01"}',
+  'three are too many, and the error''s words stay inside'
+);
+select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
+select is(pg_temp.status(), 'healthy', 'until it succeeds');
+
+-- A clock that went back.
+select pg_temp.ran('purge_audit_events', '-1 day') \g /dev/null
+select is(
+  array[pg_temp.status('purge_audit_events'), pg_temp.status()], '{degraded,degraded}',
+  'a heartbeat that lies ahead says nothing'
+);
+select pg_temp.ran('purge_audit_events', '0') \g /dev/null
+select pg_temp.ran('write_logs', '-1 day') \g /dev/null
+select is(
+  logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy', 'not of the writer'
+);
+select pg_temp.ran('write_logs', '0') \g /dev/null
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
+insert into logloom.alert_rules (
+  tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
+)
+values ('acme', 'rule', 'ts:*', 1, 'gte', 5, 5, true);
+insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to, finished_at)
+values (date_bin('1 minute', now() + interval '1 day', 'epoch'), 0, 0, now());
+update logloom.alert_rules set last_evaluated_at = now() + interval '1 day' where true;
+select is(
+  logloom_private.read_health() #>> '{checks,alerts,status}', 'degraded',
+  'nor of rounds that are dated tomorrow'
+);
+select is(
+  (logloom_private.begin_alert_round(now(), now() - interval '6 seconds')).window_end,
+  date_bin('1 minute', now() - interval '6 seconds', 'epoch'),
+  'which do not keep the rules waiting until then'
+);
+select results_eq(
+  'select last_evaluated_at from logloom.alert_rules', array[null::timestamptz],
+  'each is evaluated anew'
+);
+delete from logloom.alert_rules where true;
+
+-- The guardian.
+select pg_temp.ran('write_logs', '10 minutes') \g /dev/null
+select is(
+  logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy', 'pg_cron is down'
+);
+select logloom_private.record_job('run_writer', clock_timestamp()) \g /dev/null
+select is(
+  logloom_private.read_health() #>> '{checks,writer,status}', 'healthy',
+  'what ingest runs in its stead counts'
+);
+select ok(
+  logloom_private.watermark(null) > clock_timestamp() - interval '1 minute',
+  'for the watermark as well, and so for the alerts'
+);
+select is(
+  array[pg_temp.status('write_logs'), pg_temp.status()], '{degraded,degraded}',
+  'that the job is silent is said nevertheless'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,202 @@
+-- Who belongs to a tenant and what they may do there.
+begin;
+\ir ../actors.psql
+select plan(51);
+
+-- The answer of a call by a user of a tenant, or the refusal.
+create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as_user(p_tenant_id, p_user_id);
+  begin
+    execute 'select (' || p_call || ')::text' into v_answer;
+  exception when others then
+    v_answer := sqlstate || ' ' || sqlerrm;
+  end;
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+
+create temp table calls (least text, call text);
+insert into calls
+values
+  ('member', '(select count(*) from public.list_api_keys())'),
+  ('member', '(select count(*) from public.list_members())'),
+  ('member', '(select 1 from public.search_logs())'),
+  ('member', 'length(public.create_saved_search(p_name => ''s'', p_query_dsl => ''ts:*'')::text)'),
+  ('member', '(select 1 from public.create_alert_rule(p_name => ''r'', p_query_dsl => ''ts:*'', '
+    || 'p_threshold => 1, p_comparison => ''gt'', p_window_minutes => 5, '
+    || 'p_cooldown_minutes => 5, p_enabled => true))'),
+  ('admin', '(select 1 from public.create_api_key(p_name => ''k''))'),
+  ('admin', '(select 1 from public.update_tenant_settings())'),
+  ('admin', '(select 1 from public.delete_logs(p_query_dsl => ''ts:*'', '
+    || 'p_ts_from => (now() - interval ''1 hour'')::text, p_ts_to => now()::text))'),
+  ('admin', 'public.revoke_api_key(p_key_id => gen_random_uuid())'),
+  ('admin', 'public.rotate_api_key(p_key_id => gen_random_uuid())'),
+  ('owner', '(select 1 from public.add_member(gen_random_uuid()::text, ''member''))'),
+  ('owner', '(select 1 from public.set_member_role(''mia'', ''member''))'),
+  ('owner', 'public.remove_member(''nobody'')');
+
+select is(
+  pg_temp.by('anyone', c.call) ~ '^PT40[13]', false,
+  'without members each user is owner: ' || c.call
+)
+from calls c where c.call !~ 'add_member|set_member|remove_member';
+
+select is(
+  pg_temp.by('ann', $$(select m.role from public.add_member('bob', 'member') m)$$),
+  'member', 'the first member is added'
+);
+select results_eq(
+  $$select user_id, role from logloom.tenant_members where tenant_id = 'acme' order by 1$$,
+  $$values ('ann', 'owner'), ('bob', 'member')$$,
+  'and makes who added them owner'
+);
+select is(
+  pg_temp.by('anyone', '(select count(*) from public.list_members())'),
+  'PT401 Invalid token, API key, or missing tenant_id', 'who has no row is refused from then on'
+);
+select is(
+  pg_temp.by('ann', $$(select m.role from public.add_member('abe', 'admin') m)$$),
+  'admin', 'an admin'
+);
+select is(
+  pg_temp.by(
+    'ann', $$(select m.role from public.add_member('mia', 'member', 'mia@acme.example') m)$$
+  ),
+  'member', 'a member with an address'
+);
+
+select is(
+  coalesce(substring(pg_temp.by(u.user_id, c.call) from '^PT403.*'), 'served'),
+  case
+    when array_position(array['member', 'admin', 'owner'], u.role)
+      >= array_position(array['member', 'admin', 'owner'], c.least) then 'served'
+    else 'PT403 This takes the role ' || c.least
+  end,
+  format('%s: %s', u.role, c.call)
+)
+from calls c
+cross join (values ('bob', 'member'), ('abe', 'admin')) u (user_id, role)
+where c.least <> 'member';
+
+select is(
+  pg_temp.by(
+    'ann', $$(select array_agg(m.user_id order by m.user_id) from public.list_members() m)$$
+  ) ~
+  '^\{abe,ann,bob,.*mia\}$', true, 'members are listed'
+);
+select is(
+  pg_temp.by('ann', $$public.remove_member('ann')$$),
+  'PT400 The last owner stays an owner', 'the last owner cannot be removed'
+);
+select is(
+  pg_temp.by('ann', $$public.set_member_role('ann', 'admin')$$),
+  'PT400 The last owner stays an owner', 'nor become less'
+);
+select is(
+  pg_temp.by('ann', $$public.add_member('bob', 'admin')$$),
+  'PT400 They belong to the tenant already', 'nobody is added twice'
+);
+select is(
+  pg_temp.by('ann', $$public.add_member(E'\u200b', 'admin')$$),
+  'PT400 Invalid p_user_id: 1 to 255 characters, not all blank', 'a user has a name'
+);
+select is(
+  pg_temp.by('ann', $$public.set_member_role('bob', 'root')$$),
+  'PT400 Invalid p_role: member, admin or owner', 'a role is one of three'
+);
+select is(
+  pg_temp.by('ann', $$public.set_member_role('zoe', 'admin')$$),
+  'PT404 Member not found', 'of another tenant, nobody is a member'
+);
+select is(
+  pg_temp.by('ann', $$(select m.role from public.set_member_role('bob', 'owner') m)$$),
+  'owner', 'a second owner'
+);
+select is(
+  pg_temp.by('bob', $$public.remove_member('ann')$$), '(t)', 'may remove the first'
+);
+select is(
+  pg_temp.by('ann', '(select count(*) from public.list_api_keys())'),
+  'PT401 Invalid token, API key, or missing tenant_id',
+  'whose token is refused from the next request on'
+);
+select is(
+  pg_temp.by('bob', $$public.add_member(p_role => 'member', p_email => 'eve@acme.example')$$),
+  'PT400 Missing required parameter: p_user_id', 'by email alone only where Auth is'
+);
+
+create schema auth;
+create table auth.users (
+  id uuid, email varchar, email_confirmed_at timestamptz, created_at timestamptz default now()
+);
+insert into auth.users (id, email, email_confirmed_at)
+values
+  ('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', 'eve@acme.example', now()),
+  ('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d2', 'unconfirmed@acme.example', null);
+select is(
+  pg_temp.by('bob', $$public.add_member(p_role => 'member', p_email => 'Eve@acme.example')$$) ~
+  '^\(5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1,member,eve@acme.example,', true,
+  'where it is, by email'
+);
+select is(
+  pg_temp.by(
+    'bob', $$public.add_member(p_role => 'member', p_email => 'unconfirmed@acme.example')$$
+  ),
+  'PT404 No user has this email address', 'but not by one that nobody confirmed'
+);
+
+update logloom.plans set max_members = (
+  select count(*) from logloom.tenant_members where tenant_id = 'acme'
+)
+where plan_id = 'free';
+select is(
+  left(pg_temp.by('bob', $$public.add_member('one-more', 'member')$$), 34),
+  'PT400 Plan limit exceeded: members', 'a plan''s limit of members'
+);
+
+-- A tenant of one's own.
+create function pg_temp.sign_up(p_tenant_id text, p_user_id text default 'new')
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as('authenticated', jsonb_build_object('sub', p_user_id));
+  begin
+    select t.tenant_id || ' ' || t.plan_id into v_answer from public.create_tenant(p_tenant_id) t;
+  exception when others then
+    v_answer := sqlstate || ' ' || sqlerrm;
+  end;
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+update logloom_private.settings set tenants_by_users = false;
+select is(
+  pg_temp.sign_up('mine'), 'PT403 Users do not make tenants here', 'where the setting allows it'
+);
+update logloom_private.settings set tenants_by_users = true;
+select is(pg_temp.sign_up('acme'), 'PT400 p_tenant_id is taken', 'not somebody else''s');
+select is(pg_temp.sign_up('mine'), 'mine free', 'a tenant on the default plan');
+select is(
+  pg_temp.sign_up('another'), 'PT400 You belong to a tenant already', 'one for each user'
+);
+select is(
+  pg_temp.by('new', $$(select m.role from public.add_member('x', 'member') m)$$, 'mine'),
+  'member', 'whose owner is who made it'
+);
+select is(
+  pg_temp.by('new', $$public.create_tenant('third')$$, 'other'),
+  'PT400 You belong to a tenant already', 'nor with a token that names one'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,55 @@
+begin;
+select plan(7);
+
+create function pg_temp.grants()
+returns table (operation text, acl text)
+language sql
+as $$
+  select p.oid::regprocedure::text, array(select unnest(p.proacl)::text order by 1)::text
+  from pg_proc p
+  where p.pronamespace = 'public'::regnamespace and p.proname = any (logloom_private.operations())
+$$;
+create temp table before as
+select g.* from pg_temp.grants() g;
+
+select ok(not logloom_private.is_restored(), 'a database that was installed is not restored');
+-- pg_partman leaves another search_path.
+select logloom_private.repair() as said \gset
+set local search_path = public, extensions;
+select is(:'said'::text, 'repaired', 'a repair of what is whole does no harm');
+select results_eq(
+  'select * from pg_temp.grants() order by 1', 'select * from before order by 1',
+  'and leaves who may call what as the definitions say'
+);
+
+update logloom_private.installation set own_oid = 1 where singleton;
+select is(
+  logloom_private.read_health() #>> '{checks,installation}',
+  '{"state": "restored, not repaired", "status": "unhealthy"}',
+  'health tells of a restore'
+);
+grant execute on function public.health_report() to anon, public;
+grant execute on function public.get_log(uuid, timestamptz) to anon;
+select cron.unschedule('logloom_write_logs');
+select setval('logloom_private.arrival', 1, false);
+insert into logloom_private.log_arrivals (day, arrival)
+values (logloom_private.utc_day(now()), 4711);
+delete from partman.part_config where parent_table = 'logloom.logs';
+select logloom_private.repair();
+set local search_path = public, extensions;
+select results_eq(
+  'select * from pg_temp.grants() order by 1', 'select * from before order by 1',
+  'what a restore gave away is taken back'
+);
+select ok(
+  (select last_value >= 4711 from logloom_private.arrival)
+  and exists (select from cron.job where jobname = 'logloom_write_logs')
+  and exists (select from partman.part_config where parent_table = 'logloom.logs'),
+  'the sequence goes on after the data, the job and pg_partman''s configuration are back'
+);
+select is(
+  logloom_private.read_health() #>> '{checks,installation,state}', 'installed', 'and health says so'
+);
+
+select * from finish();
+rollback;

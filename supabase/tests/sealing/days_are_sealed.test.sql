@@ -1,0 +1,264 @@
+-- Days that are over become chunks, late records follow, and every answer stays what it was.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+select plan(26);
+
+-- A Wednesday, whose week is over.
+create temp table clock as
+select (date_trunc('week', now() at time zone 'UTC') - interval '12 days')::date as day;
+grant select on clock to public;
+update logloom_private.settings set seal_day_records = 50, seal_week_records = 5;
+
+create function pg_temp.add_day(p_day date, p_tenant text, p_records integer, p_arrival bigint)
+returns void
+language plpgsql
+as $$
+begin
+  perform pg_temp.add_records(
+    jsonb_agg(jsonb_build_object(
+      'tenant', p_tenant,
+      'ts', (p_day::timestamp at time zone 'UTC') + i * interval '61.5 seconds',
+      'level', (array['info', 'warn', 'error'])[1 + i % 3],
+      'service', (array['api', 'web'])[1 + i % 2],
+      'msg', format('request %s of %s took %s ms', i, p_tenant, i * 7 % 100),
+      'req_id', md5(p_tenant || i || p_arrival),
+      'attrs', jsonb_build_object('status', 200 + i % 5, 'path', '/p/' || i % 7)
+    )),
+    p_arrival
+  )
+  from generate_series(1, p_records) i;
+end;
+$$;
+
+-- Steps of the job until nothing is due.
+create function pg_temp.seal(p_now timestamptz)
+returns void
+language plpgsql
+as $$
+begin
+  while logloom_private.seal_step_at(p_now) is not null loop
+    null;
+  end loop;
+end;
+$$;
+
+create function pg_temp.answers()
+returns jsonb
+language plpgsql
+as $$
+declare
+  v_from constant timestamptz := (select c.day - 7 from clock c)::timestamp at time zone 'UTC';
+  v_to constant timestamptz := v_from + interval '15 days';
+begin
+  perform pg_temp.act_as_user('acme', 'alice');
+  return jsonb_build_array(
+    to_jsonb(public.search_logs(
+      p_query_dsl => 'msg:took',
+      p_ts_from => v_from::text, p_ts_to => v_to::text, p_limit => 1000
+    )),
+    to_jsonb(public.search_logs(
+      p_query_dsl => 'attrs.status:>=202 level:warn',
+      p_ts_from => v_from::text, p_ts_to => v_to::text,
+      p_limit => 7, p_order => 'asc'
+    )),
+    (
+      select jsonb_agg(s)
+      from public.log_stats(
+        p_query_dsl => 'request | count() by service, level',
+      p_ts_from => v_from::text, p_ts_to => v_to::text
+      ) s
+    ),
+    (
+      select jsonb_agg(s)
+      from public.log_stats(
+        p_query_dsl => '| p95(attrs.status) by attrs.path',
+      p_ts_from => v_from::text, p_ts_to => v_to::text
+      ) s
+    ),
+    to_jsonb(public.log_histogram(
+      p_query_dsl => 'msg:~"took 7. ms"',
+      p_ts_from => v_from::text, p_ts_to => v_to::text, p_buckets => 30
+    )),
+    (
+      select jsonb_agg(f)
+      from public.list_log_fields(p_ts_from => v_from::text, p_ts_to => v_to::text) f
+    )
+  );
+end;
+$$;
+
+select pg_temp.add_day(c.day, 'acme', 120, 1), pg_temp.add_day(c.day, 'umbrella', 12, 2),
+  pg_temp.add_day(c.day + 1, 'umbrella', 13, 3), pg_temp.add_day(c.day, 'tiny', 2, 4)
+from clock c;
+insert into logloom.tenants (tenant_id, plan_id)
+values ('acme', 'pro'), ('umbrella', 'pro'), ('tiny', 'pro'), ('plain', 'pro');
+insert into logloom.tenant_settings (tenant_id, compression) values ('plain', false);
+select pg_temp.add_day(c.day, 'plain', 60, 5) from clock c;
+create temp table counts as select * from logloom_private.log_counts;
+create temp table before as select pg_temp.answers() as answers;
+select pg_temp.act_as_postgres();
+
+select pg_temp.seal(
+  (select c.day + 1 from clock c)::timestamp at time zone 'UTC' + interval '5 hours'
+);
+select is((select count(*) from logloom_private.sealed_chunks), 0::bigint, 'not before seal_after');
+
+select pg_temp.seal(
+  (select c.day + 1 from clock c)::timestamp at time zone 'UTC' + interval '6 hours'
+);
+select is(
+  (select array_agg(s.tenant_id || ' ' || s.records) from logloom_private.sealed_chunks s),
+  '{acme 120}', 'a tenant with enough records is sealed by the day'
+);
+select pg_temp.seal(clock_timestamp());
+select is(
+  (
+    select array_agg(s.tenant_id || ' ' || s.records order by s.tenant_id)
+    from logloom_private.sealed_chunks s
+  ),
+  '{acme 120,umbrella 25}', 'a small tenant is sealed by the week'
+);
+select is(
+  (select array_agg(distinct l.tenant_id order by l.tenant_id) from logloom.logs l),
+  '{plain,tiny}', 'rows stay where compression is off and where there are too few'
+);
+select is(
+  (select sum(d.differences)::integer from logloom_private.sealing_days d), 0, 'nothing differed'
+);
+select ok(
+  not logloom_private.partition_exists(c.day + 1), 'a day that is sealed whole has no partition'
+)
+from clock c;
+select ok(logloom_private.partition_exists(c.day), 'one with rows has') from clock c;
+select is(
+  (select d.removed_records from logloom_private.sealing_days d, clock c where d.day = c.day),
+  0::bigint, 'and was replaced'
+);
+select results_eq(
+  'select tenant_id, minute, service, level, sum(events) from logloom_private.log_counts
+   group by 1, 2, 3, 4 order by 1, 2, 3, 4',
+  'select tenant_id, minute, service, level, sum(events) from counts
+   group by 1, 2, 3, 4 order by 1, 2, 3, 4',
+  'the counts are as they were'
+);
+select is(pg_temp.answers(), b.answers, 'every answer is as it was') from before b;
+select pg_temp.act_as_postgres();
+
+-- Late records.
+select pg_temp.add_day(c.day, 'acme', 60, 6), pg_temp.add_day(c.day + 1, 'umbrella', 6, 7)
+from clock c;
+drop table before;
+create temp table before as select pg_temp.answers() as answers;
+select pg_temp.act_as_postgres();
+select pg_temp.seal(clock_timestamp() + interval '50 hours');
+select is(
+  (
+    select array_agg(s.tenant_id || ' ' || s.records order by s.tenant_id)
+    from logloom_private.sealed_chunks s
+  ),
+  '{acme 180,umbrella 31}', 'late records are sealed and small chunks merged'
+);
+select is(pg_temp.answers(), b.answers, 'late records change nothing twice') from before b;
+select pg_temp.act_as_postgres();
+
+-- Rows again.
+select is(logloom_private.unseal_day('umbrella', c.day), 31::bigint, 'a week comes back as a whole')
+from clock c;
+select is(
+  (select count(*) from logloom.logs l where l.tenant_id = 'umbrella'), 31::bigint, 'as rows'
+);
+select pg_temp.act_as_user('umbrella', 'eve');
+select is(
+  (
+    select s.value
+    from clock c, public.log_stats(
+      p_query_dsl => 'took', p_ts_from => c.day::text, p_ts_to => (c.day + 2)::text
+    ) s
+  ),
+  31::double precision, 'and they are found'
+);
+select pg_temp.act_as_postgres();
+
+-- Erasure.
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (public.delete_logs(
+    p_query_dsl => 'attrs.status:204', p_ts_from => c.day::text,
+    p_ts_to => (c.day + 2)::text, p_dry_run => true
+  )).records,
+  36::bigint, 'a dry run counts what is sealed'
+)
+from clock c;
+select lives_ok(
+  format(
+    'select public.delete_logs(p_query_dsl => ''attrs.status:204'', p_ts_from => %L,
+      p_ts_to => %L, p_dry_run => false)',
+    c.day, c.day + 2
+  ),
+  'an erasure is asked for'
+)
+from clock c;
+select pg_temp.act_as_postgres();
+do $$
+begin
+  while exists (
+    select from logloom.retention_runs r where r.status in ('queued', 'running')
+  ) loop
+    perform logloom_private.run_deletion_step();
+  end loop;
+end;
+$$;
+select is(
+  (select r.records from logloom.retention_runs r where not r.dry_run), 36::bigint,
+  'the receipt counts what was sealed'
+);
+select is(
+  (select s.records from logloom_private.sealed_chunks s where s.tenant_id = 'acme'), 144,
+  'the chunk has the others'
+);
+select is(
+  (select sum(c.events)::integer from logloom_private.log_counts c where c.tenant_id = 'acme'), 144,
+  'and so have the counts'
+);
+
+-- Retention.
+insert into logloom.tenant_settings (tenant_id, retention_days) values ('acme', 1);
+do $$
+begin
+  perform logloom_private.begin_retention((select c.day + 3 from clock c));
+  while (select p.finished_at is null from logloom_private.retention_place p) loop
+    perform logloom_private.retention_step();
+  end loop;
+end;
+$$;
+select is(
+  (select count(*) from logloom_private.sealed_chunks s where s.tenant_id = 'acme'), 0::bigint,
+  'retention takes chunks'
+);
+select is(
+  (
+    select sum(r.records) from logloom.retention_runs r
+    where r.kind = 'retention' and r.tenant_id = 'acme'
+  ),
+  144::numeric, 'and says how many records'
+);
+select is(
+  (select coalesce(sum(c.events), 0)::integer from logloom_private.log_counts c
+    where c.tenant_id = 'acme'),
+  0, 'nothing of them is counted'
+);
+select is(
+  (select count(*) from logloom.logs l where l.tenant_id = 'umbrella'), 31::bigint,
+  'another tenant keeps its own'
+);
+select is(
+  (select count(*) from logloom_private.log_days d where d.tenant_id = 'acme'), 0::bigint,
+  'the tenant has no days left'
+);
+select is(
+  (select count(*) from logloom_private.sealed_columns), 0::bigint, 'columns go with their chunks'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,90 @@
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(8);
+
+-- Every search for what matches is cancelled; to look at records by themselves is not.
+alter function logloom_private.log_tail_sql(
+  text, logloom_private.compiled_query, integer, bigint, uuid, bigint
+) rename to log_tail_sql_in_time;
+create function logloom_private.log_tail_sql(
+  p_tenant_id text, p_query logloom_private.compiled_query, p_limit integer, p_first bigint,
+  p_id uuid, p_last bigint
+)
+returns text
+language plpgsql
+stable
+as $$
+begin
+  if p_query.filter <> 'true' then
+    raise sqlstate '57014' using message = 'canceling statement due to statement timeout';
+  end if;
+  return logloom_private.log_tail_sql_in_time(
+    p_tenant_id, p_query, p_limit, p_first, p_id, p_last
+  );
+end;
+$$;
+update logloom_private.settings set tail_turn = '0' where singleton;
+
+-- In one arrival more than a call looks at.
+select pg_temp.add_records(jsonb_agg(jsonb_build_object('msg', 'number ' || i)))
+from generate_series(1, 40) i \g /dev/null
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
+create temp table pages (n integer generated always as identity, page public.logloom_log_tail);
+
+select pg_temp.act_as_user('acme', 'alice');
+do $$
+declare
+  v_page public.logloom_log_tail;
+  v_pages public.logloom_log_tail[] := '{}';
+  v_cursor text := rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '=');
+begin
+  for n in 1..50 loop
+    v_page := public.tail_logs('msg:*7', v_cursor);
+    v_pages := v_pages || v_page;
+    v_cursor := v_page.next_cursor;
+    exit when not v_page.more;
+  end loop;
+  perform set_config('role', 'none', true);
+  insert into pages (page) select p from unnest(v_pages) p;
+end;
+$$;
+
+select is(
+  (select count(*)::integer from pages), 11, 'four records a call, and one that finds none'
+);
+select ok(
+  (select bool_and((p.page).more = (p.n < 11)) from pages p), 'each but the last says so'
+);
+select is(
+  (select count(distinct (p.page).next_cursor) from pages p), 11::bigint, 'each is further on'
+);
+select results_eq(
+  $$select distinct r.msg from pages p, unnest((p.page).logs) r order by 1$$,
+  array['number 17', 'number 27', 'number 37', 'number 7'], 'what matches is shown'
+);
+select is(
+  (select sum(cardinality((p.page).logs)) from pages p), 4::bigint, 'once'
+);
+
+-- A cursor from before a restore.
+select setval('logloom_private.arrival', 1000) \g /dev/null
+create function pg_temp.tail_from(p_arrival integer) returns text language plpgsql as $$
+begin
+  return pg_temp.attempt(format(
+    'select public.tail_logs('''', %L)',
+    rtrim(translate(encode(('tail ' || p_arrival)::bytea, 'base64'), '+/', '-_'), '=')
+  ));
+end;
+$$;
+grant execute on function pg_temp.tail_from(integer) to public;
+select pg_temp.act_as_user('acme', 'alice');
+select is(pg_temp.tail_from(1000), 'accepted', 'a cursor of what was');
+select is(pg_temp.tail_from(1001), 'accepted', 'a cursor of what comes next');
+select is(
+  pg_temp.tail_from(1002), 'PT400 Invalid p_cursor: it lies ahead of all that was ever written',
+  'a cursor of what never was'
+);
+
+select * from finish();
+rollback;

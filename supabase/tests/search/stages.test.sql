@@ -1,0 +1,72 @@
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(11);
+
+select pg_temp.add_records($$[
+  {"ago": "10 minutes", "msg": "user 17 logged in from 10.0.0.1:80", "service": "api", "host": "a"},
+  {"ago": "9 minutes", "msg": "user 18 logged in from 10.0.0.2:81", "service": "api", "host": "a"},
+  {"ago": "8 minutes", "msg": "job 5f0c8c0e-93d5-4cf0-8a3c-1f6c1e0f7a52 done", "service": "job"},
+  {"ago": "7 minutes", "msg": "{\"user\": \"bob\", \"ms\": 5}", "service": "api", "host": "a"},
+  {"ago": "6 minutes", "msg": "lvl=info ms=7 user=\"bob b\"", "service": "api", "host": "b"}
+]$$);
+select pg_temp.act_as_user('acme', 'alice');
+
+select results_eq(
+  $$select s."group" ->> 'pattern', s.value, s."values" ->> 'example', s.total_groups
+    from public.log_stats('service:(api job) -lvl -bob | patterns') s$$,
+  $$values
+    ('user <*> logged in from <*>', 2::double precision, 'user 17 logged in from 10.0.0.1:80',
+      2::bigint),
+    ('job <*> done', 1, 'job 5f0c8c0e-93d5-4cf0-8a3c-1f6c1e0f7a52 done', 2)$$,
+  'patterns are messages without numbers, ids and addresses'
+);
+select is(
+  (select s.value from public.log_stats('| json msg | where @user:bob | sum(@ms)') s),
+  5::double precision, 'json makes attributes that later stages use'
+);
+select is(
+  (select s."group" from public.log_stats('lvl | logfmt msg | max(@ms) by @user') s),
+  '{"@user": "bob b"}', 'logfmt likewise'
+);
+select is(
+  (select (p.logs[1]).attrs from public.search_logs('lvl | logfmt msg | fields @ms, @lvl') p),
+  '{"ms": 7, "lvl": "info"}', 'a page shows them'
+);
+select is(
+  (select cardinality(p.logs) || ' ' || (p.next_cursor is null)
+    from public.search_logs('| limit 2') p),
+  '2 true', 'limit ends the pages'
+);
+select is(
+  (select cardinality(p.logs) || ' ' || (p.next_cursor is null)
+    from public.search_logs('| limit 3', p_limit => 2) p),
+  '2 false', 'and goes on over them'
+);
+select throws_ok(
+  $$select public.search_logs('| sort by ts', p_order => 'desc')$$, 'PT400',
+  'Invalid p_order: p_query_dsl sorts by ts asc', 'two orders'
+);
+select is(
+  (select string_agg(split_part(c.msg, ' ', 2), ' ') from public.get_log_context(
+    (select (p.logs[1]).id from public.search_logs('"user 18"') p), p_before => 5, p_after => 5
+  ) c),
+  '17 18 "bob",', 'the context of a record is of its host and service, in time order'
+);
+select is(
+  (select jsonb_path_query_array(to_jsonb(s.series), '$[*].group') || to_jsonb(s.interval_seconds)
+    from public.log_series('| count() by host', p_buckets => 1) s),
+  '[{"host": "a"}, {"host": "b"}, {"host": null}, 3600]', 'a series for each group'
+);
+select is(
+  (select sum((p ->> 1)::numeric) from public.log_series('| rate() by service') s,
+    unnest(s.series) e, jsonb_array_elements(e.points) p),
+  5::numeric, 'rate of a series is per minute of a bucket'
+);
+select is(
+  (select (w.warnings[1]).suggestion from public.log_stats('user or job') w), 'OR',
+  'warnings stand in each row'
+);
+
+select * from finish();
+rollback;

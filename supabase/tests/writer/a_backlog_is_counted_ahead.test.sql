@@ -1,0 +1,77 @@
+-- However far behind the writer is, what is asked of the queue looks at a few batches.
+begin;
+select plan(12);
+
+update logloom_private.settings set writer_meter_batches = 3;
+-- Other tests took numbers, and gave back the rest.
+update logloom_private.queue_pointer
+set metered_through = (
+  select b.last_value - (not b.is_called)::integer from logloom_private.queue_batch_id b
+);
+
+create function pg_temp.send(p_tenant_id text, p_events integer)
+returns void
+language plpgsql
+as $$
+begin
+  perform public.ingest_logs(
+    p_tenant_id => p_tenant_id, p_bytes => 100,
+    p_ts => array_fill(null::timestamptz, array[p_events])
+  );
+end;
+$$;
+create function pg_temp.unmetered()
+returns bigint
+language plpgsql
+as $$
+begin
+  return (
+    select count(*) from logloom_private.queue q, logloom_private.queue_pointer p
+    where q.batch_id > p.metered_through
+  );
+end;
+$$;
+
+select pg_temp.send('acme', 2) from generate_series(1, 3);
+select logloom_private.meter_queue();
+select is(pg_temp.unmetered(), 3::bigint, 'a few batches are left for later');
+select is((logloom_private.queue_state()).depth, 6::bigint, 'and are in the depth all the same');
+select pg_temp.send('umbrella', 5) from generate_series(1, 2);
+select logloom_private.meter_queue();
+select is(pg_temp.unmetered(), 0::bigint, 'more of them are counted, in the open slot');
+select is((logloom_private.queue_state()).depth, 16::bigint, 'the depth is the same as before');
+select is(
+  (logloom_private.queue_state()).oldest_received_at,
+  (select min(received_at) from logloom_private.queue), 'and so is the oldest'
+);
+select results_eq(
+  'select tenant_id, events, bytes from logloom.usage_days order by 1',
+  $$values ('acme', 6::bigint, 300::bigint), ('umbrella', 10, 200)$$,
+  'usage has them before they are written'
+);
+
+select logloom_private.flip_queue();
+select pg_temp.send('acme', 7);
+update logloom_private.settings set writer_step_batches = 2;
+select is(logloom_private.write_step(), 4, 'what was counted is moved');
+select is((logloom_private.queue_state()).depth, 19::bigint, 'and leaves the depth');
+select logloom_private.write_step() from generate_series(1, 4);
+select is((logloom_private.queue_state()).depth, 7::bigint, 'what waits in the open slot is left');
+select is(
+  (logloom_private.queue_state()).oldest_received_at,
+  (select max(received_at) from logloom_private.queue), 'it is the oldest now'
+);
+select logloom_private.flip_queue();
+select logloom_private.write_step() from generate_series(1, 2);
+select is(
+  logloom_private.queue_state(), row(0, null)::logloom_private.queue_state,
+  'nothing waits at the end'
+);
+select results_eq(
+  'select tenant_id, events, bytes from logloom.usage_days order by 1',
+  $$values ('acme', 13::bigint, 400::bigint), ('umbrella', 10, 200)$$,
+  'each batch was counted once'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,28 @@
+-- A tenant that is deleted while its events are queued, good and bad ones, fails no step.
+begin;
+select plan(4);
+
+select public.ingest_logs(
+  p_tenant_id => t.tenant_id, p_ts => array[now(), now()], p_level => array['info', 'loud']
+)
+from (values ('gone'), ('stays')) t (tenant_id);
+delete from logloom.tenants where tenant_id = 'gone';
+select logloom_private.flip_queue();
+select is(logloom_private.write_step(), 4, 'the step moves all');
+select is(
+  (select count(*) from logloom.logs where tenant_id = 'stays'), 1::bigint,
+  'others'' records are written'
+);
+select is(
+  (select count(*) from logloom_private.dead_letters where tenant_id = 'stays'), 1::bigint,
+  'and what cannot be written is set aside'
+);
+delete from logloom.tenants where tenant_id = 'stays';
+select is_empty(
+  $$select from logloom_private.dead_letters where tenant_id = 'stays'
+    union all select from logloom.usage_days where tenant_id = 'stays'$$,
+  'dead letters and usage go with their tenant'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,175 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { rpc } from "../support/client.ts";
+import { stack } from "../support/stack.ts";
+import { newUser, type User } from "../support/users.ts";
+import { accessibilityFaults, openBrowser, type Page } from "./browser.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+async function send(token: string, events: unknown[]): Promise<void> {
+  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(events),
+  });
+  assert.deepEqual(await response.json(), { success: true, ingested: events.length, rejected: 0 });
+}
+
+const isSeen = (page: Page, text: string) =>
+  page.getByRole("row").filter({ hasText: text }).first().waitFor();
+
+/** The box shows an example where it is empty: only rows count. */
+const isGone = (page: Page, text: string) =>
+  page.getByRole("row").filter({ hasText: text }).first().waitFor({ state: "detached" });
+
+/** Runs a query as a person does: types it and presses Enter. */
+async function search(page: Page, query: string): Promise<void> {
+  await page.locator(".query-host").click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.type(query);
+  await page.keyboard.press("Enter");
+}
+
+Deno.test({
+  name: "a newcomer makes a key, sends the first event and sees it; a colleague elsewhere does not",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  fn: async () => {
+    const [user, other] = [await newUser(), await newUser()];
+    // A tenant that does not exist yet has no usage and no settings.
+    await using tab = await browser.open(user.token);
+    await using elsewhere = await browser.open(other.token);
+    const { page } = tab;
+    assert.equal(await page.evaluate(() => location.hash), "", "the token leaves the address");
+
+    await page.getByText("Send the first event").waitFor();
+    await elsewhere.page.getByText("Send the first event").waitFor();
+    await page.getByRole("button", { name: "Make a key and fill it in" }).click();
+    const key = await page.locator("code.secret").innerText();
+    assert.match(key, /^ll_[0-9A-Za-z]{36,}$/);
+    const curl = await page.locator("#sender-panel pre").innerText();
+    assert.ok(curl.includes(key), "the key stands in what is to be pasted");
+
+    // What the page says to paste does what it says.
+    const { success } = await new Deno.Command("sh", {
+      args: ["-c", curl],
+      stdout: "null",
+      stderr: "null",
+    })
+      .output();
+    assert.ok(success);
+    await isSeen(page, "hello");
+    assert.deepEqual(await accessibilityFaults(page), []);
+
+    await page.reload();
+    await isSeen(page, "hello");
+    await elsewhere.page.getByText("Waiting for the first event…").waitFor();
+    assert.equal(await elsewhere.page.getByText("hello", { exact: true }).count(), 0);
+  },
+});
+
+async function withLogs(): Promise<User> {
+  const user = await newUser();
+  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  await send(user.token, [
+    { ts: at(40), level: "info", service: "api", msg: "GET /users 200", attrs: { status: 200 } },
+    {
+      ts: at(30),
+      level: "warn",
+      service: "api",
+      msg: "slow query",
+      attrs: { status: 200, ms: 1520 },
+    },
+    { ts: at(2), level: "error", service: "shop", msg: "card declined", attrs: { status: 402 } },
+    { ts: at(1), level: "error", service: "api", msg: "<img src=x onerror=alert(1)>", attrs: {} },
+  ]);
+  return user;
+}
+
+Deno.test({
+  name:
+    "a search: by click, by text, by the chart, wrong ones told at their place, all in the address",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  fn: async () => {
+    const user = await withLogs();
+    // A query that is wrong is a 400.
+    await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    await isSeen(page, "<img src=x onerror=alert(1)>");
+
+    await page.getByRole("button", { name: /^shop/ }).click();
+    await page.waitForFunction(() => location.hash.includes("service:shop"));
+    await isSeen(page, "card declined");
+    await isGone(page, "slow query");
+    await page.goBack();
+    await isSeen(page, "slow query");
+
+    await page.getByRole("row").filter({ hasText: "slow query" }).click();
+    await page.getByRole("button", { name: "attrs.ms at least this" }).click();
+    await page.waitForFunction(() => location.hash.includes("attrs.ms"));
+    await isGone(page, "card declined");
+
+    await search(page, "level:loud");
+    await page.getByTestId("query-error").getByText("position 7").waitFor();
+    await search(page, "| count() by service");
+    await page.getByRole("cell", { name: "shop" }).waitFor();
+    await search(page, "");
+    await isSeen(page, "card declined");
+
+    // The last quarter of the chart: the two errors of the last minutes.
+    const chart = await page.locator(".histogram .u-over").boundingBox();
+    assert.ok(chart);
+    await page.mouse.move(chart.x + chart.width * 0.8, chart.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(chart.x + chart.width - 3, chart.y + 20, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForFunction(() => location.hash.includes("from=20"));
+    await isSeen(page, "card declined");
+    await isGone(page, "slow query");
+    const shared = await page.evaluate(() => location.hash);
+
+    await using second = await browser.open(user.token, { hash: shared });
+    await isSeen(second.page, "card declined");
+    await isGone(second.page, "slow query");
+  },
+});
+
+Deno.test({
+  name: "live shows what comes in; a search is saved, and found by a colleague",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  fn: async () => {
+    const user = await withLogs();
+    const colleague = await newUser(user.tenantId);
+    await using tab = await browser.open(user.token, { hash: "q=level:error" });
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    await page.keyboard.press("l");
+    await page.getByText("Following what comes in.").waitFor();
+    await isSeen(page, "card declined");
+    await send(user.token, [{ level: "error", msg: "just now" }, {
+      level: "info",
+      msg: "not this",
+    }]);
+    await isSeen(page, "just now");
+    assert.equal(await page.getByText("not this").count(), 0);
+    await page.keyboard.press("l");
+
+    await page.getByRole("button", { name: "Save this search" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Errors");
+    await page.getByLabel(/Everyone of this tenant/).check();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const { body } = await rpc<{ query_dsl: string }[]>(user.token, "list_saved_searches", {});
+    assert.deepEqual(body.map(({ query_dsl }) => query_dsl), ["level:error"]);
+
+    await using other = await browser.open(colleague.token, { hash: "/saved" });
+    await other.page.getByRole("button", { name: "Errors", exact: true }).click();
+    await isSeen(other.page, "just now");
+  },
+});

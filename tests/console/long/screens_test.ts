@@ -1,0 +1,203 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { rpc } from "../../support/client.ts";
+import { stack } from "../../support/stack.ts";
+import { userToken } from "../../support/tokens.ts";
+import { newUser, type User } from "../../support/users.ts";
+import { accessibilityFaults, openBrowser, type Page } from "../browser.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const loose = { sanitizeOps: false, sanitizeResources: false };
+
+async function send(user: User, events: unknown[]): Promise<void> {
+  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+    body: JSON.stringify(events),
+  });
+  assert.equal(response.status, 200, await response.text());
+}
+
+const isSeen = (page: Page, text: string) =>
+  page.getByRole("row").filter({ hasText: text }).first().waitFor();
+
+Deno.test({
+  name: "axe finds nothing on any screen, in either theme",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await send(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
+    await rpc(user.token, "create_api_key", { p_name: "web" });
+    const screens = ["", "q=%7C+count()+by+level", "/alerts", "/history", "/saved", "/keys"]
+      .concat(["/usage", "/health", "/settings", "/members"]);
+    for (const theme of ["light", "dark"] as const) {
+      await using tab = await browser.open(user.token, { theme });
+      await isSeen(tab.page, "x");
+      for (const hash of screens) {
+        await tab.page.evaluate((to) => {
+          location.hash = to;
+        }, hash);
+        await tab.page.locator("main h1").waitFor();
+        await tab.page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => {});
+        if (hash === "") await tab.page.locator("[data-row]").first().click();
+        assert.deepEqual(await accessibilityFaults(tab.page), [], `${theme} ${hash}`);
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "an alert rule is made with a preview, tested in words, and its alert acknowledged",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await send(user, [{ level: "error", msg: "broken" }]);
+    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    const { page } = tab;
+    await page.getByRole("button", { name: "New rule" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Any error");
+    await page.getByText(/it would have fired/).waitFor();
+    const threshold = page.getByRole("slider", { name: "Threshold" });
+    const before = Number(await threshold.getAttribute("aria-valuenow"));
+    await threshold.press("ArrowDown");
+    assert.ok(Number(await threshold.getAttribute("aria-valuenow")) < before);
+    await page.getByLabel("Threshold", { exact: true }).first().fill("0");
+    await page.getByRole("button", { name: "Make the rule" }).click();
+    await page.getByRole("button", { name: "Any error" }).waitFor();
+    const { body } = await rpc<{ threshold: number }[]>(user.token, "list_alert_rules", {});
+    assert.deepEqual(body.map(({ threshold }) => threshold), [0]);
+  },
+});
+
+Deno.test({
+  name: "a key is made, works, is rotated and revoked",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await using tab = await browser.open(user.token, { hash: "/keys" });
+    const { page } = tab;
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel(/^Name/).fill("web server");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    const key = await page.getByTestId("key-value").innerText();
+    const ingest = async () => {
+      const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body: "[{}]",
+      });
+      await response.body?.cancel();
+      return response.status;
+    };
+    assert.equal(await ingest(), 200);
+    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("button", { name: "Rotate", exact: true }).click();
+    await page.getByRole("button", { name: "Rotate", exact: true }).last().click();
+    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("button", { name: "Revoke" }).last().click();
+    await page.getByRole("button", { name: "Revoke", exact: true }).last().click();
+    await page.getByText("revoked").waitFor();
+    assert.equal(await ingest(), 401);
+  },
+});
+
+Deno.test({
+  name:
+    "hostile logs are text: HTML, ANSI, turned directions, a very long line, ten thousand fields",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    const attrs = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`f${i}`, i]));
+    await send(user, [
+      { msg: "<script>globalThis.hacked = 1</script>", attrs: { "<b>k</b>": "<i>v</i>" } },
+      { msg: "\u001b[31mred\u001b[0m \u202eevil\u0000" },
+      { msg: `long ${"x".repeat(200_000)}` },
+      { msg: "many", attrs },
+    ]);
+    await using tab = await browser.open(user.token);
+    const { page } = tab;
+    await isSeen(page, "<script>globalThis.hacked = 1</script>");
+    await isSeen(page, "red ⟨202e⟩evil�");
+    await isSeen(page, "long xxx");
+    assert.equal(await page.locator(".ansi-1").innerText(), "red");
+    await page.getByRole("row").filter({ hasText: "many" }).first().click();
+    await page.getByRole("button", { name: /more$/ }).last().waitFor();
+    assert.equal(await page.evaluate(() => "hacked" in globalThis), false);
+  },
+});
+
+Deno.test({
+  name: "a token that runs out asks to sign in, and one is back where one was",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await send(user, [{ level: "error", msg: "still here" }]);
+    await using tab = await browser.open(user.token, { expected: /status (of )?401/ });
+    const { page } = tab;
+    await page.evaluate(() => {
+      location.hash = "q=level:error";
+    });
+    await isSeen(page, "still here");
+    // From here on the service refuses the token, as it does when its time is over.
+    const old = await userToken({
+      tenant_id: user.tenantId,
+      exp: Math.floor(Date.now() / 1000) - 90,
+    });
+    await page.route(
+      "**/rest/v1/rpc/**",
+      (route) =>
+        route.continue({
+          headers: { ...route.request().headers(), authorization: `Bearer ${old}` },
+        }),
+    );
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("Your session has ended.").waitFor();
+    await page.unroute("**/rest/v1/rpc/**");
+    await page.getByLabel("Link or token").fill(user.token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await isSeen(page, "still here");
+    assert.match(page.url(), /q=level:error/);
+  },
+});
+
+Deno.test({
+  name: "a search that takes too long says how to narrow it; a service that is away is waited for",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await send(user, [{ msg: "back again" }]);
+    let mode: "slow" | "away" | "well" = "slow";
+    await using tab = await browser.open(user.token, {
+      expected: /status (of )?(408|503)/,
+      prepare: (page) =>
+        page.route("**/{rest,functions}/v1/**", (route) => {
+          if (mode === "away") {
+            return route.fulfill({ status: 503, json: { error: "Service unavailable" } });
+          }
+          if (mode === "slow" && route.request().url().endsWith("search_logs")) {
+            return route.fulfill({
+              status: 408,
+              json: {
+                code: "PT408",
+                message: "The search took too long",
+                details: null,
+                hint:
+                  "Narrow it: a shorter range of time, or a filter by level, service or req_id.",
+              },
+            });
+          }
+          return route.continue();
+        }),
+    });
+    const { page } = tab;
+    await page.getByText("The search took too long").waitFor();
+    await page.getByRole("button", { name: /Look at the last 15 minutes alone/ }).waitFor();
+    mode = "away";
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("The service cannot be reached. Trying again…").waitFor();
+    mode = "well";
+    await isSeen(page, "back again");
+  },
+});

@@ -1,0 +1,187 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { stack } from "../../support/stack.ts";
+import { userToken } from "../../support/tokens.ts";
+import { openBrowser, type Page } from "../browser.ts";
+
+// No Auth server runs here: its answers are those that Supabase Auth gives, recorded; the service's are its own.
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const email = "ada@example.com";
+
+interface Auth {
+  tenantId?: string;
+  /** Seconds that the first access token lasts. */
+  lasts?: number;
+  refuses?: "password" | "refresh";
+  asked: string[];
+}
+
+/** A session as `POST /auth/v1/token` answers it. */
+async function session(auth: Auth, lasts = 3600) {
+  const id = "5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1";
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    access_token: await userToken({
+      sub: id,
+      email,
+      tenant_id: auth.tenantId,
+      exp: now + lasts,
+      session: crypto.randomUUID(),
+    }),
+    token_type: "bearer",
+    expires_in: 3600,
+    // What the client believes: it does not look into the token.
+    expires_at: now + 3600,
+    refresh_token: crypto.randomUUID().slice(0, 12),
+    user: {
+      id,
+      aud: "authenticated",
+      role: "authenticated",
+      email,
+      email_confirmed_at: "2026-11-21T12:00:00.000000Z",
+      app_metadata: { provider: "email", providers: ["email"] },
+      user_metadata: {},
+      identities: [],
+      created_at: "2026-11-21T12:00:00.000000Z",
+      updated_at: "2026-11-21T12:00:00.000000Z",
+      is_anonymous: false,
+    },
+  };
+}
+
+function withAuth(auth: Auth) {
+  return async (page: Page) => {
+    await page.route("**/config.json", (route) =>
+      route.fulfill({
+        json: { url: stack.url, key: stack.anonKey, auth: "supabase", providers: ["github"] },
+      }));
+    await page.route("**/auth/v1/**", async (route) => {
+      const url = new URL(route.request().url());
+      const grant = url.searchParams.get("grant_type");
+      auth.asked.push(`${url.pathname.replace("/auth/v1", "")}${grant ? ` ${grant}` : ""}`);
+      if (url.pathname.endsWith("/authorize")) {
+        assert.equal(url.searchParams.get("code_challenge_method"), "s256");
+        const back = url.searchParams.get("redirect_to");
+        return await route.fulfill({
+          status: 302,
+          headers: { location: `${back}?code=from-github` },
+        });
+      }
+      if (url.pathname.endsWith("/otp")) return await route.fulfill({ json: {} });
+      if (url.pathname.endsWith("/logout")) return await route.fulfill({ status: 204 });
+      if (grant === "password" && auth.refuses === "password") {
+        return await route.fulfill({
+          status: 400,
+          json: { code: 400, error_code: "invalid_credentials", msg: "Invalid login credentials" },
+        });
+      }
+      if (grant === "refresh_token" && auth.refuses === "refresh") {
+        return await route.fulfill({
+          status: 400,
+          json: {
+            code: 400,
+            error_code: "refresh_token_not_found",
+            msg: "Invalid Refresh Token: Refresh Token Not Found",
+          },
+        });
+      }
+      const lasts = grant === "refresh_token" ? 3600 : auth.lasts;
+      return await route.fulfill({ json: await session(auth, lasts) });
+    });
+  };
+}
+
+async function byPassword(page: Page): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill("correct horse");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+function signInTest(
+  name: string,
+  auth: Omit<Auth, "asked">,
+  expected: RegExp,
+  fn: (page: Page, asked: string[]) => Promise<void>,
+) {
+  Deno.test({
+    name,
+    sanitizeOps: false,
+    sanitizeResources: false,
+    fn: async () => {
+      const asked: string[] = [];
+      const prepare = withAuth({ ...auth, asked });
+      await using tab = await browser.open(null, { prepare, expected });
+      await fn(tab.page, asked);
+    },
+  });
+}
+
+const tenantId = `tenant-${crypto.randomUUID()}`;
+const nothing = /^$/;
+
+signInTest("by a password, and out again", { tenantId }, nothing, async (page, asked) => {
+  await byPassword(page);
+  await page.getByText("Send the first event").waitFor();
+  await page.reload();
+  await page.getByText("Send the first event").waitFor();
+  assert.deepEqual(asked, ["/token password"]);
+  await page.getByRole("button", { name: "User and display" }).click();
+  await page.getByText(email).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Password").waitFor();
+});
+
+signInTest(
+  "a wrong password is told in Auth's words",
+  { tenantId, refuses: "password" },
+  /status (of )?400/,
+  async (page) => {
+    await byPassword(page);
+    await page.getByRole("alert").getByText("Invalid login credentials").waitFor();
+  },
+);
+
+signInTest("by a link that comes by mail", { tenantId }, nothing, async (page, asked) => {
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Send me a link instead" }).click();
+  await page.getByText("Look into your mail").waitFor();
+  await page.goto(`${stack.url}/?code=from-mail`);
+  await page.getByText("Send the first event").waitFor();
+  assert.deepEqual(asked, ["/otp", "/token pkce"]);
+  assert.equal(new URL(page.url()).search, "", "the code leaves the address");
+});
+
+signInTest("by a provider, and back", { tenantId }, nothing, async (page, asked) => {
+  await page.getByRole("button", { name: "Continue with github" }).click();
+  await page.getByText("Send the first event").waitFor();
+  assert.deepEqual(asked, ["/authorize", "/token pkce"]);
+});
+
+signInTest(
+  "a token that is refused is refreshed, unseen",
+  { tenantId, lasts: -60 },
+  /status (of )?401/,
+  async (page, asked) => {
+    await byPassword(page);
+    await page.getByText("Send the first event").waitFor();
+    assert.ok(asked.includes("/token refresh_token"), asked.join());
+  },
+);
+
+signInTest(
+  "where it cannot be refreshed the session has ended, and says so",
+  { tenantId, lasts: -60, refuses: "refresh" },
+  /status (of )?40[01]/,
+  async (page) => {
+    await byPassword(page);
+    await page.getByText("Your session has ended.").waitFor();
+  },
+);
+
+signInTest("a token without a tenant gets a page of its own", {}, nothing, async (page) => {
+  await byPassword(page);
+  await page.getByText("You belong to no tenant yet").waitFor();
+});

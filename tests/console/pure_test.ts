@@ -1,0 +1,113 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { readAddress, writeAddress } from "../../console/src/address/address.ts";
+import { instant, resolve, wider } from "../../console/src/address/range.ts";
+import {
+  aggregates,
+  attributeField,
+  filterOf,
+  groupedBy,
+  quoted,
+  seriesOf,
+  splitQuery,
+  withClause,
+  withOnly,
+} from "../../console/src/language/edit.ts";
+import { otherLanguage } from "../../console/src/language/warnings.ts";
+import { columnsOf, segmentsOf } from "../../console/src/search/columns.ts";
+import { csvOf } from "../../console/src/search/export.ts";
+import { exactJson, parseExactly } from "../../console/src/service/numbers.ts";
+import { ansiSpans, oneLine, plain } from "../../console/src/shared/plain.ts";
+
+Deno.test("an address says the screen and what is on it, and is read back as written", () => {
+  const addresses = [
+    { screen: "search", parameters: { q: 'level:error "a & b" | count() by x', from: "now-1h" } },
+    { screen: "search", parameters: { q: "日本 #%+?=&", cols: 'attrs."a,b",host' } },
+    { screen: "alerts", parameters: { q: "x" } },
+    { screen: "keys", parameters: {} },
+  ] as const;
+  for (const address of addresses) {
+    assert.deepEqual(readAddress(writeAddress(address)), address);
+  }
+  assert.equal(
+    writeAddress({ screen: "search", parameters: { q: "level:error a" } }),
+    "#q=level:error+a",
+  );
+  assert.equal(readAddress("#/nonsense").screen, "search");
+});
+
+Deno.test("a range is times or words; what is neither is none", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+  assert.equal(instant("now-90m", now), Date.parse("2026-11-21T10:30:00Z"));
+  assert.equal(instant("2026-11-21T10:00", now), Date.parse("2026-11-21T10:00:00Z"));
+  assert.equal(instant("yesterday", now), null);
+  assert.equal(resolve({ from: "now", to: "now-1h" }, now), null);
+  const range = { from: "2026-11-21T11:00:00.000Z", to: "2026-11-21T12:00:00.000Z" };
+  assert.deepEqual(resolve({ from: "now-1h", to: "now" }, now), range);
+  assert.equal(wider(range)?.from, "now-6h");
+});
+
+Deno.test("a click adds a condition, takes back its opposite, and leaves the rest as it was", () => {
+  const cases: [string, string][] = [
+    [withClause("", "service", "api", "in"), "service:api"],
+    [withClause("level:error", "service", "api", "in"), "level:error service:api"],
+    [withClause("a OR b", "service", "api", "in"), "(a OR b) service:api"],
+    [withClause("service:api x", "service", "api", "out"), "-service:api x"],
+    [withClause("service:api", "service", "api", "in"), "service:api"],
+    [withClause("x | count() by host", "env", "a b", "in"), 'x env:"a b" | count() by host'],
+    [withClause('"a | b"', "host", 'say "hi"', "in"), '"a | b" host:"say \\"hi\\""'],
+    [withClause("x", "attrs.ms", "5", "least"), "x attrs.ms:>=5"],
+    [withOnly("level:warn a", "level", "error"), "a level:error"],
+    [groupedBy("x | count()", "host"), "x | count() by host"],
+  ];
+  for (const [found, wanted] of cases) assert.equal(found, wanted);
+  assert.deepEqual(splitQuery('msg:~"a|b" | count()'), {
+    filter: 'msg:~"a|b" ',
+    rest: "| count()",
+  });
+  assert.equal(aggregates('"a | b"'), false);
+  assert.equal(aggregates("a\\|b | rate()"), true);
+  assert.equal(aggregates("a | where b | sort by ts | limit 5"), false);
+  assert.equal(aggregates("a | json msg | p95(@ms) by host"), true);
+  assert.equal(filterOf('a | where "b | c" | json msg | limit 5'), 'a | where "b | c" | json msg');
+  assert.equal(
+    seriesOf("a | where b | count() by host | limit 5"),
+    "a | where b | count() by host",
+  );
+  assert.equal(seriesOf("a | patterns"), null);
+  assert.equal(quoted("AND"), '"AND"');
+  assert.equal(attributeField(["user agent", "a.b", "é"]), 'attrs."user agent"."a.b".é');
+});
+
+Deno.test("words of other languages are told", () => {
+  assert.match(otherLanguage("level=error")[0], /level:error/);
+  assert.match(otherLanguage("a and b")[0], /AND/);
+  assert.match(otherLanguage("select * from logs")[0], /SQL/);
+  assert.deepEqual(otherLanguage('level:error "a and b" (x and y)'), []);
+});
+
+Deno.test("columns may have any name", () => {
+  assert.deepEqual(columnsOf('host,attrs."a,b".c,attrs.é'), ["host", 'attrs."a,b".c', "attrs.é"]);
+  assert.deepEqual(segmentsOf('attrs."a.b \\"x\\"".c'), ["attrs", 'a.b "x"', "c"]);
+});
+
+Deno.test("numbers are shown as they were sent", () => {
+  const text = '{"a":12345678901234567890,"b":0.1,"c":[9007199254740993]}';
+  assert.equal(exactJson(parseExactly(text, JSON.parse(text)), 0), text);
+});
+
+Deno.test("what a log says does nothing: no escapes, no turned text, no formulas", () => {
+  assert.deepEqual(ansiSpans("\x1b[1;31mred\x1b[0m plain \x1b]8;;http://x\x07link"), [
+    { text: "red", className: "ansi-1 ansi-bold" },
+    { text: " plain ", className: undefined },
+    { text: "link", className: undefined },
+  ]);
+  assert.equal(plain("a\u202eb\0c\x1bd"), "a⟨202e⟩b␀c␛d");
+  assert.equal(oneLine("a\r\nb\tc"), "a ↵ b  c");
+  assert.equal(oneLine("x".repeat(2000)).length, 1001);
+  const row = { ts: "t", msg: "=cmd|x", attrs: { a: 'q"' } };
+  const csv = csvOf([{ ...row, level: null, service: "-1", id: "i" } as never]);
+  assert.match(csv, /'=cmd\|x/);
+  assert.match(csv, /,'-1,/);
+  assert.match(csv, /"\{""a"":""q\\""""\}"/);
+});

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import {
+  type Answer,
+  assertAnswer,
+  ingest,
+  newTenant,
+  rpc,
+  type Tenant,
+} from "../support/client.ts";
+import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { putOnPlan } from "../support/plans.ts";
+
+/** Whatever reads records, until it is let go on, waits: all searches are slow. */
+async function holdSearches(db: Database): Promise<AsyncDisposable> {
+  const held = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const transaction = db.begin(async (tx) => {
+    await tx`lock table logloom.logs in access exclusive mode`;
+    held.resolve();
+    await go.promise;
+  });
+  await Promise.race([held.promise, transaction]);
+  return {
+    async [Symbol.asyncDispose]() {
+      go.resolve();
+      await transaction;
+    },
+  };
+}
+
+interface Flight {
+  answers: Answer[];
+  all: Promise<unknown>;
+}
+
+function fly(requests: Promise<Answer>[]): Flight {
+  const answers: Answer[] = [];
+  return { answers, all: Promise.all(requests.map(async (r) => answers.push(await r))) };
+}
+
+const search = ({ token }: Tenant) => rpc(token, "search_logs", { p_query_dsl: "anything" });
+
+/** One of everything that reads records, again and again. */
+function everyKind({ token }: Tenant, count: number): Promise<Answer>[] {
+  const ts_from = new Date(Date.now() - 60_000).toISOString();
+  const preview = { p_threshold: 1, p_comparison: "gt", p_window_minutes: 5 };
+  const kinds: [string, Record<string, unknown>][] = [
+    ["search_logs", {}],
+    ["log_stats", { p_query_dsl: "anything" }],
+    ["log_histogram", { p_query_dsl: "anything" }],
+    ["list_log_fields", { p_ts_from: ts_from }],
+    ["get_log", { p_id: crypto.randomUUID() }],
+    ["preview_alert_rule", { p_query_dsl: "anything", ...preview }],
+  ];
+  return Array.from({ length: count }, (_, n) => rpc(token, ...kinds[n % kinds.length]));
+}
+
+const slotsHeld = async (db: Database): Promise<number> => {
+  const [{ held }] = await db`
+    select count(distinct l.pid)::integer as held
+    from pg_locks l join pg_stat_activity a using (pid)
+    where l.locktype = 'advisory' and l.granted and a.usename = 'authenticator'
+      and a.wait_event_type = 'Lock'`;
+  return held;
+};
+
+Deno.test("a tenant with too many searches is refused at once, and others are served", async () => {
+  await using db = openDatabase();
+  const noisy = await newTenant("noisy");
+  const quiet = await newTenant("quiet");
+  await ingest(noisy.headers, [{ msg: "one" }]);
+  await queueIsEmpty(db);
+  let flight: Flight;
+  {
+    await using _held = await holdSearches(db);
+    flight = fly(everyKind(noisy, 24));
+    await eventually(
+      "all but four are refused",
+      async () => await Promise.resolve(flight.answers.length === 20),
+    );
+    for (const { status, headers, body } of flight.answers) {
+      assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
+        429,
+        "PT429",
+        "Too many searches of this tenant are running",
+        "1",
+      ]);
+    }
+    const sent = { success: true, ingested: 1, rejected: 0 };
+    assertAnswer(await ingest(quiet.headers, [{ msg: "one" }]), 200, sent);
+    assert.equal((await rpc(quiet.token, "list_alert_rules")).status, 200);
+    assert.equal(flight.answers.length, 20);
+  }
+  await flight.all;
+  assert.deepEqual(flight.answers.slice(20).filter(({ status }) => status >= 429), []);
+  assert.equal((await search(noisy)).status, 200);
+});
+
+Deno.test("a killed search gives its slot back", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  await putOnPlan(db, tenant, { concurrent_searches: 1 });
+  const flights: Flight[] = [];
+  {
+    await using _held = await holdSearches(db);
+    flights.push(fly([search(tenant)]));
+    await eventually("it holds its slot", async () => (await slotsHeld(db)) === 1);
+    assert.equal((await search(tenant)).status, 429);
+    await db`
+      select pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a using (pid)
+      where l.locktype = 'advisory' and l.granted and a.usename = 'authenticator'
+        and a.wait_event_type = 'Lock'`;
+    await flights[0].all;
+    flights.push(fly([search(tenant)]));
+    await eventually("the next one holds it", async () => (await slotsHeld(db)) === 1);
+    assert.equal(flights[1].answers.length, 0);
+  }
+  await flights[1].all;
+  assert.equal(flights[1].answers[0].status, 200);
+});
+
+Deno.test("all tenants' searches leave connections free, and the last are for who has none", async () => {
+  await using db = openDatabase();
+  await using _settings = await changeSettings(db, { api_pool_size: 16, search_pool_share: 0.5 });
+  const [noisy, second, third, fourth] = await Promise.all(
+    ["noisy", "second", "third", "fourth"].map((name) => newTenant(name)),
+  );
+  for (const tenant of [noisy, second]) {
+    await putOnPlan(db, tenant, { concurrent_searches: 100 });
+  }
+  const flights: Flight[] = [];
+  const refused = { code: "PT429", message: "Too many searches are running" };
+  const isRefused = ({ status, body: { code, message } }: Answer) => {
+    assert.equal(status, 429);
+    assert.deepEqual({ code, message }, refused);
+  };
+  {
+    await using _held = await holdSearches(db);
+    flights.push(fly(Array.from({ length: 12 }, () => search(noisy))));
+    await eventually(
+      "six of eight are taken",
+      async () => await Promise.resolve(flights[0].answers.length === 6),
+    );
+    flights[0].answers.forEach(isRefused);
+    flights.push(fly([search(second)]));
+    await eventually("a first search finds one", async () => (await slotsHeld(db)) === 7);
+    isRefused(await search(second));
+    flights.push(fly([search(third)]));
+    await eventually("so does a third tenant's", async () => (await slotsHeld(db)) === 8);
+    isRefused(await search(fourth));
+    assert.equal((await ingest(fourth.headers, [{ msg: "one" }])).status, 200);
+  }
+  await Promise.all(flights.map(({ all }) => all));
+  assert.equal((await search(fourth)).status, 200);
+});

@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import {
+  changeSettings,
+  countRecords,
+  type Database,
+  openDatabase,
+  queueIsEmpty,
+  recordsOf,
+  stopJob,
+  stopWriter,
+} from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { putOnPlan } from "../support/plans.ts";
+
+// A run of pg_cron is one statement, which is cancelled as a whole at statement_timeout: each job is
+// run with 3 seconds of it, as the database's postgres has 2 minutes on a hosted project, and with
+// more work than fits.
+
+const timeout = "3s";
+
+interface Heartbeat {
+  job: string;
+  last_succeeded_at: Date | null;
+  last_error: string | null;
+  last_failed_at: Date | null;
+}
+
+/** Runs a job as pg_cron does, and gives back its heartbeat; a cancelled run throws. */
+async function runJob(name: string): Promise<Heartbeat> {
+  await using session = openDatabase(undefined, 1);
+  const [{ command }] = await session`select command from cron.job 
+    where jobname = ${`logloom_${name}`}`;
+  await session.unsafe(`set role postgres; set statement_timeout = '${timeout}'`);
+  const [{ now }] = await session`select clock_timestamp() as now`;
+  await session.unsafe(command);
+  const [heartbeat] = await session<Heartbeat[]>`
+    select h.job, h.last_succeeded_at, h.last_failed_at, h.last_error
+    from logloom_private.job_heartbeats h
+    where h.job = ${name} and h.last_started_at >= ${now}`;
+  assert.ok(heartbeat, `${name} leaves a heartbeat`);
+  assert.ok(
+    heartbeat.last_failed_at === null || heartbeat.last_failed_at < now,
+    `${name}: ${heartbeat.last_error}`,
+  );
+  return heartbeat;
+}
+
+/** Runs a job until its work is done, and gives back in how many runs. */
+async function runsOf(name: string, isDone: () => Promise<boolean>): Promise<number> {
+  for (let runs = 1; runs <= 60; runs++) {
+    await runJob(name);
+    if (await isDone()) return runs;
+  }
+  throw new Error(`${name} does not come to its end`);
+}
+
+async function sendDaysAgo(tenant: Tenant, days: number, events: number): Promise<void> {
+  const ts = new Date(Date.now() - days * 86_400_000).toISOString();
+  const body = Array.from({ length: events }, (_, n) => ({ ts, msg: "old", n }));
+  assert.equal((await ingest(tenant.headers, body)).body.ingested, events);
+}
+
+Deno.test("retention takes up where the last run stopped", async () => {
+  await using db = openDatabase();
+  await using _job = await stopJob(db, "run_retention");
+  const [keeper, loser] = [await newTenant(), await newTenant()];
+  for (const tenant of [keeper, loser]) {
+    await putOnPlan(db, tenant, { retention_days_default: 30, retention_days_max: 30 });
+  }
+  await sendDaysAgo(keeper, 15, 1);
+  await sendDaysAgo(loser, 15, 100);
+  await recordsOf(db, loser.id, 100);
+  await putOnPlan(db, loser, { retention_days_default: 7, retention_days_max: 7 });
+  await using _pace = await changeSettings(db, {
+    deletion_step_records: 10,
+    deletion_pause: "300 milliseconds",
+  });
+  await db`delete from logloom_private.retention_place`;
+  const left: number[] = [];
+  const runs = await runsOf("run_retention", async () => {
+    left.push(await countRecords(db, loser.id));
+    const [place] = await db`select finished_at from logloom_private.retention_place`;
+    return place.finished_at !== null;
+  });
+  assert.ok(runs > 1 && left[0] > 0 && left[0] < 100, `${left}`);
+  assert.deepEqual([left.at(-1), await countRecords(db, keeper.id)], [0, 1]);
+  const { body } = await rpc<{ status: string; records: number }[]>(
+    loser.token,
+    "list_retention_runs",
+  );
+  assert.deepEqual(body.map(({ status, records }) => [status, records]), [["done", 100]]);
+});
+
+Deno.test("an erasure takes up where the last run stopped", async () => {
+  await using db = openDatabase();
+  await using _job = await stopJob(db, "run_deletions");
+  const tenant = await newTenant();
+  await sendDaysAgo(tenant, 1, 100);
+  await recordsOf(db, tenant.id, 100);
+  await using _pace = await changeSettings(db, {
+    deletion_step_records: 10,
+    deletion_pause: "300 milliseconds",
+  });
+  const ordered = await rpc(tenant.token, "delete_logs", {
+    p_query_dsl: "*",
+    p_ts_from: new Date(Date.now() - 2 * 86_400_000),
+    p_ts_to: new Date(),
+    p_dry_run: false,
+  });
+  assert.equal(ordered.status, 200);
+  await queueIsEmpty(db);
+  const left: number[] = [];
+  const runs = await runsOf("run_deletions", async () => {
+    left.push(await countRecords(db, tenant.id));
+    const { body } = await rpc<{ status: string }[]>(tenant.token, "list_retention_runs");
+    return body[0].status === "done";
+  });
+  assert.ok(runs > 1 && left[0] > 0 && left[0] < 100, `${left}`);
+  assert.equal(left.at(-1), 0);
+});
+
+Deno.test("an alert round evaluates every tenant once, in as many runs as it takes", async () => {
+  await using db = openDatabase();
+  await using _job = await stopJob(db, "evaluate_alerts");
+  const tenants = await Promise.all(Array.from({ length: 12 }, () => newTenant()));
+  for (const { token } of tenants) {
+    const { status } = await rpc(token, "create_alert_rule", {
+      p_name: "slow",
+      p_query_dsl: "level:error",
+      p_threshold: 0,
+      p_comparison: "gt",
+      p_cooldown_minutes: 60,
+      p_enabled: true,
+      p_window_minutes: 5,
+    });
+    assert.equal(status, 200);
+  }
+  await using _pace = await changeSettings(db, { alert_step_rules: 2 });
+  // Every evaluation of one of these rules takes a quarter of a second.
+  await db.unsafe(`
+    create function public.slow_rule() returns trigger language plpgsql as $$
+    begin
+      if old.last_evaluated_at is distinct from new.last_evaluated_at then
+        perform pg_catalog.pg_sleep(0.25);
+      end if;
+      return new;
+    end $$;
+    create trigger slow_rule before update on logloom.alert_rules
+    for each row when (new.name = 'slow') execute function public.slow_rule();`);
+  try {
+    const evaluated = async () => {
+      const [{ count }] = await db`
+        select count(*)::integer from logloom.alert_rules
+        where tenant_id = any(${tenants.map(({ id }) => id)}) and last_evaluated_at is not null`;
+      return count as number;
+    };
+    await eventually("a minute has passed", async () => {
+      await runJob("evaluate_alerts");
+      return (await evaluated()) > 0;
+    }, { within: 75_000, every: 500 });
+    const first = await evaluated();
+    assert.ok(first > 0 && first < tenants.length, `${first}`);
+    await runsOf("evaluate_alerts", async () => (await evaluated()) === tenants.length);
+  } finally {
+    await db.unsafe("drop function public.slow_rule() cascade");
+    await db`update logloom.alert_rules set enabled = false where name = 'slow'`;
+  }
+});
+
+Deno.test("the writer moves a long queue in several runs", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  await using _pace = await changeSettings(db, {
+    writer_step_events: 100,
+    writer_run_budget: "100 milliseconds",
+  });
+  {
+    await using _writer = await stopWriter(db);
+    const events = Array.from({ length: 2_000 }, (_, n) => ({ msg: "waiting", n }));
+    for (let request = 0; request < 20; request++) {
+      assert.equal((await ingest(tenant.headers, events)).status, 200);
+    }
+    const counts: number[] = [];
+    const runs = await runsOf("write_logs", async () => {
+      counts.push(await countRecords(db, tenant.id));
+      return counts.at(-1) === 40_000;
+    });
+    assert.ok(runs > 1 && counts[0] > 0, `${counts}`);
+  }
+});
+
+/** What each purge has to purge: rows in a table that it empties, some a batch. */
+const purges: Record<string, (db: Database, rows: number) => Promise<() => Promise<number>>> = {
+  purge_audit_events: async (db, rows) => {
+    await db`
+      insert into logloom.audit_events (tenant_id, occurred_at, actor, action, subject)
+      select 'of-old', now() - interval '500 days', 'a', 'plan.changed', n::text
+      from generate_series(1, ${rows}::integer) n`;
+    return () => countOf(db, "logloom.audit_events where tenant_id = 'of-old'");
+  },
+  purge_alert_history: async (db, rows) => {
+    const tenant = await newTenant();
+    await ingest(tenant.headers, [{ msg: "makes the tenant" }]);
+    await db`
+      insert into logloom.alert_history (tenant_id, rule_id, value, threshold, triggered_at)
+      select ${tenant.id}, gen_random_uuid(), n, 0, now() - interval '500 days'
+      from generate_series(1, ${rows}::integer) n`;
+    return () => countOf(db, `logloom.alert_history where tenant_id = '${tenant.id}'`);
+  },
+  purge_rate_buckets: async (db, rows) => {
+    await db`
+      insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
+      select 'of-old-' || n, 0, 0, now() - interval '2 days'
+      from generate_series(1, ${rows}::integer) n`;
+    return () => countOf(db, "logloom_private.rate_buckets where tenant_id like 'of-old-%'");
+  },
+  purge_idempotency_keys: async (db, rows) => {
+    const tenant = await newTenant();
+    await ingest(tenant.headers, [{ msg: "makes the tenant" }]);
+    await db`
+      insert into logloom_private.idempotency_keys (
+        tenant_id, idempotency_key, body_digest, response, created_at
+      )
+      select ${tenant.id}, n::text, '', '{}', now() - interval '2 days'
+      from generate_series(1, ${rows}::integer) n`;
+    return () => countOf(db, `logloom_private.idempotency_keys where tenant_id = '${tenant.id}'`);
+  },
+  purge_job_history: async (db, rows) => {
+    await db`
+      insert into cron.job_run_details (jobid, runid, command, status, end_time)
+      select 0, -n, 'call logloom_private.write_logs()', 'succeeded', now() - interval '2 days'
+      from generate_series(1, ${rows}::integer) n`;
+    return () => countOf(db, "cron.job_run_details where runid < 0");
+  },
+};
+
+async function countOf(db: Database, table: string): Promise<number> {
+  const [{ count }] = await db.unsafe(`select count(*)::integer from ${table}`);
+  return count;
+}
+
+for (const [name, fill] of Object.entries(purges)) {
+  Deno.test(`${name} deletes batch by batch, in as many runs as it takes`, async () => {
+    await using db = openDatabase();
+    await using _job = await stopJob(db, name);
+    await using _pace = await changeSettings(db, {
+      purge_step_rows: 10,
+      deletion_pause: "300 milliseconds",
+    });
+    const left = await fill(db, 100);
+    const counts: number[] = [];
+    const runs = await runsOf(name, async () => {
+      counts.push(await left());
+      return counts.at(-1) === 0;
+    });
+    assert.ok(runs > 1 && counts[0] > 0 && counts[0] < 100, `${counts}`);
+  });
+}
+
+Deno.test("the jobs that have one step end within their time", async () => {
+  for (const name of ["maintain_partitions", "compact_log_counts", "purge_notifications"]) {
+    await runJob(name);
+  }
+});
+
+Deno.test("a step that is cancelled leaves its error in the heartbeat", async () => {
+  await using db = openDatabase(undefined, 1);
+  await db.unsafe(`
+    create function logloom_private.sleeping_step() returns void language plpgsql as $$
+    begin
+      perform pg_catalog.pg_sleep(60);
+    end $$`);
+  try {
+    await db.unsafe("set statement_timeout = '300ms'");
+    await db.unsafe("call logloom_private.run_job('sleeper', 'logloom_private.sleeping_step()')");
+    const [heartbeat] = await db<Heartbeat[]>`
+      select * from logloom_private.job_heartbeats where job = 'sleeper'`;
+    assert.equal(heartbeat.last_succeeded_at, null);
+    assert.match(heartbeat.last_error ?? "", /^57014: /);
+  } finally {
+    await db.unsafe("set statement_timeout = 0");
+    await db`delete from logloom_private.job_heartbeats where job = 'sleeper'`;
+    await db.unsafe("drop function logloom_private.sleeping_step()");
+  }
+});

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { checkout } from "../../local/stack.ts";
+import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+import { newUser, type User } from "../support/users.ts";
+
+async function send(user: User, events: unknown[]): Promise<void> {
+  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+    body: JSON.stringify(events),
+  });
+  assert.equal(response.status, 200, await response.text());
+}
+
+function command(name: "search" | "tail", user: User, args: string[]): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", "--no-check", `${checkout}/cli/${name}.ts`, ...args],
+    cwd: checkout,
+    env: { LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: user.token, NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+async function search(user: User, ...args: string[]) {
+  const { code, stdout, stderr } = await command("search", user, args).output();
+  const text = new TextDecoder();
+  return { code, out: text.decode(stdout), err: text.decode(stderr) };
+}
+
+Deno.test("search prints what is found, all pages of it, and says where a query is wrong", async () => {
+  const user = await newUser();
+  const events = Array.from({ length: 620 }, (_, i) => ({
+    level: i % 2 ? "error" : "info",
+    msg: `event ${i}`,
+    attrs: { n: "12345678901234567890", exact: i },
+  }));
+  await send(user, events);
+  await eventually("all events", async () => {
+    const { out } = await search(user, "--json", "| count()");
+    return JSON.parse(out).value === 620 || undefined;
+  });
+
+  const all = await search(user, "--json", "--limit", "1000", "--oldest");
+  const found = all.out.trim().split("\n").map((line) => JSON.parse(line).attrs.exact);
+  assert.equal(new Set(found).size, 620);
+  const few = await search(user, "level:error", "--limit", "3");
+  assert.equal(few.out.trim().split("\n").length, 3);
+  assert.match(few.out, /error .* event \d+ /);
+  const rows = await search(user, "| count() by level");
+  assert.match(rows.out, /^level +count\n(error|info) +310\n/);
+
+  const wrong = await search(user, "level:loud");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.err, /^logloom: Unknown level "loud"\n {2}level:loud\n {8}\^\n/);
+});
+
+Deno.test("tail begins with the last records, follows each once, and ends at Ctrl-C", async () => {
+  const user = await newUser();
+  await send(user, [{ msg: "before 1" }, { msg: "before 2" }, { msg: "before 3" }]);
+  await eventually(
+    "the first events",
+    async () => (await search(user, "before")).out.includes("before 3") || undefined,
+  );
+
+  const child = command("tail", user, ["--json", "--backlog", "2"]).spawn();
+  const lines: string[] = [];
+  const reading = (async () => {
+    let rest = "";
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+      const parts = (rest + chunk).split("\n");
+      rest = parts.pop() ?? "";
+      lines.push(...parts);
+    }
+  })();
+  await eventually("the backlog", () => Promise.resolve(lines.length >= 2 || undefined));
+  await send(user, Array.from({ length: 50 }, (_, i) => ({ msg: `after ${i}` })));
+  await eventually("what came after", () => Promise.resolve(lines.length >= 52 || undefined));
+  child.kill("SIGINT");
+  const { code } = await child.status;
+  await Promise.all([reading, child.stderr.cancel()]);
+  assert.equal(code, 130);
+  const messages = lines.map((line) => JSON.parse(line).msg);
+  assert.equal(new Set(messages).size, 52);
+  assert.equal(messages.filter((msg) => msg.startsWith("before")).length, 2);
+});

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { openDatabase } from "../support/database.ts";
+import { eventually, pause } from "../support/eventually.ts";
+import { signalIfThere } from "../support/processes.ts";
+
+// Backends that seal, merge, replace, erase and unseal are killed while late records come in. At
+// every moment a search must find as many records as the counts have, which change in the
+// transactions that change records; and a snapshot that is held keeps finding what it found.
+
+const kills = Number(Deno.env.get("SEALING_KILLS") ?? 3);
+
+/** Runs statements in one round trip, or not: PostgreSQL restarts after a kill, and locks are held. */
+async function survives(statements: string): Promise<Row[][] | undefined> {
+  await using sql = openDatabase(undefined, 1);
+  try {
+    // As the jobs do, so that what it makes belongs to the service's owner.
+    await sql.unsafe("set role postgres");
+    return await sql.unsafe(statements).simple() as unknown as Row[][];
+  } catch (error) {
+    const { code = "" } = error as { code?: string };
+    if (!/^(57P0\d|55P03|40P01|08\w+|CONNECTION_\w+|ECONN\w+)$/.test(code)) throw error;
+    await pause(50);
+  }
+}
+
+type Row = Record<string, string | null>;
+
+Deno.test(`${kills} kills while days are sealed lose and double nothing`, async () => {
+  const tenant = `sealing-${crypto.randomUUID()}`;
+  const { day, settings, insert } = await begin(tenant);
+  const add = (records: number) => `
+    begin;
+    select pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    select logloom_private.create_partition('${day}');
+    ${
+    insert.replaceAll("$1", `'${tenant}'`).replaceAll("$2", `'${day}'`).replaceAll(
+      "$3",
+      `${records}`,
+    )
+  };
+    commit`;
+  const seen = seenSql(tenant, day);
+  await survives(add(1500));
+
+  let stopped = false;
+  let at = 30;
+  const searches = { count: 0, held: 0, chunks: 0 };
+  const loop = async (work: () => Promise<void>) => {
+    while (!stopped) await work();
+  };
+  const working = [
+    loop(async () => {
+      await survives(add(37));
+      await pause(100);
+    }),
+    loop(async () => {
+      const rows = await survives(`${seen}; select 1`);
+      if (!rows) return;
+      assert.equal(rows[0][0].found, rows[0][0].counted);
+      searches.count++;
+      searches.chunks = Math.max(searches.chunks, Number(rows[0][0].chunks));
+    }),
+    loop(async () => {
+      const rows = await survives(
+        `begin isolation level repeatable read; ${seen}; select pg_sleep(0.3); ${seen}; commit`,
+      );
+      if (!rows) return;
+      assert.deepEqual(rows[3][0], rows[1][0]);
+      assert.equal(rows[1][0].found, rows[1][0].counted);
+      searches.held++;
+    }),
+    loop(async () => {
+      const dice = Math.random();
+      const step = dice < 0.05
+        ? `select logloom_private.unseal_day('${tenant}', '${day}')`
+        : dice < 0.15
+        ? eraseSql(tenant, day, Math.floor(Math.random() * 1000))
+        : `select logloom_private.seal_step_at(now() + interval '${at} hours')::text as rest`;
+      const rows = await survives(`
+        /* sealing ${tenant} */ begin;
+        select pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+        ${step};
+        commit`);
+      if (dice >= 0.15 && rows && rows[2][0].rest === null) at += 25;
+    }),
+  ];
+
+  const goOn = async () => {
+    const before = { ...searches };
+    await eventually(
+      "searches go on",
+      () => Promise.resolve(searches.count > before.count + 3 && searches.held > before.held),
+      { within: 60_000 },
+    );
+  };
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      await goOn();
+      await pause(Math.random() * 500);
+      const pid = await eventually("something is sealed", async () => {
+        const rows = await survives(
+          `select pid from pg_stat_activity where query like '%sealing ${tenant} */ begin%'
+            and pid <> pg_backend_pid() and state = 'active' and backend_xid is not null; select 1`,
+        );
+        return rows?.[0][0]?.pid ?? undefined;
+      }, { every: 1, within: 60_000 });
+      signalIfThere(Number(pid), "SIGKILL");
+    }
+    await goOn();
+  } finally {
+    stopped = true;
+    await Promise.all(working);
+    await survives(settings);
+  }
+  const rows = await survives(`${seen}; select coalesce(sum(d.differences), 0) as differences
+    from logloom_private.sealing_days d`);
+  assert.equal(rows?.[0][0].found, rows?.[0][0].counted);
+  assert.ok(searches.chunks > 0, "chunks were searched");
+  assert.equal(Number(rows?.[1][0].differences), 0);
+  console.log(
+    `${kills} kills, ${searches.count} searches, up to ${searches.chunks} chunks`,
+    rows?.[0][0],
+  );
+});
+
+/** A day whose week is over, small chunks, and how the settings come back. */
+async function begin(tenant: string) {
+  await using sql = openDatabase(undefined, 1);
+  const [{ day, settings, insert }] = await sql`
+    select (date_trunc('week', now() at time zone 'UTC') - interval '10 days')::date::text as day,
+      format(
+        'update logloom_private.settings set seal_chunk_records = %s, seal_day_records = %s, '
+          || 'seal_pause = %L where singleton; select 1',
+        s.seal_chunk_records, s.seal_day_records, s.seal_pause
+      ) as settings,
+      logloom_private.added_records_sql(${insertRecords}) as insert
+    from logloom_private.settings s`;
+  await sql`update logloom_private.settings
+    set seal_chunk_records = 400, seal_day_records = 100, seal_pause = '0' where singleton`;
+  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
+  return { day: day as string, settings: settings as string, insert: insert as string };
+}
+
+const insertRecords = `
+  insert into logloom.logs as l (
+    id, tenant_id, ts, received_at, arrival, level, msg, service, attrs
+  )
+  select
+    gen_random_uuid(), $1,
+    $2::date::timestamp at time zone 'UTC' + random() * interval '23 hours',
+    now(), nextval('logloom_private.arrival'), 'info',
+    format('request took %s ms', (random() * 1000)::integer),
+    (array['api', 'web'])[1 + i % 2], jsonb_build_object('n', i)
+  from generate_series(1, $3) i`;
+
+/** In one statement, so in one snapshot. */
+const seenSql = (tenant: string, day: string) => `
+  select
+    (
+      select s.value::text
+      from logloom_private.log_stats_of(
+        '${tenant}', logloom_private.compile_query('took'),
+        tstzrange('${day}T00:00:00Z', '${day}T23:59:59Z'), 10
+      ) s
+    ) as found,
+    (
+      select sum(c.events)::text from logloom_private.log_counts c where c.tenant_id = '${tenant}'
+    ) as counted,
+    (
+      select count(*)::text from logloom_private.sealed_chunks c where c.tenant_id = '${tenant}'
+    ) as chunks`;
+
+const eraseSql = (tenant: string, day: string, ms: number) => `
+  select logloom_private.delete_from_chunk(
+    c.chunk_id,
+    jsonb_populate_record(null::logloom.retention_runs, jsonb_build_object(
+      'tenant_id', '${tenant}', 'ts_from', '${day}T00:00:00Z', 'ts_to', '${day}T23:59:59Z'
+    )),
+    logloom_private.compile_query('"took ${ms} ms"')
+  )
+  from (
+    select s.chunk_id from logloom_private.sealed_chunks s
+    where s.tenant_id = '${tenant}' order by random() limit 1
+  ) c`;

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import postgres from "postgres";
+import { installInto } from "../../cli/install_into.ts";
+import { uninstall } from "../../cli/uninstall.ts";
+import { serviceRoleKey, signToken } from "../../local/keys.ts";
+import { databaseUrl } from "../../local/stack.ts";
+import { eventually } from "../support/eventually.ts";
+import { answers, openShop, rows, type Shop } from "./shop.ts";
+
+const shopMigrations = ["20290101000000_shop.sql", "20290102000000_shop_jobs.sql"];
+
+/** An answer of one of Logloom's operations. */
+async function operation(
+  shop: Shop,
+  name: string,
+  token: string | null,
+  parameters: unknown = {},
+): Promise<[number, string]> {
+  const response = await fetch(`${shop.api}/rpc/${name}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(parameters),
+  });
+  return [response.status, await response.text()];
+}
+
+function tenantToken(): string {
+  const now = Math.floor(Date.now() / 1000);
+  return signToken({
+    aud: "authenticated",
+    iat: now,
+    exp: now + 3600,
+    role: "authenticated",
+    sub: crypto.randomUUID(),
+    tenant_id: "acme",
+  });
+}
+
+Deno.test("a project answers as before, to the byte, with Logloom in it; and is as before without", async () => {
+  await using shop = await openShop(shopMigrations);
+  await shop.push();
+  await shop.serve();
+  const before = { answers: await answers(shop), rows: await rows(shop), dump: await shop.dump() };
+  const beforeInstall = await rows(shop, false);
+  // The project's own function sees every request.
+  assert.match(before.answers.join("\n"), /418/);
+  assert.match(before.answers.join("\n"), /"x-shop","open"/);
+
+  const installed = await installInto(shop.folder);
+  assert.deepEqual(installed.migrations.map((name) => name.slice(0, 14)), [
+    "20290102000001",
+    "20290102000002",
+  ]);
+  assert.match(installed.advice.join(), /access-token hook of its own/);
+  await shop.push();
+  await eventually("PostgREST has read its settings", async () => {
+    const [status, text] = await operation(shop, "search_logs", null);
+    return status === 400 && text.includes("Missing authorization header");
+  });
+  assert.deepEqual(await answers(shop), before.answers);
+  const withLogloom = await rows(shop, false);
+  assert.deepEqual(withLogloom, beforeInstall);
+  const token = tenantToken();
+  assert.equal((await operation(shop, "search_logs", token))[0], 200);
+  assert.equal((await operation(shop, "create_api_key", token, { p_name: "a" }))[0], 200);
+  // Its pre-request function is asked for Logloom's operations too.
+  const closed = await fetch(`${shop.api}/rpc/search_logs`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "x-shop": "closed" },
+  });
+  assert.equal(closed.status, 418);
+  await closed.body?.cancel();
+
+  assert.deepEqual((await installInto(shop.folder)).migrations, [], "again: nothing to add");
+
+  // Ingest goes on while it is removed: each request is answered, and no answer keeps it from going.
+  const statuses: number[] = [];
+  let going = true;
+  const senders = Array.from({ length: 4 }, async () => {
+    while (going) {
+      const [status] = await operation(shop, "ingest_logs", serviceRoleKey, {
+        p_tenant_id: "acme",
+        p_ts: [null],
+        p_msg: ["while it goes"],
+      });
+      statuses.push(status);
+    }
+  });
+  await eventually(
+    "events are accepted",
+    () => Promise.resolve(statuses.filter((status) => status === 200).length > 20),
+  );
+  const said: string[] = [];
+  assert.equal(await uninstall(shop.stack.databaseUrl, (line) => said.push(line)), true);
+  going = false;
+  await Promise.all(senders);
+  assert.equal(said.some((line) => line.includes("stays")), false, said.join("\n"));
+  assert.equal(statuses.some((status) => status >= 500), false, `${new Set(statuses)}`);
+
+  assert.equal(await shop.dump(), before.dump);
+  assert.deepEqual(await rows(shop), before.rows);
+  await eventually(
+    "PostgREST has read its settings",
+    async () => (await operation(shop, "search_logs", token))[0] === 404,
+  );
+  assert.deepEqual(await answers(shop), before.answers);
+  assert.equal(await uninstall(shop.stack.databaseUrl, () => {}), false, "it is gone already");
+});
+
+Deno.test("what Logloom brought goes with it: extensions that the project did not have", async () => {
+  await using shop = await openShop([]);
+  await shop.sql.unsafe(`
+    drop extension pg_cron; drop extension pg_partman; drop schema partman;
+    drop extension http; drop extension pgcrypto;
+    create schema supabase_migrations;
+    create table supabase_migrations.schema_migrations (
+      version text not null primary key, statements text[], name text
+    )`);
+  const { databaseUrl } = shop.stack;
+  // Hosted, postgres may create these extensions without being one.
+  await shop.sql.unsafe("alter role postgres superuser");
+  await shop.push();
+  const before = { rows: await rows(shop), dump: await shop.dump() };
+  await installInto(shop.folder);
+  await shop.push();
+  assert.equal((await shop.sql`select from logloom.plans`).length > 0, true);
+
+  await shop.sql.unsafe(
+    "create function public.token() returns bytea language sql as 'select extensions.gen_random_bytes(4)'",
+  );
+  const said: string[] = [];
+  assert.equal(await uninstall(databaseUrl, (line) => said.push(line)), true);
+  assert.deepEqual(said.filter((line) => line.includes("stays")), [
+    "  The extension pgcrypto stays: the project uses it.",
+  ]);
+  await shop.sql.unsafe("drop function public.token(); drop extension pgcrypto");
+  assert.equal(await shop.dump(), before.dump);
+  assert.deepEqual(await rows(shop), before.rows);
+});
+
+Deno.test("in a project with much of its own", async (t) => {
+  await using shop = await openShop(shopMigrations);
+  const { sql, stack } = shop;
+  await shop.push();
+  await installInto(shop.folder);
+
+  await t.step("installing refuses what would be in its way, and says what it is", async () => {
+    // In the database, by another way than the project's migrations.
+    await sql.unsafe(
+      "create function public.search_logs(a integer) returns integer language sql as 'select 1'",
+    );
+    await assert.rejects(shop.push(), /public has functions of its names: search_logs\(integer\)/);
+    await sql.unsafe("drop function public.search_logs(integer); create schema logloom");
+    await assert.rejects(shop.push(), /these are there already: schema logloom/);
+    await sql.unsafe("drop schema logloom; alter extension pgcrypto set schema public");
+    await assert.rejects(shop.push(), /extensions are in other schemas: pgcrypto in public/);
+    await sql.unsafe("alter extension pgcrypto set schema extensions");
+    assert.equal((await sql`select from pg_namespace where nspname like 'logloom%'`).length, 0);
+    await shop.push();
+  });
+
+  await t.step("removing refuses while something of the project uses it", async () => {
+    await sql.unsafe(`
+    create function app.hook(event jsonb) returns jsonb language sql as
+      'select logloom_private.custom_access_token_hook(event)';
+    create view app.plans as select * from logloom.plans;
+    create table app.levels (level public.logloom_alert_comparison)`);
+    await assert.rejects(uninstall(stack.databaseUrl, () => {}), (error: Error) => {
+      assert.match(error.message, /function app\.hook\(jsonb\)/);
+      assert.match(error.message, /app\.plans/);
+      assert.match(error.message, /app\.levels/);
+      return true;
+    });
+    assert.equal((await sql`select from logloom.plans`).length > 0, true);
+    await sql.unsafe("drop function app.hook(jsonb); drop view app.plans; drop table app.levels");
+  });
+
+  await t.step(
+    "the operations stay safe where it replaces the check, and health says so",
+    async () => {
+      const report = async () =>
+        (await sql`select logloom_private.pre_request_health() ->> 'status' as status`)[0].status;
+      assert.equal(await report(), "healthy");
+      await sql.unsafe("alter role authenticator set pgrst.db_pre_request = 'app.check_request'");
+      assert.equal(await report(), "degraded");
+      await shop.serve();
+      assert.equal((await operation(shop, "list_api_keys", null))[0], 401);
+      const noTenant = signToken({
+        exp: Math.floor(Date.now() / 1000) + 60,
+        role: "authenticated",
+        sub: "x",
+      });
+      for (const name of ["list_api_keys", "search_logs", "get_usage", "list_alert_rules"]) {
+        assert.equal((await operation(shop, name, noTenant))[0], 401, name);
+      }
+
+      await sql`select logloom_private.adopt_pre_request()`;
+      assert.equal(await report(), "healthy");
+      await eventually(
+        "PostgREST has read its settings",
+        async () => (await operation(shop, "list_api_keys", null))[0] === 400,
+      );
+      await sql.unsafe(`
+    create or replace function app.check_request() returns void language plpgsql as
+      'begin perform logloom_private.check_request(); end';
+    alter role authenticator in database postgres set pgrst.db_pre_request = 'app.other'`);
+      assert.equal(await report(), "degraded");
+      await sql.unsafe(
+        "alter role authenticator in database postgres set pgrst.db_pre_request = 'app.check_request'",
+      );
+      assert.equal(await report(), "healthy", "a function of the project that calls ours");
+    },
+  );
+
+  await t.step("its own token hook calls Logloom's", async () => {
+    const page = await Deno.readTextFile(new URL("../../docs/identity.md", import.meta.url));
+    const example = /```sql\n(create or replace function [\s\S]*?)```/.exec(page)?.[1];
+    assert.ok(example, "docs/identity.md has an example");
+    await sql.unsafe(example.replaceAll("public.my_token_hook", "app.token_hook"));
+    await sql.unsafe(`
+    insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
+    insert into logloom.tenant_members (tenant_id, user_id, role)
+    values ('acme', '11111111-1111-4111-8111-111111111111', 'owner')`);
+    const auth = databaseUrl("supabase_auth_admin", stack.ports.postgres, "postgres");
+    const asAuth = postgres(auth, { max: 1 });
+    await using _end = { [Symbol.asyncDispose]: () => asAuth.end() };
+    const [{ answer }] = await asAuth`
+    select app.token_hook(${
+      asAuth.json({
+        user_id: "11111111-1111-4111-8111-111111111111",
+        claims: { sub: "11111111-1111-4111-8111-111111111111", role: "authenticated" },
+      })
+    }) as answer`;
+    assert.equal(answer.claims.tenant_id, "acme");
+    assert.equal(answer.claims.shop, "north");
+    assert.equal(answer.claims.role, "authenticated");
+  });
+});

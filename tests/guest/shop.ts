@@ -1,0 +1,185 @@
+import postgres from "postgres";
+import { command } from "../../local/command.ts";
+import {
+  makeProject,
+  prepareCluster,
+  pushMigrations,
+  removeCluster,
+} from "../../local/database.ts";
+import { removeIfThere } from "../../local/files.ts";
+import { anonKey, serviceRoleKey, signToken } from "../../local/keys.ts";
+import { postgresProcess } from "../../local/processes/postgres.ts";
+import { postgrestProcess } from "../../local/processes/postgrest.ts";
+import { checkout, databasePassword, type Stack, stackNamed } from "../../local/stack.ts";
+import { Supervisor } from "../../local/supervisor.ts";
+import { postgresBin, prepareSystem, type System } from "../../local/system.ts";
+import { endLeftovers } from "../../local/up.ts";
+
+/** A project of somebody else: its folder, PostgreSQL and PostgREST. */
+export interface Shop extends AsyncDisposable {
+  stack: Stack;
+  folder: string;
+  api: string;
+  sql: postgres.Sql;
+  push(databaseUrl?: string): Promise<void>;
+  serve(): Promise<void>;
+  /** The schema as pg_dump has it. */
+  dump(): Promise<string>;
+}
+
+/** Only these of the shop's migrations; without any, a project that is still empty. */
+export async function openShop(migrations: readonly string[]): Promise<Shop> {
+  const stack = stackNamed("scratch");
+  const system = await prepareSystem(() => {});
+  await endLeftovers(stack);
+  await removeCluster(system, stack);
+  await removeIfThere(stack.folder);
+  const folder = `${stack.folder}/shop`;
+  await Deno.mkdir(`${folder}/supabase/migrations`, { recursive: true });
+  const source = `${checkout}/tests/guest/shop/supabase`;
+  await Deno.copyFile(`${source}/config.toml`, `${folder}/supabase/config.toml`);
+  for (const name of migrations) {
+    await Deno.copyFile(`${source}/migrations/${name}`, `${folder}/supabase/migrations/${name}`);
+  }
+  await Deno.mkdir(`${stack.folder}/logs`, { recursive: true });
+  const supervisor = new Supervisor(`${stack.folder}/logs`, () => {});
+  await prepareCluster(system, stack, new AbortController().signal);
+  await supervisor.start(postgresProcess(system, stack));
+  await makeProject(stack);
+  const sql = postgres(stack.adminDatabaseUrl, { max: 2, onnotice: () => {} });
+  return {
+    stack,
+    folder,
+    api: `http://127.0.0.1:${stack.ports.postgrest}`,
+    sql,
+    push: async (databaseUrl = stack.databaseUrl) => {
+      const output = await pushMigrations(databaseUrl, undefined, folder);
+      if (output !== null) throw new Error(output);
+    },
+    serve: async () => {
+      const definition = postgrestProcess(stack);
+      const env = { ...definition.env, PGRST_DB_SCHEMAS: "public,app" };
+      await supervisor.start({ ...definition, env });
+    },
+    dump: () => dump(system, stack),
+    [Symbol.asyncDispose]: async () => {
+      await sql.end();
+      await supervisor.stop();
+      await removeCluster(system, stack);
+    },
+  };
+}
+
+function dump(system: System, stack: Stack): Promise<string> {
+  return command(
+    system.command("postgres", `${postgresBin}/pg_dump`, [
+      "--schema-only",
+      // Otherwise it is a random one.
+      "--restrict-key=shop",
+      "--host=127.0.0.1",
+      `--port=${stack.ports.postgres}`,
+      "--username=supabase_admin",
+      "postgres",
+    ]),
+    { failure: "pg_dump failed", cwd: "/", env: { PGPASSWORD: databasePassword } },
+  );
+}
+
+const now = Math.floor(Date.now() / 1000);
+const user = signToken({
+  aud: "authenticated",
+  iat: now,
+  exp: now + 3600,
+  role: "authenticated",
+  sub: "11111111-1111-4111-8111-111111111111",
+});
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const json = { "content-type": "application/json" };
+
+type Request = [method: string, path: string, headers?: Record<string, string>, body?: unknown];
+
+/** What the shop's own clients ask. */
+const requests: Request[] = [
+  ["GET", "/"],
+  ["GET", "/orders"],
+  ["HEAD", "/orders"],
+  ["GET", "/orders?select=price&id=eq.1", bearer(user)],
+  ["GET", "/orders?id=eq.x"],
+  ["POST", "/orders", json, { customer: 7, price: "no" }],
+  ["GET", "/logs"],
+  ["GET", "/settings"],
+  ["GET", "/settings", bearer(user)],
+  ["GET", "/orders", bearer(serviceRoleKey)],
+  ["GET", "/orders", bearer(anonKey)],
+  ["GET", "/orders", bearer("no.token.this")],
+  ["GET", "/orders", { "x-shop": "closed" }],
+  ["POST", "/rpc/place_order", json, { p_customer: "ada" }],
+  ["GET", "/rpc/place_order?p_customer=ada"],
+  ["POST", "/rpc/place_order", { ...json, "x-shop": "closed" }, { p_customer: "ada" }],
+  ["POST", "/rpc/who_am_i", json, {}],
+  ["GET", "/rpc/who_am_i", bearer(user)],
+  ["POST", "/rpc/search_logs", { ...json, "content-profile": "app" }, {}],
+  ["GET", "/rpc/search_logs", { "accept-profile": "app" }],
+  ["POST", "/rpc/ingest_logs", { ...json, "content-profile": "app" }, {}],
+  ["GET", "/settings", { "accept-profile": "app" }],
+  ["GET", "/nothing"],
+  ["DELETE", "/orders?id=eq.1"],
+  ["OPTIONS", "/orders"],
+];
+
+/** Each answer to the byte, without the date. */
+export async function answers(shop: Shop): Promise<string[]> {
+  const all: string[] = [];
+  for (const [method, path, headers, body] of requests) {
+    const response = await fetch(`${shop.api}${path}`, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const said = [...response.headers].filter(([name]) => name !== "date");
+    all.push(`${method} ${path} ${JSON.stringify([response.status, said.sort(), text])}`);
+  }
+  return all;
+}
+
+/** What a dump of the schema does not show: rows of extensions, settings of roles, privileges to come, history. */
+export async function rows(shop: Shop, withHistory = true): Promise<Record<string, unknown>> {
+  const { sql } = shop;
+  const [history] = await sql`select to_regclass('supabase_migrations.schema_migrations') as name`;
+  const hasCron = (await sql`select from pg_extension where extname = 'pg_cron'`).length > 0;
+  const hasPartman = (await sql`select from pg_extension where extname = 'pg_partman'`).length > 0;
+  return {
+    jobs: hasCron
+      ? await sql`
+        select jobid::text, schedule, command, username, active, jobname from cron.job
+        where command not like '%logloom_private.%' order by jobid`
+      : [],
+    partitioned: hasPartman
+      ? await sql`
+        select to_jsonb(c) as config from partman.part_config c
+        where parent_table not like 'logloom%' order by parent_table`
+      : [],
+    roles: await sql`
+      select setrole::regrole::text as role, setdatabase <> 0 as here, setconfig
+      from pg_db_role_setting
+      where ${withHistory} or setrole <> 'authenticator'::regrole
+      order by 1, 2`,
+    privileges: await sql`
+      select defaclrole::regrole::text as role, defaclnamespace::regnamespace::text as schema,
+        defaclobjtype, defaclacl::text
+      from pg_default_acl order by 1, 2, 3`,
+    extensions: await sql`
+      select extname, extnamespace::regnamespace::text as schema, extowner::regrole::text as owner
+      from pg_extension order by extname`,
+    history: history.name && withHistory
+      ? await sql`select version, name from supabase_migrations.schema_migrations order by version`
+      : [],
+    hook: (await sql`select to_regproc('app.token_hook') as name`)[0].name
+      ? await sql`
+        select app.token_hook(${
+        sql.json({ user_id: "11111111-1111-4111-8111-111111111111", claims: { sub: "x" } })
+      })::text as answer`
+      : [],
+  };
+}

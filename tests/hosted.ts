@@ -1,0 +1,37 @@
+import { findRuntime, hostedVersion } from "../local/runtime.ts";
+import { type Context, denoTests, type StepResult, sum } from "./step.ts";
+
+/** What the hosted runtime could break; `npm test -- long` runs all that goes through the front door. */
+const throughTheFrontDoor = ["api_keys", "authentication", "ingest", "quotas", "health"]
+  .map((name) => `tests/e2e/${name}_test.ts`);
+
+/** Those of the notifications that need not wait for a round of alerts. */
+const quickNotifications = "--filter=/given up before|nobody but|is gone/";
+
+/** The functions' unit tests, and the tests of what they serve, as they run on a hosted project. */
+export async function hosted(context: Context): Promise<StepResult> {
+  const program = await serveAsHosted(context);
+  if (context.files.length > 0) return await denoTests([], context);
+  const { stack } = context;
+  return sum([
+    await denoTests(["supabase/functions"], { files: [], stack: undefined }, program),
+    await denoTests([], { files: throughTheFrontDoor, stack }),
+    await denoTests([], { files: ["tests/e2e/alerts_test.ts"], stack }, "deno", [
+      quickNotifications,
+    ]),
+    await denoTests(["tests/hosted"], { files: [], stack }),
+  ]);
+}
+
+export async function hostedAll(context: Context): Promise<StepResult> {
+  await serveAsHosted(context);
+  return await denoTests(["tests/e2e", "tests/faults", "tests/hosted"], context);
+}
+
+/** Serves the stack's functions on the Deno of hosted ones, and gives back that program. */
+async function serveAsHosted({ stack }: Context): Promise<string> {
+  if (!stack) throw new Error("the functions need a stack to be served in");
+  const runtime = await findRuntime(hostedVersion, (step) => console.log(`  ${step} …`));
+  await stack.serve({ runtime, processes: 3 });
+  return runtime.program;
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { copyFunctions, load, packageEnv } from "../../local/lock.ts";
+import { findRuntime, hostedVersion } from "../../local/runtime.ts";
+import { checkout, functionNames } from "../../local/stack.ts";
+import { eventually } from "../support/eventually.ts";
+
+const runtime = await findRuntime(hostedVersion, () => {});
+
+const env = {
+  SUPABASE_URL: "http://127.0.0.1:9",
+  SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody"}',
+};
+
+for (const name of functionNames) {
+  Deno.test(`${name} is loaded with its lock file as it stands, and answers`, async () => {
+    await using copy = await copyFunctions();
+    const folder = `${copy.path}/${name}`;
+    const { imports } = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));
+    if (Object.keys(imports).length > 0) {
+      const { version, specifiers } = JSON.parse(await Deno.readTextFile(`${folder}/deno.lock`));
+      assert.equal(version, "4");
+      assert.deepEqual(Object.keys(specifiers).toSorted(), Object.values(imports).toSorted());
+    }
+    await load(runtime, folder, ["--frozen"]);
+
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    listener.close();
+    const program = `${folder}/program.ts`;
+    const imported = [`${checkout}/local/processes/serve_at.ts`, "./index.ts"];
+    const lines = imported.map((path) => `import ${JSON.stringify(path)};\n`);
+    await Deno.writeTextFile(program, lines.join(""));
+    await using child = new Deno.Command(runtime.program, {
+      args: ["run", "--frozen", "--cached-only", "--allow-net", "--allow-env", program],
+      cwd: folder,
+      env: { ...packageEnv, ...env, LOGLOOM_FUNCTION_PORT: `${port}` },
+      stdin: "null",
+      stdout: "null",
+    }).spawn();
+    const response = await eventually(`${name} answers`, () => {
+      return fetch(`http://127.0.0.1:${port}/${name}`, { method: "PUT" });
+    }, { within: 30_000 });
+    assert.equal(response.status, 405);
+    assert.deepEqual(await response.json(), { error: "Method not allowed: PUT" });
+    child.kill();
+  });
+}

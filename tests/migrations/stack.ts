@@ -1,0 +1,63 @@
+import { removeCluster } from "../../local/database.ts";
+import { exists, removeIfThere } from "../../local/files.ts";
+import { bareDatabase, cloneDatabase } from "../../local/migrations/databases.ts";
+import {
+  migrations,
+  migrationsFolder,
+  releasedMigrations,
+} from "../../local/migrations/released.ts";
+import { checkout, type Stack, stackNamed } from "../../local/stack.ts";
+import { prepareSystem } from "../../local/system.ts";
+import { endLeftovers, up } from "../../local/up.ts";
+
+export interface ReleasedStack {
+  stack: Stack;
+  /** The folder with the supabase/migrations that were applied. */
+  project: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * A stack of its own with the released migrations only (all of them until there is a release), and
+ * beside its database "bare", a project's before its first migration.
+ */
+export async function startReleasedStack(): Promise<ReleasedStack> {
+  const progress = (step: string) => console.log(`  ${step} …`);
+  const stack = stackNamed("scratch");
+  const system = await prepareSystem(progress);
+  await endLeftovers(stack);
+  await removeCluster(system, stack);
+  await removeIfThere(stack.folder);
+  const project = await releasedProject(stack);
+  const running = await up(stack, system, {
+    progress,
+    project,
+    beforeMigrations: async () => {
+      await cloneDatabase(stack, "postgres", bareDatabase);
+    },
+  });
+  return {
+    stack,
+    project,
+    stop: async () => {
+      await running.stop();
+      await removeCluster(system, stack);
+      await removeIfThere(stack.folder);
+    },
+  };
+}
+
+async function releasedProject(stack: Stack): Promise<string> {
+  const project = `${stack.folder}/released`;
+  const released = await releasedMigrations();
+  await Deno.mkdir(`${project}/supabase/migrations`, { recursive: true });
+  for (const name of await migrations()) {
+    if (released.size > 0 && !released.has(name)) continue;
+    await Deno.copyFile(`${migrationsFolder}/${name}`, `${project}/supabase/migrations/${name}`);
+  }
+  for (const name of ["config.toml", "seed.sql"]) {
+    const path = `${checkout}/supabase/${name}`;
+    if (await exists(path)) await Deno.copyFile(path, `${project}/supabase/${name}`);
+  }
+  return project;
+}

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { pushMigrations } from "../../local/database.ts";
+import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
+import { assertAnswer, createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { type Database, openDatabase, recordsOf } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { complete, outcomeOf, Sender } from "../support/sender.ts";
+
+const folder = `${Deno.env.get("LOGLOOM_PROJECT")}/supabase/migrations`;
+
+/** What a tenant has of each kind, as the front door shows it. */
+const readings: [operation: string, parameters: Record<string, unknown>][] = [
+  ["get_current_tenant", {}],
+  ["get_tenant_settings", {}],
+  ["list_api_keys", {}],
+  ["list_saved_searches", {}],
+  ["list_alert_rules", {}],
+  ["list_alert_history", {}],
+  ["search_logs", { p_query_dsl: "service:shop" }],
+  ["log_stats", { p_query_dsl: "service:shop | count() by level" }],
+];
+
+/** A tenant with something of all that is kept. */
+async function tenantWithEverything(sql: Database): Promise<Tenant> {
+  const tenant = await newTenant("upgraded");
+  await createKey(tenant);
+  const made: [string, Record<string, unknown>][] = [
+    ["create_saved_search", { p_name: "errors", p_query_dsl: "level:error", p_tags: ["a"] }],
+    ["create_alert_rule", {
+      p_name: "many",
+      p_query_dsl: "level:error",
+      p_threshold: 1e9,
+      p_comparison: "gt",
+      p_window_minutes: 5,
+      p_cooldown_minutes: 5,
+      // A round would leave its mark in between.
+      p_enabled: false,
+    }],
+    ["update_tenant_settings", { pipeline_config: { retention_days: 5 } }],
+  ];
+  for (const [operation, parameters] of made) {
+    assert.equal((await rpc(tenant.token, operation, parameters)).status, 200, operation);
+  }
+  const now = Date.now();
+  const events = Array.from({ length: 300 }, (_, n) => ({
+    ts: new Date(now - n * 1000).toISOString(),
+    level: ["debug", "info", "warn", "error"][n % 4],
+    service: "shop",
+    msg: `order ${n}: "ünï" \\ 'quoted' took ${n / 7} ms`,
+    req_id: `r-${n}`,
+    amount: n * 1.5,
+    nested: { list: [n, null, "x"] },
+  }));
+  assert.equal((await ingest(tenant.headers, events)).status, 200);
+  await recordsOf(sql, tenant.id, events.length);
+  return tenant;
+}
+
+async function read(tenant: Tenant): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  // A range of its own, so that both readings mean the same records.
+  for (const [operation, parameters] of readings) {
+    const { status, body } = await rpc<unknown>(tenant.token, operation, parameters);
+    assert.equal(status, 200, operation);
+    answers.push([operation, withoutRange(body)]);
+  }
+  return answers;
+}
+
+function withoutRange(body: unknown): unknown {
+  const { ts_from: _from, ts_to: _to, next_cursor: _cursor, ...rest } = Object(body);
+  return Array.isArray(body) ? body : rest;
+}
+
+/**
+ * What stands in for newer migrations while there are none: every function replaced by itself, and
+ * a new column in the table that each request reads and in the one that it ends up in.
+ */
+async function migrationOfNothing(sql: Database): Promise<string> {
+  const functions = await sql`
+    select pg_get_functiondef(p.oid) as definition
+    from pg_proc p
+    where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+      and p.prokind in ('f', 'p')
+      and not exists (
+        select from pg_depend d
+        where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
+      )`;
+  assert.ok(functions.length > 100);
+  return [
+    "select logloom_private.hold_writers()",
+    "alter table logloom_private.settings add column added integer not null default 1",
+    "alter table logloom.logs add column added text",
+    ...functions.map(({ definition }) => definition as string),
+  ].join(";\n\n") + ";\n";
+}
+
+Deno.test("an upgrade under load loses nothing and keeps what tenants have", async () => {
+  await using sql = openDatabase();
+  const tenant = await tenantWithEverything(sql);
+  const before = await read(tenant);
+
+  const busy = await newTenant("busy");
+  const sender = new Sender(busy, { eventsPerRequest: 200, ballast: 200 });
+  sender.start();
+  await eventually("events come in", () => Promise.resolve(sender.acknowledged > 2_000));
+
+  const applied = await migrations(folder);
+  const newer = (await migrations()).filter((name) => !applied.includes(name));
+  for (const name of newer) await Deno.copyFile(`${migrationsFolder}/${name}`, `${folder}/${name}`);
+  if (newer.length === 0) {
+    await Deno.writeTextFile(`${folder}/99991231235959_nothing.sql`, await migrationOfNothing(sql));
+  }
+  const upgraded = pushMigrations(
+    Deno.env.get("LOGLOOM_DB_URL") ?? "",
+    undefined,
+    Deno.env.get("LOGLOOM_PROJECT"),
+  );
+  assert.equal(await upgraded, null);
+  const after = sender.acknowledged;
+  await eventually(
+    "events come in again",
+    () => Promise.resolve(sender.acknowledged > after + 2_000),
+  );
+  await sender.stop();
+
+  assert.deepEqual(await outcomeOf(sql, busy, 60_000), complete(sender));
+  assert.deepEqual(await read(tenant), before);
+  const [{ versions }] = await sql`
+    select count(*)::integer as versions from supabase_migrations.schema_migrations`;
+  assert.equal(versions, (await migrations(folder)).length);
+  assertAnswer(
+    await ingest(tenant.headers, { msg: "one more" }),
+    200,
+    { success: true, ingested: 1, rejected: 0 },
+  );
+});

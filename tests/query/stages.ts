@@ -1,0 +1,340 @@
+import { decimal } from "./decimal.ts";
+import { type Event, isRecord, type Json, type Predicate, QueryError } from "./event.ts";
+import { attributeOf, type Field, groupText, readField, space, type Token } from "./language.ts";
+
+// What follows a bar, read a second time: the stages, and what an aggregate is over some events.
+
+export interface Aggregate {
+  kind: string;
+  field: Field | null;
+  name: string;
+}
+
+export interface Having {
+  name: string;
+  operator: string;
+  number: number;
+}
+
+export interface SortKey {
+  name: string;
+  descending: boolean;
+}
+
+/** What is done to each record: members are extracted from a field, or a filter decides. */
+export type RowStage =
+  | { extract: "json" | "logfmt"; field: Field }
+  | { where: Predicate };
+
+/** Punctuation of a stage; everything else but white space belongs to a name. */
+const marks = ["(", ")", ",", "|", "<", ">", "=", "!", "<=", ">=", "!=", '"'];
+const known = ["json", "logfmt", "sort", "limit", "fields", "where", "patterns"];
+
+export class Plan {
+  rows: RowStage[] = [];
+  aggregates: Aggregate[] = [];
+  by: { field: Field; name: string }[] = [];
+  /** Seconds. */
+  bucket: number | null = null;
+  patterns = false;
+  having: Having[] = [];
+  sort: SortKey[] = [];
+  limit: number | null = null;
+  fields: Field[] = [];
+  #seen = new Set<string>();
+  #count = 0;
+
+  get makesRows(): boolean {
+    return this.patterns || this.aggregates.length > 0;
+  }
+
+  get columns(): string[] {
+    if (this.patterns) return ["count", "first", "last", "pattern"];
+    const time = this.bucket === null ? [] : ["ts"];
+    return [
+      ...this.aggregates.map(({ name }) => name),
+      ...time,
+      ...this.by.map(({ name }) => name),
+    ];
+  }
+
+  seen(stage: string): void {
+    this.#seen.add(stage);
+    this.#count++;
+  }
+
+  /** Refuses a stage where it cannot stand. */
+  check(stage: string, position: number): void {
+    const has = (...stages: string[]) => stages.some((one) => this.#seen.has(one));
+    const isRefused = stage === "where"
+      ? has("limit", "fields") || (has("sort") && !this.makesRows)
+      : stage === "sort"
+      ? has("sort", "limit")
+      : stage === "limit"
+      ? has("limit")
+      : stage === "fields"
+      ? this.makesRows || has("fields")
+      : this.makesRows || has("sort", "limit", "fields");
+    if (isRefused) throw new QueryError(position, `${stage} cannot stand here`);
+    if (this.#count >= 10) throw new QueryError(position, "too many stages");
+  }
+}
+
+export function readStage(plan: Plan, source: string[], position: number): void {
+  new StageReader(plan, tokenize(source, position)).stage();
+}
+
+class StageReader {
+  #at = 0;
+
+  constructor(readonly plan: Plan, readonly tokens: Token[]) {}
+
+  get #token(): Token {
+    return this.tokens[Math.min(this.#at, this.tokens.length - 1)];
+  }
+
+  get #text(): string {
+    return this.#token.text.join("");
+  }
+
+  #is(text: string): boolean {
+    return this.#text === text;
+  }
+
+  #refuse(message: string, token = this.#token): never {
+    throw new QueryError(token.at, message);
+  }
+
+  #expect(text: string): void {
+    if (!this.#is(text)) this.#refuse(`${text} is missing`);
+    this.#at++;
+  }
+
+  stage(): void {
+    const name = this.#text;
+    if (known.includes(name)) this.plan.check(name, this.#token.at);
+    switch (name) {
+      case "json":
+      case "logfmt": {
+        this.#at++;
+        const token = this.#token;
+        const field = this.#field();
+        if (field.kind !== "text" && field.kind !== "attrs") this.#refuse("no text", token);
+        this.plan.rows.push({ extract: name, field });
+        break;
+      }
+      case "patterns":
+        this.#at++;
+        this.plan.patterns = true;
+        break;
+      case "limit":
+        this.#at++;
+        if (!/^[1-9]\d{0,5}$/.test(this.#text)) this.#refuse("no number");
+        this.plan.limit = Number(this.#text);
+        this.#at++;
+        break;
+      case "fields":
+        do {
+          this.#at++;
+          this.plan.fields.push(this.#field());
+        } while (this.#is(","));
+        break;
+      case "sort":
+        this.#sort();
+        break;
+      case "where":
+        this.#having();
+        break;
+      default:
+        this.#aggregates();
+    }
+    if (this.#token.text.length > 0) this.#refuse("nothing may follow");
+    this.plan.seen(known.includes(name) ? name : "an aggregate");
+  }
+
+  #field(): Field {
+    const token = this.#token;
+    if (token.text.length === 0 || marks.includes(this.#text)) this.#refuse("a field is missing");
+    const field = readField(token.text, token.at);
+    if (field.kind === "any") this.#refuse("any is no field here");
+    this.#at++;
+    return field;
+  }
+
+  #sort(): void {
+    this.#at++;
+    if (!this.#is("by")) this.#refuse("by is missing");
+    const columns = this.plan.makesRows ? this.plan.columns : ["ts"];
+    do {
+      this.#at++;
+      const isSecond = !this.plan.makesRows && this.plan.sort.length > 0;
+      if (!columns.includes(this.#text) || isSecond) this.#refuse("no column");
+      const name = this.#text;
+      this.#at++;
+      this.plan.sort.push({ name, descending: this.#is("desc") });
+      if (this.#is("asc") || this.#is("desc")) this.#at++;
+    } while (this.#is(","));
+  }
+
+  #having(): void {
+    const columns = this.plan.patterns ? ["count"] : this.plan.aggregates.map(({ name }) => name);
+    do {
+      this.#at++;
+      if (!columns.includes(this.#text)) this.#refuse("no number to compare");
+      const name = this.#text;
+      this.#at++;
+      const operator = this.#text;
+      if (!["<", ">", "=", "<=", ">=", "!="].includes(operator)) this.#refuse("no comparison");
+      this.#at++;
+      const isNumber = /^-?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/.test(this.#text);
+      const number = Number(this.#text);
+      if (!isNumber || !Number.isFinite(number)) this.#refuse("no number");
+      if (number === 0 && decimal(this.#text).digits !== 0n) this.#refuse("out of range");
+      this.plan.having.push({ name, operator, number });
+      this.#at++;
+    } while (this.#is("AND"));
+  }
+
+  #aggregates(): void {
+    const first = this.#token;
+    const names = new Set<string>();
+    const aggregates: Aggregate[] = [];
+    for (;;) {
+      const token = this.#token;
+      const aggregate = this.#aggregate();
+      if (token === first) this.plan.check("an aggregate", first.at);
+      else if (names.has(aggregate.name)) this.#refuse("two of a name", token);
+      else if (names.size === 8) this.#refuse("too many", token);
+      names.add(aggregate.name);
+      aggregates.push(aggregate);
+      if (!this.#is(",")) break;
+      this.#at++;
+    }
+    this.plan.aggregates = aggregates;
+    if (this.#is("by")) this.#by();
+  }
+
+  #aggregate(): Aggregate {
+    const kind = this.#text;
+    const isPercentile = /^p(100|\d{1,2}(\.\d{1,4})?)$/.test(kind);
+    const others = ["count", "rate", "count_distinct", "sum", "avg", "min", "max"];
+    if (!isPercentile && !others.includes(kind)) this.#refuse("unknown");
+    this.#at++;
+    this.#expect("(");
+    let field: Field | null = null;
+    if (kind !== "count" && kind !== "rate") {
+      const token = this.#token;
+      field = this.#field();
+      const isTime = field.kind === "time" && (kind === "min" || kind === "max");
+      if (kind !== "count_distinct" && field.kind !== "attrs" && !isTime) {
+        this.#refuse("no attribute", token);
+      }
+    }
+    this.#expect(")");
+    let name = kind;
+    if (this.#is("as")) {
+      this.#at++;
+      name = this.#text;
+      if (!/^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)) this.#refuse("a name is missing");
+      this.#at++;
+    }
+    return { kind, field, name };
+  }
+
+  #by(): void {
+    do {
+      this.#at++;
+      if (!this.#is("(")) {
+        const name = this.#text;
+        this.plan.by.push({ field: this.#field(), name });
+        continue;
+      }
+      const open = this.#token;
+      this.#at++;
+      const width = /^([1-9]\d{0,4})([smhdw])$/.exec(this.#text);
+      if (!width) return this.#refuse("a width is missing");
+      if (this.plan.bucket !== null) this.#refuse("two widths", open);
+      this.#at++;
+      this.#expect(")");
+      const unit = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }[width[2]] ?? 0;
+      this.plan.bucket = Number(width[1]) * unit;
+    } while (this.#is(","));
+  }
+}
+
+function tokenize(source: string[], position: number): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  const isName = (c: string) => !space.has(c) && !marks.includes(c);
+  while (at < source.length) {
+    const start = at;
+    if (space.has(source[at])) {
+      at++;
+      continue;
+    }
+    while (at < source.length) {
+      if (isName(source[at])) {
+        at++;
+      } else if (source[at] === '"') {
+        let end = at + 1;
+        while (end < source.length && source[end] !== '"') end += source[end] === "\\" ? 2 : 1;
+        if (end >= source.length) break;
+        at = end + 1;
+      } else break;
+    }
+    if (at === start) at += ["<", ">", "!"].includes(source[at]) && source[at + 1] === "=" ? 2 : 1;
+    tokens.push({ text: source.slice(start, at), at: position + start });
+  }
+  tokens.push({ text: [], at: position + source.length });
+  return tokens;
+}
+
+/** The value of an aggregate that is no rate, over some events. */
+export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number | null {
+  if (field === null) return events.length;
+  if (kind === "count_distinct") {
+    return new Set(events.map((event) => groupText(field, event)).filter((t) => t !== null)).size;
+  }
+  const numbers = events.map((event) =>
+    field.kind === "attrs"
+      ? attributeOf(field, event)
+      : field.kind === "time"
+      ? event[field.name] / 1e6
+      : undefined
+  )
+    .filter((value) => typeof value === "number")
+    .sort((a, b) => a - b);
+  const sum = numbers.reduce((total, value) => total + value, 0);
+  if (kind === "sum") return sum;
+  if (numbers.length === 0) return null;
+  if (kind === "avg") return sum / numbers.length;
+  if (kind === "min") return numbers[0];
+  if (kind === "max") return numbers[numbers.length - 1];
+  const place = (Number(kind.slice(1)) / 100) * (numbers.length - 1);
+  const [low, high] = [numbers[Math.floor(place)], numbers[Math.ceil(place)]];
+  return low + (high - low) * (place - Math.floor(place));
+}
+
+/** What json or logfmt finds in a text. */
+export function extract(kind: "json" | "logfmt", text: string): { [key: string]: Json } {
+  if (kind === "json") {
+    if (new TextEncoder().encode(text).length > 65536 || !/^[ \t\r\n]*\{/.test(text)) return {};
+    try {
+      const value: Json = JSON.parse(text);
+      return isRecord(value) ? value : {};
+    } catch {
+      return {};
+    }
+  }
+  const found: { [key: string]: Json } = {};
+  const pairs =
+    /(?<=^|[ \t\r\n])([^ \t\r\n="]+)=("(?:[^"\\]|\\.)*"|[^ \t\r\n"]*)(?=[ \t\r\n]|$)/gsu;
+  for (const [, name, value] of [...text].slice(0, 65536).join("").matchAll(pairs)) {
+    found[name] = value.startsWith('"')
+      ? value.slice(1, -1).replace(/\\(.)/gsu, "$1")
+      : /^-?(0|[1-9]\d{0,17})(\.\d{1,18})?$/.test(value)
+      ? Number(value)
+      : value;
+  }
+  return found;
+}

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import postgres from "postgres";
+import { command } from "../../local/command.ts";
+import { bareDatabase } from "../../local/migrations/databases.ts";
+import { databaseUrl, type Stack, stackNamed } from "../../local/stack.ts";
+import { findSystem, npmProgram, postgresBin, type System } from "../../local/system.ts";
+import { createKey, health, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+
+// After this test the stack's database is the restored one: what follows is tested in that.
+
+const stack = stackNamed("scratch");
+const found = await findSystem();
+if (found === null) throw new Error("the stack that is dumped runs on a system");
+const system: System = found;
+
+/** The very script that `supabase db dump` runs; it needs a container where we have the programs. */
+async function dump(options: string[]): Promise<string> {
+  const printed = await command(
+    [
+      npmProgram("supabase"),
+      "db",
+      "dump",
+      `--remote=${stack.databaseUrl}`,
+      "--dry-run",
+      ...options,
+    ],
+    {
+      cwd: "/tmp",
+      env: { NO_COLOR: "1", SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+      failure: "Asking for the dump's script failed",
+    },
+  );
+  const script = printed.slice(printed.indexOf("#!/usr/bin/env bash"));
+  return await command(
+    system.command("postgres", "/bin/bash", ["-c", `PATH=${postgresBin}:$PATH; ${script}`]),
+    { cwd: "/", failure: "Dumping failed" },
+  );
+}
+
+/** Restores as the manual says: psql, which goes on where the target has something already. */
+async function restore(name: string, text: string): Promise<void> {
+  const path = `${system.folder(stack)}/${name}.sql`;
+  await system.writeFile("postgres", path, text);
+  await command(
+    system.command("postgres", `${postgresBin}/psql`, [
+      "--quiet",
+      "--no-psqlrc",
+      `--dbname=${stack.databaseUrl}`,
+      `--file=${path}`,
+    ]),
+    { cwd: "/", log: `${stack.folder}/logs/${name}.restore`, failure: "Restoring failed" },
+  );
+}
+
+/** Puts a project's database before its first migration in the place of the stack's. */
+async function beginAnew(of: Stack): Promise<void> {
+  const sql = postgres(databaseUrl("supabase_admin", of.ports.postgres, "template1"), {
+    max: 1,
+    onnotice: () => {},
+  });
+  try {
+    for (const name of ["postgres", bareDatabase]) {
+      await sql`alter database ${sql(name)} with allow_connections false`;
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+    }
+    await sql`alter database postgres rename to before_the_restore`;
+    await sql`create database postgres template ${sql(bareDatabase)} owner postgres`;
+    await sql`alter database postgres set pgrst.db_schemas to 'public'`;
+    await sql`alter role authenticator reset pgrst.db_pre_request`;
+  } finally {
+    await sql`alter database ${sql(bareDatabase)} with allow_connections true`;
+    await sql.end();
+  }
+}
+
+async function tenantWithRecords(sql: Database): Promise<Tenant> {
+  const tenant = await newTenant("restored");
+  await createKey(tenant);
+  const events = Array.from({ length: 200 }, (_, n) => ({
+    ts: new Date(Date.now() - n * 60_000).toISOString(),
+    level: ["info", "error"][n % 2],
+    service: "shop",
+    msg: `order ${n} with a 'quote' and a \\ in it`,
+    n,
+  }));
+  assert.equal((await ingest(tenant.headers, events)).status, 200);
+  await recordsOf(sql, tenant.id, events.length);
+  return tenant;
+}
+
+async function read(tenant: Tenant): Promise<unknown[]> {
+  const range = { p_ts_from: "2020-01-01T00:00:00Z", p_ts_to: "2100-01-01T00:00:00Z" };
+  const answers: unknown[] = [];
+  for (
+    const [operation, parameters] of [
+      ["get_current_tenant", {}],
+      ["list_api_keys", {}],
+      ["search_logs", { p_query_dsl: "service:shop", p_limit: 50, ...range }],
+      ["log_stats", { p_query_dsl: "service:shop | count() by level", ...range }],
+    ] as const
+  ) {
+    const { status, body } = await rpc<unknown>(tenant.token, operation, parameters);
+    assert.equal(status, 200, `${operation}: ${JSON.stringify(body)}`);
+    // A cursor tells when its first page was read.
+    const { next_cursor: _cursor, ...rest } = Object(body);
+    answers.push(Array.isArray(body) ? body : rest);
+  }
+  return answers;
+}
+
+function publicGrants(sql: Database) {
+  return sql`
+    select p.oid::regprocedure::text as operation,
+      array(
+        select distinct case a.grantee when 0 then 'public' else a.grantee::regrole::text end
+        from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+        where a.grantee <> p.proowner
+        order by 1
+      ) as roles
+    from pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and p.proname = any (logloom_private.operations())
+    order by 1`;
+}
+
+const jobs = (sql: Database) =>
+  sql`select jobname, schedule, command, active from cron.job order by jobname`;
+
+const arrival = async (sql: Database): Promise<bigint> => {
+  const [{ last }] = await sql`select last_value::text as last from logloom_private.arrival`;
+  return BigInt(last);
+};
+
+Deno.test("a dump that is restored and repaired serves as the database did before", async () => {
+  const before = openDatabase();
+  const tenant = await tenantWithRecords(before);
+  await queueIsEmpty(before);
+  const expected = await read(tenant);
+  const [grants, scheduled, arrived] = [
+    await publicGrants(before),
+    await jobs(before),
+    await arrival(before),
+  ];
+  const schema = await dump([]);
+  const data = await dump(["--data-only", "--use-copy"]);
+  await before.end();
+  await beginAnew(stack);
+  await restore("schema", schema);
+  await restore("data", data);
+
+  await using sql = openDatabase();
+  const unrepaired = await publicGrants(sql);
+  assert.ok(
+    unrepaired.some(({ roles }) => (roles as string[]).includes("anon")),
+    "a restore gives away what the repair takes back",
+  );
+  assert.deepEqual(
+    (await jobs(sql)).filter(({ jobname }) => jobname.startsWith("logloom_")),
+    [],
+    "a restore has no jobs",
+  );
+  await sql`notify pgrst, 'reload schema'`;
+  await eventually("health tells of it", async () => {
+    const { status, body } = await health("/detailed");
+    const { installation } = body.checks as Record<string, unknown>;
+    assert.deepEqual(installation, { status: "unhealthy", state: "restored, not repaired" });
+    return status === 503 && body.status === "unhealthy";
+  });
+
+  await using owner = openDatabase(stack.databaseUrl, 1);
+  for (let time = 0; time < 2; time++) {
+    assert.deepEqual([...await owner`select logloom_private.repair()`], [{ repair: "repaired" }]);
+    assert.deepEqual(await publicGrants(sql), grants);
+    assert.deepEqual(await jobs(sql), scheduled);
+    assert.ok(await arrival(sql) >= arrived);
+  }
+  await eventually("health is healthy", async () => {
+    const { status, body } = await health("/detailed");
+    const { installation } = body.checks as Record<string, unknown>;
+    assert.deepEqual(installation, { status: "healthy", state: "installed" });
+    return status === 200 && body.status === "healthy";
+  }, { within: 60_000 });
+  assert.deepEqual(await read(tenant), expected);
+  assert.equal((await rpc(null, "search_logs")).status, 400, "the check before a request is back");
+
+  const events = [{ msg: "after the restore", service: "later" }];
+  assert.equal((await ingest(tenant.headers, events)).status, 200);
+  await eventually("the job writes it", async () => {
+    const { body } = await rpc<{ logs?: unknown[] }>(tenant.token, "search_logs", {
+      p_query_dsl: "service:later",
+    });
+    return JSON.stringify(body).includes("after the restore");
+  });
+});

@@ -1,0 +1,151 @@
+import fc from "fast-check";
+
+/** A record as the columns of logloom.logs; attrs is the text of its JSON, so that numbers keep every digit. */
+export interface Row {
+  ts: string;
+  received_at: string;
+  arrival: number;
+  id: string;
+  level: string | null;
+  msg: string | null;
+  service: string | null;
+  env: string | null;
+  req_id: string | null;
+  user_id: string | null;
+  route: string | null;
+  host: string | null;
+  attrs: string | null;
+}
+
+// Everything that separates, escapes, counts or folds somewhere on the way into a chunk and out.
+const odd = [
+  "",
+  "0",
+  "00",
+  "007",
+  "-0",
+  "-5",
+  "1,2",
+  "1 2",
+  "9223372036854775807",
+  "9223372036854775808",
+  "a\u001eb",
+  "\u001e",
+  "\u001f",
+  "1\u001f2",
+  "\u001e\u001d\u001d",
+  "\ufffd",
+  "%s",
+  "%%",
+  "%1$s",
+  "{}",
+  "{a,b}",
+  "null",
+  "NULL",
+  '"',
+  "'",
+  "\\",
+  "\\x41",
+  "a\nb",
+  "\t",
+  "İstanbul",
+  "ẞß",
+  "ΑΣ ας",
+  "٣٤",
+  "０１",
+  "日本1",
+  "👍2",
+  "\u{10ffff}",
+  "\u{e000}",
+  "e\u0301",
+  "Failed password for root from 10.0.0.1 port 22",
+  "failed password for root from 10.9.8.7 port 4711",
+];
+const controls = String.fromCharCode(...Array.from({ length: 31 }, (_, n) => n + 1));
+
+const text = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...odd) },
+  { weight: 3, arbitrary: fc.nat(99_999).map((n) => `request ${n} took ${n % 977} ms`) },
+  { weight: 2, arbitrary: fc.string({ unit: "binary" }).map((s) => s.replaceAll("\0", "\ufffd")) },
+  { weight: 1, arbitrary: fc.constant(controls) },
+  { weight: 1, arbitrary: fc.uuid() },
+  { weight: 1, arbitrary: fc.nat(3).map((n) => "x1".repeat(200 * n)) },
+).map((s) => s.toWellFormed());
+const field = fc.option(text, { freq: 3 });
+
+const numbers = [
+  "0",
+  "-0.0",
+  "1",
+  "1.0",
+  "1.10",
+  "-1",
+  "1e400",
+  "1e-400",
+  "0.1",
+  "123456789012345678",
+  "-999999999999999999",
+  "9223372036854775807",
+  "9223372036854775808",
+  "1234567890123456789012345678901234567890.5",
+];
+const json: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom(...numbers, "null", "true", "false", '""', "[]", "{}"),
+    fc.nat(99_999).map(String),
+    text.map((s) => JSON.stringify(s)),
+    fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(",")}]`),
+    fc.dictionary(fc.constantFrom("a", "a.b", "0", ""), tie("value"), { maxKeys: 3 }).map(object),
+  ),
+})).value;
+const key = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom("status", "a", "a.b", "0", "", "attrs", '"', "k\u001e") },
+  { weight: 1, arbitrary: fc.nat(300).map((n) => `key ${n}`) },
+  { weight: 1, arbitrary: fc.constant("long ".repeat(60)) },
+);
+const attrs = fc.option(fc.dictionary(key, json, { maxKeys: 6 }).map(object), { freq: 4 });
+
+function object(members: Record<string, string>): string {
+  const parts = Object.entries(members).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
+  return `{${parts.join(",")}}`;
+}
+
+/** Within eight days, whole milliseconds or not. */
+const ts = fc.oneof(
+  fc.nat(999).map((n) => n * 1000),
+  fc.nat(999_999),
+  fc.nat(8 * 86400).map((s) => s * 1_000_000),
+  fc.nat(8 * 86400 * 1000).map((ms) => ms * 1000 + 7),
+).map((us) => timestamp(Date.UTC(2026, 10, 2) * 1000 + us));
+
+function timestamp(us: number): string {
+  const micros = us % 1e6;
+  return `${new Date((us - micros) / 1000).toISOString().slice(0, 19)}.${
+    String(micros).padStart(6, "0")
+  }Z`;
+}
+
+/** Ids as the queue makes them, of few batches, and any others. */
+const id = fc.oneof(
+  fc.tuple(fc.nat(3), fc.nat(65535)).map(([batch, index]) =>
+    `019a9e8f-900${batch}-7e50-8eb7-598b5803${index.toString(16).padStart(4, "0")}`
+  ),
+  fc.uuid(),
+);
+
+export const row: fc.Arbitrary<Row> = fc.record({
+  ts,
+  received_at: ts,
+  arrival: fc.oneof(fc.nat(3), fc.maxSafeNat()),
+  id,
+  level: fc.constantFrom("debug", "info", "warn", "error", null),
+  msg: field,
+  service: fc.oneof(fc.constantFrom("api", "web", "", null), field),
+  env: fc.constantFrom("prod", "prod", "test", null),
+  req_id: field,
+  user_id: field,
+  route: field,
+  host: field,
+  attrs,
+});

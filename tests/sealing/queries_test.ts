@@ -1,0 +1,119 @@
+import { deepStrictEqual } from "node:assert/strict";
+import fc from "fast-check";
+import { event, now, query } from "../query/arbitrary.ts";
+import { openDatabase } from "../support/database.ts";
+
+// Random queries over random records, as rows and as two chunks: the same records, the same counts
+// and the same aggregates. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
+
+const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+const batches = Number(Deno.env.get("SEALING_BATCHES") ?? 12);
+const eventsInBatch = 24;
+const queriesInBatch = 40;
+
+interface Outcome {
+  query: string;
+  error: string | null;
+  rows: unknown;
+  sealed: unknown;
+}
+
+Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
+  await using sql = openDatabase(undefined, 1);
+  await sql.unsafe(setup);
+  let matching = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(event, { minLength: eventsInBatch, maxLength: eventsInBatch }),
+      fc.array(query, { minLength: queriesInBatch, maxLength: queriesInBatch }),
+      async (events, queries) => {
+        const rows = events.map((each, n) => ({
+          ...each,
+          // Ids of a few batches, each once.
+          id: `${each.id.slice(0, 32)}${n.toString(16).padStart(4, "0")}`,
+          ts: timestamp(each.ts),
+          received_at: timestamp(each.received_at),
+        }));
+        const [{ outcomes }] = await sql`
+          select pg_temp.compare(
+            ${JSON.stringify(rows)}::text::jsonb, ${queries}::text[], ${timestamp(now)}::timestamptz
+          ) as outcomes`;
+        for (const outcome of outcomes as Outcome[]) {
+          deepStrictEqual(outcome.sealed, outcome.rows, JSON.stringify(outcome));
+          deepStrictEqual(outcome.error, null, outcome.query);
+          if (JSON.stringify(outcome.rows).includes("-")) matching++;
+        }
+      },
+    ),
+    { seed, numRuns: batches, endOnFailure: Deno.env.has("SEALING_NO_SHRINK") },
+  );
+  console.log(`seed ${seed}: ${batches * queriesInBatch} queries, ${matching} with matches`);
+});
+
+function timestamp(us: number): string {
+  const micros = ((us % 1e6) + 1e6) % 1e6;
+  const seconds = new Date((us - micros) / 1000).toISOString().slice(0, 19);
+  return `${seconds}.${String(micros).padStart(6, "0")}Z`;
+}
+
+const setup = `
+  create temporary table given (like logloom.logs);
+  alter table given alter column tenant_id drop not null, alter column arrival drop not null;
+  create function pg_temp.compare(p_events jsonb, p_queries text[], p_now timestamptz)
+  returns jsonb
+  language plpgsql
+  as $$
+  declare
+    v_query logloom_private.compiled_query;
+    v_outcomes jsonb := '[]';
+    v_expected jsonb;
+    v_found jsonb;
+    v_aggregate text;
+    v_source text;
+  begin
+    truncate given;
+    insert into given select (jsonb_populate_record(null::given, e)).* from jsonb_array_elements(p_events) e;
+    update given set tenant_id = 'sealed-queries', arrival = ascii(id::text);
+    delete from logloom_private.sealed_chunks c where c.tenant_id = 'sealed-queries';
+    perform logloom_private.encode_chunk(
+      'sealed-queries', format('s as materialized (select * from given where right(id::text, 1) in %s)', w)
+    )
+    from unnest(array['(''0'', ''1'', ''2'', ''7'', ''b'')', '(''3'', ''4'', ''5'', ''6'', ''8'', ''9'', ''a'', ''c'', ''d'', ''e'', ''f'')']) w;
+    foreach v_source in array p_queries loop
+      begin
+        v_query := logloom_private.compile_query(v_source, p_now);
+      exception when others then
+        continue;
+      end;
+      begin
+        v_aggregate := case when v_query.aggregate is null then 'null' else
+          '(select jsonb_agg(r) from (select jsonb_build_array('
+          || array_to_string(v_query.by_sql || v_query.aggregate_sql, ', ') || ') as r from %1$s l'
+          || case when v_query.by_sql = '{}' then '' else ' group by '
+            || array_to_string(v_query.by_sql, ', ') end || ' order by 1) q)' end;
+        execute replace(
+          'select jsonb_build_array((select jsonb_agg(to_jsonb(l) order by l.ts, l.id) from %1$s l), '
+            || '(select count(*) from %1$s l), ' || v_aggregate || ')',
+          '%1$s', '(select l.* from given l where ' || v_query.filter || ')'
+        )
+        into v_expected;
+        execute 'select jsonb_build_array((select jsonb_agg(to_jsonb(l) order by l.ts, l.id) '
+          || 'from logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2, null) l), '
+          || '(select coalesce(sum(l.events), 0) from logloom_private.sealed_counts(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2) l), '
+          || replace(v_aggregate, '%1$s', 'logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2, $3)')
+          || ')'
+        into v_found
+        using v_query.tree, v_query.filter, array_to_string(v_query.by_sql || v_query.aggregate_sql, ', ');
+        v_outcomes := v_outcomes || jsonb_build_object(
+          'query', v_source, 'error', null, 'rows', v_expected, 'sealed', v_found
+        );
+      exception when others then
+        v_outcomes := v_outcomes || jsonb_build_object(
+          'query', v_source, 'error', sqlstate || ': ' || sqlerrm, 'rows', null, 'sealed', null
+        );
+      end;
+    end loop;
+    return v_outcomes;
+  end;
+  $$;
+`;

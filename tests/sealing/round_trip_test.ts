@@ -1,0 +1,87 @@
+import { deepStrictEqual } from "node:assert/strict";
+import fc from "fast-check";
+import { openDatabase } from "../support/database.ts";
+import { type Row, row } from "./arbitrary.ts";
+
+// Random records become a chunk and are read again: each field must be what it was, whichever of
+// the records are asked for. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
+
+const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+const batches = Number(Deno.env.get("SEALING_BATCHES") ?? 40);
+
+Deno.test(`what is sealed is read again to the byte, seed ${seed}`, async () => {
+  await using sql = openDatabase(undefined, 1);
+  await sql.unsafe("create temporary table given (like logloom.logs)");
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(row, { minLength: 1, maxLength: 120, selector: (r) => r.id + r.ts }),
+      fc.array(fc.nat(119), { maxLength: 20 }),
+      (rows, wanted) => agree(sql, rows, wanted),
+    ),
+    { seed, numRuns: batches },
+  );
+});
+
+Deno.test("records as large as a request are sealed and read again", async () => {
+  await using sql = openDatabase(undefined, 1);
+  await sql.unsafe("create temporary table given (like logloom.logs)");
+  const large = "Größe 12345 🚀 ".repeat(25_000);
+  const rows = [large, large.slice(1), "\u001e".repeat(500_000), "7".repeat(512_000)].map((
+    msg,
+    n,
+  ) => ({
+    ts: `2026-11-02T00:00:0${n}Z`,
+    received_at: "2026-11-02T00:00:09Z",
+    arrival: 1,
+    id: `019a9e8f-9000-7e50-8eb7-598b5803000${n}`,
+    level: "info",
+    msg,
+    service: "api",
+    env: null,
+    req_id: msg.slice(0, 40_000),
+    user_id: null,
+    route: null,
+    host: null,
+    attrs: JSON.stringify({ body: msg, [`k${n}`]: Array.from({ length: 5000 }, (_, i) => i) }),
+  }));
+  await agree(sql, rows, [0, 2]);
+});
+
+async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: number[]) {
+  await sql.begin(async (tx) => {
+    await tx.unsafe("truncate given");
+    await tx.unsafe(
+      `insert into given
+      select r.ts::timestamptz, r.received_at::timestamptz, r.arrival::bigint, r.id::uuid, 'round-trip',
+        r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs::jsonb
+      from jsonb_to_recordset($1::text::jsonb) r (
+        ts text, received_at text, arrival text, id text, level text, msg text, service text,
+        env text, req_id text, user_id text, route text, host text, attrs text
+      )`,
+      [JSON.stringify(rows)],
+    );
+    const [{ chunk_id }] = await tx.unsafe(
+      `select logloom_private.encode_chunk('round-trip', 's as materialized (select * from given)')
+        as chunk_id`,
+    );
+    const given = await tx.unsafe(
+      `select ${columns} from given r order by r.service collate "C", r.level collate "C",
+        logloom_private.mask_of(r.msg) collate "C" nulls last, r.ts, r.id`,
+    );
+    const read = async (positions: string) =>
+      await tx.unsafe(
+        `select ${columns} from logloom_private.sealed_chunks c,
+          logloom_private.sealed_records(c, ${positions}, null, null) r
+        where c.chunk_id = ${chunk_id}`,
+      );
+    deepStrictEqual([...await read("null")], [...given]);
+    const positions = [...new Set(wanted.filter((n) => n < rows.length))].sort((a, b) => a - b);
+    deepStrictEqual(
+      [...await read(`'{${positions.map((n) => n + 1)}}'::integer[]`)],
+      positions.map((n) => given[n]),
+    );
+    await tx.unsafe("delete from logloom_private.sealed_chunks where chunk_id = $1", [chunk_id]);
+  });
+}
+
+const columns = `to_jsonb(r) - 'attrs' as record, r.attrs::text as attrs, r.msg is null as no_msg`;

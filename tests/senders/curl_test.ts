@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { blockOf, found, runProgram, type Trial, withTrial } from "./sender.ts";
+
+async function runBlock(trial: Trial, page: string, name: string): Promise<unknown> {
+  const script = await blockOf(page, name);
+  return JSON.parse(
+    await runProgram({ program: "bash", args: ["-euc", script], env: trial.env }),
+  );
+}
+
+Deno.test("curl: lines of every kind, compressed", async () => {
+  await withTrial("curl", async (trial) => {
+    assert.deepEqual(await runBlock(trial, "json.md", "curl-lines.sh"), {
+      success: true,
+      ingested: 2,
+      rejected: 0,
+    });
+    const [declined] = await found(trial, "service:shop level:error attrs.order:7");
+    assert.equal(declined.msg, "card declined");
+    const [slow] = await found(trial, "service:shop level:warn slow");
+    assert.match(slow.msg ?? "", /WARN slow$/);
+  });
+});
+
+Deno.test("curl: an event as the API has it", async () => {
+  await withTrial("curl", async (trial) => {
+    await runBlock(trial, "json.md", "curl-json.sh");
+    const [log] = await found(trial, 'service:shop "card declined"');
+    assert.deepEqual(log.attrs, { order: 7 });
+  });
+});
+
+Deno.test("what Supabase's drain sends, as its page shows it", async () => {
+  await withTrial("supabase", async (trial) => {
+    await runBlock(trial, "supabase.md", "supabase-drain.sh");
+    const [log] = await found(trial, "attrs.metadata.response.status_code:500");
+    assert.deepEqual([log.level, log.msg], ["error", "GET | 500 | /rest/v1/orders"]);
+  });
+});
+
+Deno.test("what Vercel's drain sends, as its page shows it", async () => {
+  await withTrial("vercel", async (trial) => {
+    await runBlock(trial, "drains.md", "vercel-drain.sh");
+    const [log] = await found(trial, "service:shop env:production level:error");
+    assert.deepEqual([log.msg, log.req_id], ["card declined", "iad1::x"]);
+  });
+});

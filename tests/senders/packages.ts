@@ -1,0 +1,83 @@
+import { command } from "../../local/command.ts";
+import { exists } from "../../local/files.ts";
+import { cacheFolder } from "../../local/root.ts";
+import { checkout } from "../../local/stack.ts";
+
+const folder = `${checkout}/tests/senders`;
+
+/** Installs the senders from npm that are not there yet: the few that every test run needs, or all. */
+export async function installSenders(
+  which: "few" | "all",
+  progress: (step: string) => void,
+): Promise<void> {
+  const lock = await Deno.readTextFile(`${folder}/package-lock.json`);
+  const note = `${folder}/node_modules/.installed`;
+  const there = (await exists(note)) ? await Deno.readTextFile(note) : "";
+  if (there === `all ${lock}` || there === `${which} ${lock}`) return;
+  progress("Installing the senders' packages");
+  await command(["npm", "ci", ...options, ...which === "few" ? ["--omit=dev"] : []], {
+    cwd: folder,
+    failure: "Installing the senders' packages failed",
+  });
+  await Deno.writeTextFile(note, `${which} ${lock}`);
+}
+
+const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+
+/** Part of the folder's name: raised when the packages change. */
+const revision = 1;
+
+/** Those that conflict with each other are found apart, and unpacked beside each other. */
+const debianPackages = [
+  [
+    "python3-minimal",
+    "rsyslog",
+    "rsyslog-elasticsearch",
+    "python3-graypy",
+    "python3-elasticsearch",
+  ],
+  ["syslog-ng-core", "syslog-ng-mod-http"],
+];
+
+/**
+ * A folder with Debian's senders, unpacked and not installed, so that the machine stays as it is;
+ * undefined where there is no Debian to take them from.
+ */
+export async function debianSenders(): Promise<string | undefined> {
+  if (Deno.uid() !== 0 || !(await exists("/etc/debian_version"))) return undefined;
+  const place = `${cacheFolder()}/senders.r${revision}`;
+  if (await exists(place)) return place;
+  const draft = `${place}.unpacking-${Deno.pid}`;
+  await Deno.mkdir(`${draft}.archives/partial`, { recursive: true });
+  const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
+  const failure = (what: string) => ({ env, failure: `${what} failed` });
+  await command(["apt-get", "update"], failure("Reading the package lists"));
+  for (const packages of debianPackages) {
+    await command([
+      "apt-get",
+      "-o",
+      `Dir::Cache::archives=${draft}.archives`,
+      ...["install", "--download-only", "--yes", "--no-install-recommends"],
+      ...packages,
+    ], failure("Downloading Debian's senders"));
+  }
+  await Deno.mkdir(draft, { recursive: true });
+  for await (const { name } of Deno.readDir(`${draft}.archives`)) {
+    if (!name.endsWith(".deb")) continue;
+    await command(["dpkg-deb", "-x", `${draft}.archives/${name}`, draft], failure("Unpacking"));
+  }
+  await Deno.remove(`${draft}.archives`, { recursive: true });
+  await Deno.rename(draft, place);
+  return place;
+}
+
+/** The environment in which what was unpacked finds its libraries and modules. */
+export function debianEnv(place: string): Record<string, string> {
+  const arch = Deno.build.arch === "aarch64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
+  return {
+    LD_LIBRARY_PATH: [`usr/lib/${arch}`, `lib/${arch}`, "usr/lib/syslog-ng"]
+      .map((path) => `${place}/${path}`).join(":"),
+    PYTHONPATH: `${place}/usr/lib/python3/dist-packages:/usr/lib/python3/dist-packages`,
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+}

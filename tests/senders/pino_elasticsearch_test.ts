@@ -1,0 +1,11 @@
+import { declinedOfNobody, testNodeSender } from "./sender.ts";
+
+testNodeSender({
+  name: "pino-elasticsearch",
+  page: "elasticsearch.md",
+  block: "pino-elasticsearch.mjs",
+  query: declinedOfNobody,
+  say: (n) => `logger.info("event " + ${n})`,
+  promised: { lost: "none", doubled: "none" },
+  stayMs: 20_000,
+});

@@ -1,0 +1,11 @@
+import { declined, testNodeSender } from "./sender.ts";
+
+// It sends nothing again, whatever it is answered.
+testNodeSender({
+  name: "pino-loki",
+  page: "loki.md",
+  block: "pino-loki.mjs",
+  query: declined,
+  say: (n) => `logger.info("event " + ${n})`,
+  promised: { lost: "some", doubled: "none" },
+});

@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { checkout } from "../../local/stack.ts";
+import { createKey, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+
+export interface Trial {
+  readonly tenant: Tenant;
+  readonly key: string;
+  readonly db: Database;
+  /** What a sender's program finds in its environment. */
+  readonly env: Record<string, string>;
+}
+
+export async function withTrial(name: string, act: (trial: Trial) => Promise<void>): Promise<void> {
+  await using db = openDatabase();
+  const tenant = await newTenant(name);
+  const { key_value: key } = await createKey(tenant);
+  const env = { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: key, NO_COLOR: "1" };
+  await act({ tenant, key, db, env });
+}
+
+/** The block of a page of docs/send that has this name behind its language. */
+export async function blockOf(page: string, name: string): Promise<string> {
+  const text = await Deno.readTextFile(`${checkout}/docs/send/${page}`);
+  const block = new RegExp(`^\`\`\`\\w+ ${name.replaceAll(".", "\\.")}\n([\\s\\S]*?)^\`\`\``, "m")
+    .exec(text)?.[1];
+  assert.ok(block, `docs/send/${page} has no block ${name}`);
+  return block;
+}
+
+export interface Run {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+  readonly cwd?: string;
+  readonly stdin?: string;
+}
+
+/** Runs a program to its end, which has to be a good one. */
+export async function runProgram({ program, args, env, cwd, stdin }: Run): Promise<string> {
+  const child = new Deno.Command(program, {
+    args: [...args],
+    env,
+    cwd,
+    stdin: stdin === undefined ? "null" : "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  if (stdin !== undefined) {
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(stdin));
+    await writer.close();
+  }
+  const { code, stdout, stderr } = await child.output();
+  const said = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, `${program}: ${said}${new TextDecoder().decode(stderr)}`);
+  return said;
+}
+
+const folder = `${checkout}/tests/senders`;
+
+/** Runs a program of Node as a file beside the senders' packages. */
+export async function runNode(source: string, env: Record<string, string>): Promise<string> {
+  const file = await Deno.makeTempFile({ dir: folder, prefix: ".run-", suffix: ".mjs" });
+  try {
+    await Deno.writeTextFile(file, source);
+    return await runProgram({ program: "node", args: ["--no-warnings", file], env, cwd: folder });
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+export interface Log {
+  ts: string;
+  level: string | null;
+  msg: string | null;
+  service: string | null;
+  host: string | null;
+  req_id: string | null;
+  attrs: Record<string, unknown> | null;
+}
+
+/** Waits until a search finds as many events as are wanted, and gives them back. */
+export async function found({ tenant }: Trial, query: string, count = 1): Promise<Log[]> {
+  const search = async () => {
+    const { status, body } = await rpc<{ logs: Log[] }>(tenant.token, "search_logs", {
+      p_query_dsl: query,
+    });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body.logs;
+  };
+  await eventually(`${count} events of ${query}`, async () => (await search()).length >= count, {
+    within: 20_000,
+  });
+  return await search();
+}
+
+/** Whether trials that take long are wanted too. */
+export const isLong = Deno.env.get("LOGLOOM_LONG") === "1";
+
+export const events = 60;
+const everyMs = 120;
+
+/** A program that says `say(n)` for each of the trial's events, and stays for what is on its way. */
+export function sendingProgram(
+  block: string,
+  say: (n: string) => string,
+  end = "",
+  stayMs = 12_000,
+): string {
+  return `${block}
+for (let n = 0; n < ${events}; n++) {
+  ${say("n")};
+  await new Promise((resolve) => setTimeout(resolve, ${everyMs}));
+}
+${end}
+await new Promise((resolve) => setTimeout(resolve, ${stayMs}));
+process.exit(0);
+`;
+}
+
+export interface Promised {
+  /** How many of the numbered events may be missing. */
+  readonly lost: "none" | "some";
+  readonly doubled: "none" | "some";
+}
+
+/**
+ * Sends numbered events ("event 7") while the service answers 503 for five seconds in their midst,
+ * and compares what arrived with what the protocol promises.
+ */
+export async function throughAnOutage(
+  trial: Trial,
+  send: () => Promise<unknown>,
+  { lost, doubled }: Promised,
+): Promise<void> {
+  const { db, tenant } = trial;
+  const sending = send();
+  // A failure is reported where it is awaited.
+  sending.catch(() => {});
+  await eventually("the first events", async () => (await numbersOf(trial)).length > 0, {
+    within: 30_000,
+  });
+  {
+    await using _full = await changeSettings(db, { queue_hard_limit_bytes: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+  }
+  await sending;
+  await queueIsEmpty(db);
+  const numbers = await numbersOf(trial);
+  const different = new Set(numbers);
+  if (doubled === "none") assert.equal(numbers.length, different.size, `doubled: ${numbers}`);
+  if (lost === "none") {
+    const missing = Array.from({ length: events }, (_, n) => n).filter((n) => !different.has(n));
+    assert.deepEqual(missing, [], `of ${tenant.id}`);
+  }
+  assert.ok(different.has(0) && different.has(events - 1), `${numbers}`);
+}
+
+async function numbersOf({ db, tenant }: Trial): Promise<number[]> {
+  const rows = await db`
+    select (regexp_match(l.msg, 'event ([0-9]+)'))[1]::integer as n
+    from logloom.logs l where l.tenant_id = ${tenant.id} and l.msg ~ 'event [0-9]+' order by 1`;
+  return rows.map(({ n }) => n);
+}
+
+export interface NodeSender {
+  readonly name: string;
+  readonly page: string;
+  readonly block: string;
+  /** What is changed in the block to try a variant of it. */
+  readonly variant?: (block: string) => string;
+  /** Finds what the block sends. */
+  readonly query: string;
+  /** Logs "event <n>" by what the block made; `n` is an expression. */
+  readonly say: (n: string) => string;
+  readonly promised: Promised;
+  /** Flushes. */
+  readonly end?: string;
+  /** How long a sender takes to send again what was refused. */
+  readonly stayMs?: number;
+}
+
+/** Runs the page's block and finds what it sent; in long trials through an outage, too. */
+export function testNodeSender(sender: NodeSender): void {
+  const { name, page, block, variant = (text) => text, end = "", stayMs = 12_000 } = sender;
+  const trialName = name.replace(/\W+/g, "-");
+
+  Deno.test(`${name}: what its example sends is found`, async () => {
+    await withTrial(trialName, async (trial) => {
+      const program = variant(await blockOf(page, block));
+      await runNode(`${program}\n${end}\nsetTimeout(() => process.exit(0), 2500);\n`, trial.env);
+      const [log] = await found(trial, sender.query);
+      assert.equal(log.msg, "card declined");
+    });
+  });
+
+  Deno.test({
+    name: `${name}: through an outage of five seconds`,
+    ignore: !isLong,
+    fn: () =>
+      withTrial(trialName, async (trial) => {
+        const program = variant(await blockOf(page, block));
+        const source = sendingProgram(program, sender.say, end, stayMs);
+        await throughAnOutage(trial, () => runNode(source, trial.env), sender.promised);
+      }),
+  });
+}
+
+export const declined = 'service:shop level:error attrs.order:7 "card declined"';
+export const declinedOfNobody = 'level:error attrs.order:7 "card declined"';
