@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { rpc } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser, type User } from "../support/users.ts";
 import { accessibilityFaults, openBrowser, type Page } from "./browser.ts";
@@ -86,6 +87,15 @@ async function withLogs(): Promise<User> {
     { ts: at(2), level: "error", service: "shop", msg: "card declined", attrs: { status: 402 } },
     { ts: at(1), level: "error", service: "api", msg: "<img src=x onerror=alert(1)>", attrs: {} },
   ]);
+  // The page is opened on what is stored.
+  await eventually("the events to be searchable", async () => {
+    const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
+      p_query_dsl: "",
+      p_ts_from: at(60),
+      p_ts_to: at(-1),
+    });
+    return body.logs.length === 4;
+  });
   return user;
 }
 
@@ -171,5 +181,35 @@ Deno.test({
     await using other = await browser.open(colleague.token, { hash: "/saved" });
     await other.page.getByRole("button", { name: "Errors", exact: true }).click();
     await isSeen(other.page, "just now");
+  },
+});
+
+Deno.test({
+  name: "what is typed on a slow machine stays as it was typed",
+  sanitizeResources: false,
+  sanitizeOps: false,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    await page.locator(".query-host").click();
+    const keys = await page.context().newCDPSession(page);
+    await keys.send("Emulation.setCPUThrottlingRate", { rate: 6 });
+    const [run, typedOn] = ["service:api slow", ` and ${"what is typed on while it runs ".repeat(3).trim()}`];
+    // All keys are pressed before the first is answered for.
+    await Promise.all([...`${run}\r${typedOn}`].flatMap((text) => [
+      keys.send("Input.dispatchKeyEvent", {
+        type: "keyDown",
+        text,
+        ...(text === "\r" ? { key: "Enter", windowsVirtualKeyCode: 13 } : { key: text }),
+      }),
+      keys.send("Input.dispatchKeyEvent", { type: "keyUp", key: text }),
+    ]));
+    await keys.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+    await isSeen(page, "slow query");
+    await isGone(page, "card declined");
+    const box = page.getByRole("textbox", { name: "Query" });
+    assert.equal((await box.innerText()).replaceAll("\n", ""), run + typedOn);
   },
 });

@@ -4,7 +4,7 @@ import type { Field } from "../service/records.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
-import { QueryBox } from "./query-box.tsx";
+import { type BoxHandle, QueryBox } from "./query-box.tsx";
 import { QueryVerdict } from "./query-verdict.tsx";
 import { RangePicker } from "./range-picker.tsx";
 import { RefreshMenu } from "./refresh-menu.tsx";
@@ -19,10 +19,15 @@ export function QueryBar({ run, fields, ref }: {
 }) {
   const [text, setText] = useState(run.query);
   const { history } = usePreferences();
-  const box = useRef<{ focus: () => void }>(null);
+  const box = useRef<BoxHandle>(null);
+  const started = useRef<string | null>(run.query);
   useImperativeHandle(ref, () => ({ focus: () => box.current?.focus() }), []);
-  // A click on a value, the back button or a link changes the query from outside.
-  useEffect(() => setText(run.query), [run.query]);
+  // A click on a value, the back button or a link changes the query from outside. What was started here is in the box
+  // already, and may have been typed on since.
+  useEffect(() => {
+    if (started.current !== run.query) box.current?.put(run.query);
+    started.current = null;
+  }, [run.query]);
 
   const start = (query: string) => {
     const wanted = query.trim();
@@ -34,8 +39,12 @@ export function QueryBar({ run, fields, ref }: {
         ),
       });
     }
-    if (wanted === run.query) run.again();
-    else runQuery(wanted);
+    if (wanted === run.query) {
+      run.again();
+    } else {
+      started.current = wanted;
+      runQuery(wanted);
+    }
   };
 
   return (
@@ -56,7 +65,7 @@ export function QueryBar({ run, fields, ref }: {
               label="Clear the query"
               className="clear"
               onClick={() => {
-                setText("");
+                box.current?.put("");
                 start("");
                 box.current?.focus();
               }}

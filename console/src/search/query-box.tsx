@@ -10,12 +10,19 @@ import {
 import type { Field } from "../service/records.ts";
 import { usePreferences } from "../shared/preferences.ts";
 
+export interface BoxHandle {
+  focus: () => void;
+  /** Replaces what is in the box. What somebody types goes the other way, so that no letter is overtaken. */
+  put: (text: string) => void;
+}
+
 export interface QueryBoxProps {
+  /** What is in the box: its first content, and after that what it said last. */
   text: string;
   fields: Field[];
   onChange: (text: string) => void;
   onRun: (text: string) => void;
-  ref: Ref<{ focus: () => void }>;
+  ref: Ref<BoxHandle>;
 }
 
 /** A plain input until the editor is loaded, which is after the first paint. */
@@ -49,8 +56,9 @@ function PlainBox({ text, onChange, onRun, ref, input }: QueryBoxProps & {
 }) {
   const { history } = usePreferences();
   const [place, setPlace] = useState(-1);
-  useImperativeHandle(ref, () => ({ focus: () => input.current?.focus() }), [
+  useImperativeHandle(ref, () => ({ focus: () => input.current?.focus(), put: onChange }), [
     input,
+    onChange,
   ]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;

@@ -26,7 +26,7 @@ import { linter } from "@codemirror/lint";
 import { EditorState, Prec } from "@codemirror/state";
 import { EditorView, type KeyBinding, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { useEffect, useImperativeHandle, useRef } from "react";
+import { useImperativeHandle, useLayoutEffect, useRef } from "react";
 import { complete, type Saved } from "../language/completion.ts";
 import { parser } from "../language/logloom.grammar";
 import { useOperation, useService } from "../service/hooks.ts";
@@ -58,9 +58,15 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
   const saved = useOperation<Saved[]>("list_saved_searches", { p_limit: 1000 });
   const latest = useRef({ fields, saved: saved.data ?? [], earlier, onChange, onRun, place: -1 });
   Object.assign(latest.current, { fields, saved: saved.data ?? [], earlier, onChange, onRun });
-  useImperativeHandle(ref, () => ({ focus: () => view.current?.focus() }), []);
+  useImperativeHandle(ref, () => ({
+    focus: () => view.current?.focus(),
+    put: (text) => {
+      if (view.current) replaceAll(view.current, text);
+    },
+  }), []);
 
-  useEffect(() => {
+  // Before the browser takes the next key: what was typed into the plain input is the text that this begins with.
+  useLayoutEffect(() => {
     const element = host.current;
     if (!element) return;
     const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
@@ -110,18 +116,16 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
     };
   }, [service]);
 
-  useEffect(() => {
-    const editor = view.current;
-    const now = editor?.state.doc.toString();
-    if (!editor || now === text) return;
-    closeCompletion(editor);
-    editor.dispatch({
-      changes: { from: 0, to: editor.state.doc.length, insert: text },
-      selection: { anchor: text.length },
-    });
-  }, [text]);
-
   return <div ref={host} className="query-host" data-testid="query-editor" />;
+}
+
+function replaceAll(editor: EditorView, text: string): void {
+  if (editor.state.doc.toString() === text) return;
+  closeCompletion(editor);
+  editor.dispatch({
+    changes: { from: 0, to: editor.state.doc.length, insert: text },
+    selection: { anchor: text.length },
+  });
 }
 
 /** The browser moves the cursor by itself; what changes the text goes through the editor. */
@@ -164,7 +168,7 @@ function ownKeys(latest: Latest) {
     const isFresh = latest.place === -1 && editor.state.doc.length > 0;
     if (isFresh && latest.earlier[0] !== editor.state.doc.toString()) return false;
     latest.place = isFresh && by > 0 ? next + 1 : next;
-    latest.onChange(latest.earlier[latest.place] ?? "");
+    replaceAll(editor, latest.earlier[latest.place] ?? "");
     return true;
   };
   const addLine = (editor: EditorView) => {
