@@ -2197,7 +2197,7 @@ comment on function logloom_private.found_tenant(text) is
 create function logloom_private.refuse_taken_tenant()
 returns void
 language plpgsql
-immutable
+volatile
 security invoker
 set search_path = ''
 as $$
@@ -2480,13 +2480,16 @@ stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_users constant regclass := to_regclass('auth.users');
 begin
-  if to_regclass('auth.users') is null then
+  if v_users is null then
     return;
   end if;
-  return query execute
-    'select u.id::text, u.email::text from auth.users u '
-    'where u.id::text = any ($1) and u.email_confirmed_at is not null'
+  return query execute format(
+    'select u.id::text, u.email::text from %s u '
+    'where u.id::text = any ($1) and u.email_confirmed_at is not null', v_users
+  )
   using p_user_ids;
 -- A project whose postgres does not read Auth's users.
 exception when insufficient_privilege then
@@ -2507,16 +2510,18 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_users constant regclass := to_regclass('auth.users');
   v_user_id text;
 begin
-  if to_regclass('auth.users') is null then
+  if v_users is null then
     raise sqlstate 'PT400' using
       message = 'Missing required parameter: p_user_id',
       hint = 'This project has no users of Supabase Auth to look for by p_email alone.';
   end if;
-  execute
-    'select u.id::text from auth.users u where u.email = lower($1) '
-    'and u.email_confirmed_at is not null order by u.created_at limit 1'
+  execute format(
+    'select u.id::text from %s u where u.email = lower($1) '
+    'and u.email_confirmed_at is not null order by u.created_at limit 1', v_users
+  )
   into v_user_id
   using p_email;
   if v_user_id is null then

@@ -92,7 +92,7 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
     done.push(name);
     {
       // A pool of its own: what is killed takes others' connections with it.
-      await using db = openDatabase();
+      await using db = openDatabase(undefined, 2, { isCut: true });
       await steps[name](db).catch((error) => console.log(`${name}: ${error.message}`));
     }
     await eventually(`after ${name} health says that all is well`, async () => {
@@ -105,7 +105,7 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
   assert.deepEqual((await Promise.all(searches)).flat(), []);
   console.log(`done: ${done.join(", ")}`);
 
-  await using db = openDatabase();
+  await using db = openDatabase(undefined, 2, { isCut: true });
   for (const [n, tenant] of tenants.entries()) {
     assert.ok(senders[n].acknowledged > 0);
     assert.deepEqual(await outcomeOf(db, tenant, settled), complete(senders[n]));

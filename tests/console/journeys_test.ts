@@ -196,7 +196,10 @@ Deno.test({
     await page.locator(".query-host").click();
     const keys = await page.context().newCDPSession(page);
     await keys.send("Emulation.setCPUThrottlingRate", { rate: 6 });
-    const [run, typedOn] = ["service:api slow", ` and ${"what is typed on while it runs ".repeat(3).trim()}`];
+    const [run, typedOn] = [
+      "service:api slow",
+      ` and ${"what is typed on while it runs ".repeat(3).trim()}`,
+    ];
     // All keys are pressed before the first is answered for.
     await Promise.all([...`${run}\r${typedOn}`].flatMap((text) => [
       keys.send("Input.dispatchKeyEvent", {

@@ -31,7 +31,7 @@ function writerAtWork(sql: Database): Promise<number> {
 async function killWhileWriting(kill: (writer: number) => Promise<void>): Promise<void> {
   const tenant = await newTenant();
   const sender = new Sender(tenant, { eventsPerRequest: 1000 });
-  await using db = openDatabase();
+  await using db = openDatabase(undefined, 2, { isCut: true });
   {
     await using _writer = await stopWriter(db);
     await sender.send(60);
@@ -61,7 +61,7 @@ for (const name of ["postgrest", "ingest", "gateway"] as const) {
   Deno.test(`${name} killed while events come in loses and doubles nothing`, async () => {
     const tenant = await newTenant();
     const sender = new Sender(tenant);
-    await using db = openDatabase();
+    await using db = openDatabase(undefined, 2, { isCut: true });
     sender.start();
     for (let kill = 0; kill < 2; kill++) {
       const before = sender.acknowledged;
@@ -79,7 +79,7 @@ for (const name of ["postgrest", "ingest", "gateway"] as const) {
 Deno.test("after twenty kills at random every acknowledged event is there exactly once", async () => {
   const tenant = await newTenant();
   const sender = new Sender(tenant);
-  await using db = openDatabase();
+  await using db = openDatabase(undefined, 2, { isCut: true });
   const names: (ProcessName | "writer")[] = ["postgres", "postgrest", "ingest", "writer"];
   const victims = names.flatMap((name) => Array(5).fill(name) as typeof names)
     .map((name) => ({ name, place: Math.random() }))

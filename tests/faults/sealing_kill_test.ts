@@ -11,14 +11,14 @@ const kills = Number(Deno.env.get("SEALING_KILLS") ?? 3);
 
 /** Runs statements in one round trip, or not: PostgreSQL restarts after a kill, and locks are held. */
 async function survives(statements: string): Promise<Row[][] | undefined> {
-  await using sql = openDatabase(undefined, 1);
+  await using sql = openDatabase(undefined, 1, { isCut: true });
   try {
     // As the jobs do, so that what it makes belongs to the service's owner.
     await sql.unsafe("set role postgres");
     return await sql.unsafe(statements).simple() as unknown as Row[][];
   } catch (error) {
     const { code = "" } = error as { code?: string };
-    if (!/^(57P0\d|55P03|40P01|08\w+|CONNECTION_\w+|ECONN\w+)$/.test(code)) throw error;
+    if (!/^(57P0\d|55P03|40P01|08\w+|CONNECTION_\w+|ECONN\w+|EPIPE)$/.test(code)) throw error;
     await pause(50);
   }
 }
@@ -85,11 +85,21 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
     }),
   ];
 
+  const worked = Promise.all(working);
+  let failure: unknown;
+  worked.catch((error) => {
+    failure = error;
+    stopped = true;
+  });
+
   const goOn = async () => {
     const before = { ...searches };
     await eventually(
       "searches go on",
-      () => Promise.resolve(searches.count > before.count + 3 && searches.held > before.held),
+      () =>
+        Promise.resolve(
+          failure || searches.count > before.count + 3 && searches.held > before.held,
+        ),
       { within: 60_000 },
     );
   };
@@ -109,7 +119,7 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
     await goOn();
   } finally {
     stopped = true;
-    await Promise.all(working);
+    await worked;
     await survives(settings);
   }
   const rows = await survives(`${seen}; select coalesce(sum(d.differences), 0) as differences

@@ -4,9 +4,21 @@ import { stack } from "./stack.ts";
 
 export type Database = postgres.Sql & AsyncDisposable;
 
-/** A connection pool that a test closes by leaving its scope. */
-export function openDatabase(url = stack.adminDatabaseUrl, max = 2): Database {
-  const sql = postgres(url, { max, onnotice: () => {}, connection: { TimeZone: "UTC" } });
+/**
+ * A connection pool that a test closes by leaving its scope. Where its connections are to be cut it does without the
+ * types of arrays: the client asks for them on each new connection in a promise of its own, which nobody could catch.
+ */
+export function openDatabase(
+  url = stack.adminDatabaseUrl,
+  max = 2,
+  { isCut = false } = {},
+): Database {
+  const sql = postgres(url, {
+    max,
+    onnotice: () => {},
+    connection: { TimeZone: "UTC" },
+    fetch_types: !isCut,
+  });
   return Object.assign(sql, {
     [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
   });

@@ -65,7 +65,7 @@ comment on function logloom_private.found_tenant(text) is
 create function logloom_private.refuse_taken_tenant()
 returns void
 language plpgsql
-immutable
+volatile
 security invoker
 set search_path = ''
 as $$
