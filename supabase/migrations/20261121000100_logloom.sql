@@ -357,6 +357,8 @@ create table logloom_private.settings (
   writer_guard_silence interval not null default '10 seconds',
   rate_hold_max interval not null default '3 seconds',
   ingest_future_limit interval not null default '24 hours',
+  batch_max_events integer not null default 10000,
+  batch_max_bytes integer not null default 8388608,
   idempotency_key_lifetime interval not null default '24 hours',
   partition_days_ahead integer not null default 7,
   job_run_budget interval not null default '30 seconds',
@@ -492,6 +494,12 @@ comment on column logloom_private.settings.rate_hold_max is
 
 comment on column logloom_private.settings.ingest_future_limit is
   'Ingest rejects an event whose ts lies further ahead.';
+
+comment on column logloom_private.settings.batch_max_events is
+  'Events that one batch of the queue holds at most; what the function ingest sends in one call.';
+
+comment on column logloom_private.settings.batch_max_bytes is
+  'Bytes that one batch is metered with at most: the largest body that any receiver takes.';
 
 comment on column logloom_private.settings.idempotency_key_lifetime is
   'How long the answer to an Idempotency-Key is kept.';
@@ -5235,9 +5243,6 @@ security invoker
 set search_path = ''
 as $$
 declare
-  -- What one batch can hold at most, since the function ingest refuses larger requests.
-  v_batch_events constant bigint := 10000;
-  v_batch_bytes constant bigint := 512000;
   v_month constant date := logloom_private.month_start(now());
   v_reset_at constant timestamptz := logloom_private.month_end(now());
   v_state record;
@@ -5245,9 +5250,13 @@ declare
   v_bytes bigint;
 begin
   -- One statement, one snapshot: a batch is either counted here or after metered_through.
-  select q as pointer, b.last_value - q.metered_through as batches, m.events, m.bytes
+  select
+    q as pointer, m.events, m.bytes,
+    (b.last_value - q.metered_through) * s.batch_max_events as events_ahead,
+    (b.last_value - q.metered_through) * s.batch_max_bytes as bytes_ahead
   into v_state
   from logloom_private.queue_pointer q
+  cross join logloom_private.settings s
   cross join logloom_private.queue_batch_id b
   cross join (
     select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
@@ -5258,8 +5267,8 @@ begin
   v_bytes := v_state.bytes;
 
   -- The queue is looked at only when what it may hold could matter.
-  if v_events + v_state.batches * v_batch_events >= p_plan.monthly_events_limit
-    or v_bytes + v_state.batches * v_batch_bytes >= p_plan.monthly_bytes_limit
+  if v_events + v_state.events_ahead >= p_plan.monthly_events_limit
+    or v_bytes + v_state.bytes_ahead >= p_plan.monthly_bytes_limit
   then
     select v_events + coalesce(sum(u.events), 0), v_bytes + coalesce(sum(u.bytes), 0)
     into v_events, v_bytes
@@ -5571,6 +5580,40 @@ revoke all on function logloom_private.accepted_answer(integer, integer, json) f
 comment on function logloom_private.accepted_answer(integer, integer, json) is
   'The body of a 200: {success, ingested, rejected, errors}, the last where events were rejected.';
 
+create function logloom_private.check_batch_size(
+  p_request logloom_private.ingest_request,
+  p_settings logloom_private.settings
+)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if cardinality(p_request.p_ts) > p_settings.batch_max_events
+    or p_request.p_bytes > p_settings.batch_max_bytes
+  then
+    raise sqlstate 'PT413' using
+      message = format(
+        'Batch too large (max %s events, %s bytes)',
+        p_settings.batch_max_events, p_settings.batch_max_bytes
+      ),
+      hint = 'Send it in parts. The function ingest does; the limits are in '
+        'logloom_private.settings.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.check_batch_size(
+  logloom_private.ingest_request, logloom_private.settings
+) from public;
+
+comment on function logloom_private.check_batch_size(
+  logloom_private.ingest_request, logloom_private.settings
+) is
+  'PT413 for more than a batch of the queue may hold, which the quotas count on.';
+
 create function logloom_private.ingest(p_request logloom_private.ingest_request)
 returns json
 language plpgsql
@@ -5602,6 +5645,7 @@ begin
   perform logloom_private.check_rate(v_sender.tenant_id, v_plan);
 
   select s.* into v_settings from logloom_private.settings s;
+  perform logloom_private.check_batch_size(p_request, v_settings);
   v_to := now() + v_settings.ingest_future_limit;
   v_from := logloom_private.kept_from(v_sender.tenant_id);
   if exists (
@@ -5740,7 +5784,7 @@ comment on function public.ingest_logs(
   'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
   'committed in several calls with one idempotency key. '
   'Returns the answer to the client {success, ingested, rejected, errors}. '
-  'Errors: PT401, PT409, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
+  'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
 
 -- ingest/ingest_requests.sql
 

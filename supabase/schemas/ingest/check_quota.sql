@@ -10,9 +10,6 @@ security invoker
 set search_path = ''
 as $$
 declare
-  -- What one batch can hold at most, since the function ingest refuses larger requests.
-  v_batch_events constant bigint := 10000;
-  v_batch_bytes constant bigint := 512000;
   v_month constant date := logloom_private.month_start(now());
   v_reset_at constant timestamptz := logloom_private.month_end(now());
   v_state record;
@@ -20,9 +17,13 @@ declare
   v_bytes bigint;
 begin
   -- One statement, one snapshot: a batch is either counted here or after metered_through.
-  select q as pointer, b.last_value - q.metered_through as batches, m.events, m.bytes
+  select
+    q as pointer, m.events, m.bytes,
+    (b.last_value - q.metered_through) * s.batch_max_events as events_ahead,
+    (b.last_value - q.metered_through) * s.batch_max_bytes as bytes_ahead
   into v_state
   from logloom_private.queue_pointer q
+  cross join logloom_private.settings s
   cross join logloom_private.queue_batch_id b
   cross join (
     select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
@@ -33,8 +34,8 @@ begin
   v_bytes := v_state.bytes;
 
   -- The queue is looked at only when what it may hold could matter.
-  if v_events + v_state.batches * v_batch_events >= p_plan.monthly_events_limit
-    or v_bytes + v_state.batches * v_batch_bytes >= p_plan.monthly_bytes_limit
+  if v_events + v_state.events_ahead >= p_plan.monthly_events_limit
+    or v_bytes + v_state.bytes_ahead >= p_plan.monthly_bytes_limit
   then
     select v_events + coalesce(sum(u.events), 0), v_bytes + coalesce(sum(u.bytes), 0)
     into v_events, v_bytes

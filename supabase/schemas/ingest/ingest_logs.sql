@@ -60,6 +60,40 @@ revoke all on function logloom_private.accepted_answer(integer, integer, json) f
 comment on function logloom_private.accepted_answer(integer, integer, json) is
   'The body of a 200: {success, ingested, rejected, errors}, the last where events were rejected.';
 
+create function logloom_private.check_batch_size(
+  p_request logloom_private.ingest_request,
+  p_settings logloom_private.settings
+)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if cardinality(p_request.p_ts) > p_settings.batch_max_events
+    or p_request.p_bytes > p_settings.batch_max_bytes
+  then
+    raise sqlstate 'PT413' using
+      message = format(
+        'Batch too large (max %s events, %s bytes)',
+        p_settings.batch_max_events, p_settings.batch_max_bytes
+      ),
+      hint = 'Send it in parts. The function ingest does; the limits are in '
+        'logloom_private.settings.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.check_batch_size(
+  logloom_private.ingest_request, logloom_private.settings
+) from public;
+
+comment on function logloom_private.check_batch_size(
+  logloom_private.ingest_request, logloom_private.settings
+) is
+  'PT413 for more than a batch of the queue may hold, which the quotas count on.';
+
 create function logloom_private.ingest(p_request logloom_private.ingest_request)
 returns json
 language plpgsql
@@ -91,6 +125,7 @@ begin
   perform logloom_private.check_rate(v_sender.tenant_id, v_plan);
 
   select s.* into v_settings from logloom_private.settings s;
+  perform logloom_private.check_batch_size(p_request, v_settings);
   v_to := now() + v_settings.ingest_future_limit;
   v_from := logloom_private.kept_from(v_sender.tenant_id);
   if exists (
@@ -229,4 +264,4 @@ comment on function public.ingest_logs(
   'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
   'committed in several calls with one idempotency key. '
   'Returns the answer to the client {success, ingested, rejected, errors}. '
-  'Errors: PT401, PT409, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
+  'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';

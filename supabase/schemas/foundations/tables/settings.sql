@@ -18,6 +18,8 @@ create table logloom_private.settings (
   writer_guard_silence interval not null default '10 seconds',
   rate_hold_max interval not null default '3 seconds',
   ingest_future_limit interval not null default '24 hours',
+  batch_max_events integer not null default 10000,
+  batch_max_bytes integer not null default 8388608,
   idempotency_key_lifetime interval not null default '24 hours',
   partition_days_ahead integer not null default 7,
   job_run_budget interval not null default '30 seconds',
@@ -153,6 +155,12 @@ comment on column logloom_private.settings.rate_hold_max is
 
 comment on column logloom_private.settings.ingest_future_limit is
   'Ingest rejects an event whose ts lies further ahead.';
+
+comment on column logloom_private.settings.batch_max_events is
+  'Events that one batch of the queue holds at most; what the function ingest sends in one call.';
+
+comment on column logloom_private.settings.batch_max_bytes is
+  'Bytes that one batch is metered with at most: the largest body that any receiver takes.';
 
 comment on column logloom_private.settings.idempotency_key_lifetime is
   'How long the answer to an Idempotency-Key is kept.';
