@@ -35,6 +35,8 @@ export async function run(args: string[]): Promise<void> {
     const [{ day }] = await sql`
       select (logloom_private.utc_day(now()) - 2)::text as day`;
     await sql`select logloom_private.create_partition(${day}::date)`;
+    // A day without a record of anybody would be dropped.
+    await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${day})`;
     const json = await fill(bench, drawnAnew(events, scale), day, scale);
     await sql`select logloom_private.recount_records(${day}::date)`;
     await sql`vacuum analyze logloom.logs`;
@@ -102,7 +104,7 @@ async function fill(
         level, msg, service, env, req_id, user_id, route, host, attrs
       )
       select
-        overlay(logloom_private.batch_key(e.last)::text
+        overlay(e.key::text
           placing lpad(to_hex(e.n::integer - 1), 4, '0') from 33)::uuid,
         ${tenant}, e.ts, e.last + interval '300 milliseconds', ${1 + at / 1000}::bigint,
         e.event ->> 'level', e.event ->> 'msg', e.event ->> 'service', e.event ->> 'env',
@@ -110,8 +112,14 @@ async function fill(
         e.event -> 'attrs'
       from (
         select j.event, j.n, (j.event ->> 'ts')::timestamptz as ts,
-          max((j.event ->> 'ts')::timestamptz) over () as last
-        from jsonb_array_elements(${JSON.stringify(batch)}::text::jsonb)
+          b.last, b.key
+        from (
+          -- Once: a batch has one key.
+          select l.last, logloom_private.batch_key(l.last) as key
+          from (select ${String(batch[batch.length - 1].ts)}::timestamptz as last) l
+          offset 0
+        ) b
+        cross join jsonb_array_elements(${JSON.stringify(batch)}::text::jsonb)
           with ordinality j (event, n)
       ) e`;
     at += batch.length;

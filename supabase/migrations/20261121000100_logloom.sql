@@ -383,7 +383,9 @@ create table logloom_private.settings (
   search_buckets_default integer not null default 60,
   tail_backlog_span interval not null default '24 hours',
   search_buckets_max integer not null default 1000,
-  search_days_max integer not null default 100,
+  search_days_at_once integer not null default 12,
+  search_chunks_at_once integer not null default 200,
+  search_turn interval not null default '5 seconds',
   tail_turn interval not null default '5 seconds',
   search_sample_records integer not null default 5000,
   search_sample_bytes integer not null default 1200000,
@@ -430,6 +432,7 @@ create table logloom_private.settings (
   tenants_by_users boolean not null default false,
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
   constraint settings_has_one_row check (singleton),
+  constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
   constraint settings_chunk_has_positions check (seal_chunk_records between 1 and 32000)
 );
 
@@ -572,8 +575,15 @@ comment on column logloom_private.settings.api_pool_size is
 comment on column logloom_private.settings.search_pool_share is
   'Share of api_pool_size that the searches of all tenants may hold together.';
 
-comment on column logloom_private.settings.search_days_max is
-  'Days with records of a tenant that one search reads at most: each is a partition and its locks.';
+comment on column logloom_private.settings.search_days_at_once is
+  'Days with rows of a tenant that a search opens at once: each is a partition and its locks, '
+  'which end before it opens the next ones.';
+
+comment on column logloom_private.settings.search_chunks_at_once is
+  'Chunks of sealed records that a part of a page''s range holds, or those of one day.';
+
+comment on column logloom_private.settings.search_turn is
+  'After this time search_logs begins no further part of its range: the page ends early.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';
@@ -14570,8 +14580,18 @@ create type public.logloom_log_page as (
 );
 
 comment on type public.logloom_log_page is
-  'Records of [ts_from, ts_to), and the cursor of the next page; null where this is the last. '
+  'Records of [ts_from, ts_to), and the cursor of the next page; null where this is the last, '
+  'and there only: a page may end early. '
   'warnings: what the query probably means otherwise.';
+
+create type logloom_private.found_page as (
+  logs public.logloom_log_record[],
+  last_ts timestamptz,
+  last_id uuid
+);
+
+comment on type logloom_private.found_page is
+  'Records of a page, and after which (ts, id) the next page goes on; null where there is none.';
 
 create type logloom_private.log_tail as (
   "first" bigint,
@@ -14812,6 +14832,50 @@ revoke all on function logloom_private.from_microseconds(bigint) from public;
 
 -- search/get_log.sql
 
+create function logloom_private.log_within(
+  p_tenant_id text,
+  p_window tstzrange,
+  p_id uuid,
+  p_rows boolean,
+  p_sealed boolean
+)
+returns public.logloom_log_record
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      )
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, greatest(lower(p_window), logloom_private.kept_from(p_tenant_id)),
+        upper(p_window), p_id
+      )
+    );
+  end if;
+  return v_logs[1];
+end;
+$$;
+
+revoke all on function logloom_private.log_within(
+  text, tstzrange, uuid, boolean, boolean
+) from public;
+
+comment on function logloom_private.log_within(text, tstzrange, uuid, boolean, boolean) is
+  'The tenant''s record with an id, where its ts is in the window; of rows, of sealed ones, or '
+  'both. Nulls where it is not there.';
+
 create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
 returns public.logloom_log_record
 language plpgsql
@@ -14826,7 +14890,7 @@ declare
   v_received_at timestamptz;
   v_window tstzrange;
   v_windows tstzrange[] := '{}';
-  v_logs public.logloom_log_record[];
+  v_log public.logloom_log_record;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   perform logloom_private.require_parameter('p_id', p_id is null);
@@ -14844,33 +14908,25 @@ begin
       tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
     ];
   end if;
-  -- Then the days in which the tenant has records, newest first, some at a time.
-  v_windows := v_windows || array(
-    select tstzrange(
-      logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
-    )
-    from (
-      select u.day, (row_number() over (order by u.day desc) - 1) / 50 as part
-      from logloom_private.log_days u
-      where u.tenant_id = v_tenant_id
-    ) d
-    group by d.part
-    order by d.part
-  );
-
   foreach v_window in array v_windows loop
-    execute 'select array(select ' || logloom_private.log_record_sql() || ' from (select l.* '
-      || logloom_private.tenant_rows_sql(
-        v_tenant_id, lower(v_window), upper(v_window), format('l.id = %L::uuid', p_id)
-      )
-      || format(
-        ' union all select l.* from logloom_private.sealed_log(%L, %L, %L, %L) l) l limit 1)',
-        v_tenant_id, greatest(lower(v_window), logloom_private.kept_from(v_tenant_id)),
-        upper(v_window), p_id
-      )
-    into v_logs;
-    if cardinality(v_logs) = 1 then
-      return v_logs[1];
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
     end if;
   end loop;
   raise sqlstate 'PT404' using
@@ -15950,7 +16006,9 @@ begin
       and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
     then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
-        || logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_query.filter)
+        || logloom_private.rows_sql(
+          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+        )
         || ' union all select c.level, c.service, c.events from logloom_private.sealed_counts('
         || format(
           '%L, %L, %L, %L, %L',
@@ -16396,6 +16454,289 @@ comment on function logloom_private.search_query(text, timestamptz, text) is
   'Compiles the query for who takes a filter alone, records (with stages), rows of aggregates, '
   'series, or any. PT400 where the query holds what is not taken.';
 
+-- search/rows_in_turn.sql
+
+-- Days in turn: what a statement opens stays locked until its transaction ends, so that one over a
+-- year would hold thousands of locks. A subtransaction that is rolled back gives its locks back.
+
+create function logloom_private.search_parts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_order text,
+  p_expired boolean default false
+)
+returns tstzrange[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_max_days integer;
+  v_max_chunks integer;
+  v_from timestamptz := p_from;
+  v_to timestamptz := p_to;
+  v_day record;
+  v_last_day date;
+  v_bound timestamptz;
+  v_days integer := 0;
+  v_chunks integer := 0;
+  v_parts tstzrange[] := '{}';
+begin
+  if not p_expired then
+    v_from := greatest(v_from, logloom_private.kept_from(p_tenant_id));
+  end if;
+  if v_from >= v_to then
+    return '{}';
+  elsif v_to - v_from <= interval '1 day' then
+    return array[tstzrange(v_from, v_to)];
+  end if;
+  select s.search_days_at_once, s.search_chunks_at_once into v_max_days, v_max_chunks
+  from logloom_private.settings s;
+  for v_day in
+    select u.day, sum(u.days) as days, sum(u.chunks) as chunks
+    from (
+      select d.day, 1 as days, 0 as chunks
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(v_from)
+          and logloom_private.utc_day(v_to - interval '1 microsecond')
+      union all
+      select
+        logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
+      group by 1
+    ) u
+    group by u.day
+    order by case when v_is_descending then u.day end desc, u.day
+  loop
+    if v_days + v_day.days > v_max_days
+      or (v_chunks > 0 and v_chunks + v_day.chunks > v_max_chunks)
+    then
+      v_bound := logloom_private.day_start(
+        case when v_is_descending then v_last_day else v_day.day end
+      );
+      if v_is_descending then
+        v_parts := v_parts || tstzrange(v_bound, v_to);
+        v_to := v_bound;
+      else
+        v_parts := v_parts || tstzrange(v_from, v_bound);
+        v_from := v_bound;
+      end if;
+      v_days := 0;
+      v_chunks := 0;
+    end if;
+    v_days := v_days + v_day.days;
+    v_chunks := v_chunks + v_day.chunks;
+    v_last_day := v_day.day;
+  end loop;
+  return v_parts || tstzrange(v_from, v_to);
+end;
+$$;
+
+revoke all on function logloom_private.search_parts(
+  text, timestamptz, timestamptz, text, boolean
+) from public;
+
+comment on function logloom_private.search_parts(text, timestamptz, timestamptz, text, boolean) is
+  'A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant''s '
+  'rows and search_chunks_at_once chunks at most. What it no longer keeps is in none, unless '
+  'p_expired.';
+
+create function logloom_private.opens_many_days(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_days constant integer := (select s.search_days_at_once from logloom_private.settings s);
+begin
+  return p_to - p_from > make_interval(days => v_days - 1) and v_days < (
+    select count(*)
+    from (
+      select
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to)
+      limit v_days + 1
+    ) d
+  );
+end;
+$$;
+
+revoke all on function logloom_private.opens_many_days(text, timestamptz, timestamptz) from public;
+
+comment on function logloom_private.opens_many_days(text, timestamptz, timestamptz) is
+  'Whether the tenant has rows on more than search_days_at_once days of a range.';
+
+-- The columns of logloom.logs, of the alias l, of which p_fields (null: all) are read. Each is a
+-- value by itself: what points into a table must not outlive the lock on it.
+create function logloom_private.copied_columns_sql(p_fields text[])
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select string_agg(
+      case
+        when c.name <> all(p_fields) and c.name <> 'ts' then 'null::' || c.type
+        when c.type = 'text' then format('l.%I || ''''', c.name)
+        when c.type = 'jsonb' then format('l.%I #> ''{}''', c.name)
+        else format('l.%I', c.name)
+      end,
+      ', ' order by c.n
+    )
+    from (
+      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
+      from pg_catalog.pg_attribute a
+      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
+    ) c
+  );
+end;
+$$;
+
+revoke all on function logloom_private.copied_columns_sql(text[]) from public;
+
+create function logloom_private.rows_in_turn(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_reads text,
+  p_order text,
+  p_limit integer,
+  p_expired boolean
+)
+returns setof logloom.logs
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+rows 1000
+as $$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(
+    logloom_private.fields_read(p_reads)
+  );
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array logloom_private.search_parts(
+    p_tenant_id, p_from, p_to, p_order, p_expired
+  )
+  loop
+    begin
+      return query execute 'select ' || v_columns || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => p_expired
+      ) || case when p_limit is not null then format(
+        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
+      ) else '' end;
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.rows_in_turn(
+  text, timestamptz, timestamptz, text, text, text, integer, boolean
+) from public;
+
+comment on function logloom_private.rows_in_turn(
+  text, timestamptz, timestamptz, text, text, text, integer, boolean
+) is
+  'The tenant''s rows of a range that pass a filter, search_days_at_once days after '
+  'search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL '
+  'over the alias l that reads them; of each only what it reads is there, all where it is null.';
+
+create function logloom_private.rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_reads text,
+  p_order text default 'desc',
+  p_limit integer default null,
+  p_expired boolean default false
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from timestamptz := p_from;
+begin
+  if not p_expired then
+    v_from := greatest(v_from, logloom_private.kept_from(p_tenant_id));
+  end if;
+  if logloom_private.opens_many_days(p_tenant_id, v_from, p_to) is not true then
+    return logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
+    );
+  end if;
+  return 'from logloom_private.rows_in_turn(' || format(
+    '%L, %L, %L, %L, %L, %L, %L, %L',
+    p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired
+  ) || ') l where true';
+end;
+$$;
+
+revoke all on function logloom_private.rows_sql(
+  text, timestamptz, timestamptz, text, text, text, integer, boolean
+) from public;
+
+comment on function logloom_private.rows_sql(
+  text, timestamptz, timestamptz, text, text, text, integer, boolean
+) is
+  'SQL from "from" on: the tenant''s rows, as alias l, of a range that pass a filter, where they '
+  'lie or, of many days, in turn. Parameters as those of rows_in_turn.';
+
+-- Records that SQL selects, one composite each; its locks end with it.
+create function logloom_private.read_apart(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  begin
+    execute 'select array(' || p_sql || ')' into v_logs;
+    raise sqlstate 'LL002';
+  exception when sqlstate 'LL002' then
+    null;
+  end;
+  return v_logs;
+end;
+$$;
+
+revoke all on function logloom_private.read_apart(text) from public;
+
+comment on function logloom_private.read_apart(text) is
+  'The records that SQL selects; what it locks is free again afterwards.';
+
 -- search/rows_sql.sql
 
 -- SQL over a tenant's records
@@ -16412,21 +16753,19 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_max constant integer := (select s.search_days_max from logloom_private.settings s);
-  v_days integer;
   v_spans text[];
 begin
-  select sum(i.days), array_agg(
+  select array_agg(
     format(
       'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
       logloom_private.day_start(i.first_day), logloom_private.day_start(i.last_day + 1)
     )
     order by i.first_day
   )
-  into v_days, v_spans
+  into v_spans
   from (
     -- Days in a row, as one span.
-    select min(d.day) as first_day, max(d.day) as last_day, count(*)::integer as days
+    select min(d.day) as first_day, max(d.day) as last_day
     from (
       select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
       from logloom_private.log_days u
@@ -16435,13 +16774,6 @@ begin
     ) d
     group by d.row_begin
   ) i;
-  if v_days > v_max then
-    raise sqlstate 'PT400' using
-      message = format(
-        'The range holds records on %s days, and at most %s are read at once', v_days, v_max
-      ),
-      hint = 'Ask for a shorter range, one after another.';
-  end if;
   return case coalesce(cardinality(v_spans), 0)
     when 0 then 'false'
     when 1 then v_spans[1]
@@ -16454,8 +16786,8 @@ revoke all on function logloom_private.tenant_days_sql(text, timestamptz, timest
 from public;
 
 comment on function logloom_private.tenant_days_sql(text, timestamptz, timestamptz) is
-  'A condition on l.ts that names only the days of the range in which the tenant has records, so '
-  'that a statement opens no other partition. PT400 where they are more than search_days_max.';
+  'A condition on l.ts that names only the days of the range in which the tenant has rows, so that '
+  'a statement opens no other partition.';
 
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
 create function logloom_private.tenant_rows_sql(
@@ -16503,7 +16835,8 @@ comment on function logloom_private.tenant_rows_sql(
   'p_expired those too that the tenant no longer keeps. '
   'The only place that says whose rows are read.';
 
--- Sealed records of the tenant are in the range, or may be by the time that a statement reads it.
+-- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
+-- a snapshot a record is a row or in a chunk.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -16517,19 +16850,41 @@ set search_path = ''
 as $$
 begin
   return exists (
-      select
-      from logloom_private.sealed_chunks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-    )
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+    select
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+  );
 end;
 $$;
 
 revoke all on function logloom_private.reads_sealed(text, timestamptz, timestamptz) from public;
 
 comment on function logloom_private.reads_sealed(text, timestamptz, timestamptz) is
-  'Whether a statement over the tenant''s records of a range has to look at sealed ones. It looks '
-  'at both in its one snapshot.';
+  'Whether the tenant has sealed records of the range in this snapshot.';
+
+-- For who makes a statement now and runs it in a later snapshot.
+create function logloom_private.may_read_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+end;
+$$;
+
+revoke all on function logloom_private.may_read_sealed(text, timestamptz, timestamptz) from public;
+
+comment on function logloom_private.may_read_sealed(text, timestamptz, timestamptz) is
+  'Whether the tenant has sealed records of the range, or may have by the time that a statement '
+  'runs.';
 
 -- Rows and sealed records as one.
 create function logloom_private.records_sql(
@@ -16546,8 +16901,8 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_rows constant text := logloom_private.tenant_rows_sql(
-    p_tenant_id, p_from, p_to, p_query.filter
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_query.filter, p_reads
   );
 begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
@@ -16572,8 +16927,8 @@ comment on function logloom_private.records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text
 ) is
   'SQL from "from" on: the tenant''s records, as alias l, of a range that a query finds, rows and '
-  'sealed ones. p_reads: what reads them, SQL over l; of a sealed one nothing else is there, all '
-  'where p_reads is null.';
+  'sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing '
+  'else is there, all where p_reads is null.';
 
 -- The first records in an order: that many of rows and of sealed records, and of these the first.
 create function logloom_private.first_records_sql(
@@ -16597,8 +16952,9 @@ declare
   v_order constant text := format(
     ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
   );
-  v_rows constant text := logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter)
-    || v_order;
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_filter, null, p_order, p_limit
+  ) || v_order;
 begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;
@@ -16763,6 +17119,81 @@ revoke all on function logloom_private.log_page_sql(
   text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
 ) from public;
 
+-- Part after part of the range, until the page is full or its time is up.
+create function logloom_private.found_page(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid
+)
+returns logloom_private.found_page
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + (
+    select s.search_turn from logloom_private.settings s
+  );
+  v_is_descending constant boolean := p_order = 'desc';
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_parts tstzrange[];
+  v_part tstzrange;
+  v_page logloom_private.found_page;
+begin
+  v_page.logs := '{}';
+  if p_ts is not null and v_is_descending then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+  elsif p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+  end if;
+  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(v_from, v_to)];
+  end if;
+  foreach v_part in array v_parts loop
+    v_page.logs := v_page.logs || logloom_private.read_apart(
+      logloom_private.log_page_sql(
+        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id
+      )
+    );
+    if cardinality(v_page.logs) > p_limit then
+      v_page.logs := v_page.logs[1:p_limit];
+      v_page.last_ts := (v_page.logs[p_limit]).ts;
+      v_page.last_id := (v_page.logs[p_limit]).id;
+      return v_page;
+    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
+      -- Before or after all records of the parts that are left.
+      if v_is_descending then
+        v_page.last_ts := lower(v_part);
+        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        v_page.last_ts := upper(v_part) - interval '1 microsecond';
+        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      return v_page;
+    end if;
+  end loop;
+  return v_page;
+end;
+$$;
+
+revoke all on function logloom_private.found_page(
+  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
+) from public;
+
+comment on function logloom_private.found_page(
+  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
+) is
+  'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It '
+  'begins no further part of the range after search_turn, so that it may find fewer.';
+
 -- Reading: a function for each operation
 
 -- Compiling a filter to machine code takes far longer than it saves here: jit is off.
@@ -16792,9 +17223,8 @@ declare
   v_range tstzrange;
   v_query logloom_private.compiled_query;
   v_left integer;
-  v_has_more boolean := false;
   v_after text[];
-  v_logs public.logloom_log_record[];
+  v_page logloom_private.found_page;
   v_cursor text;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
@@ -16829,26 +17259,21 @@ begin
   end if;
   v_limit := least(v_limit, v_left);
 
-  execute 'select array(' || logloom_private.log_page_sql(
-    v_tenant_id, v_query, v_range, v_limit + 1, v_order,
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
     logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
-  ) || ')'
-  into v_logs;
-  if cardinality(v_logs) > v_limit then
-    v_logs := v_logs[1:v_limit];
-    v_has_more := v_left is distinct from v_limit;
-  end if;
-  if v_has_more then
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
     v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds((v_logs[v_limit]).ts)::text,
-      (v_logs[v_limit]).id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
       logloom_private.to_microseconds(upper(v_range))::text,
-        logloom_private.to_microseconds(v_now)::text,
-      (v_left - v_limit)::text
+      logloom_private.to_microseconds(v_now)::text, v_left::text
     ]);
   end if;
   return row(
-    v_logs, v_cursor, lower(v_range), upper(v_range),
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
     logloom_private.query_warnings(v_query.warnings)
   )::public.logloom_log_page;
 exception when query_canceled or lock_not_available then
@@ -16901,7 +17326,8 @@ grant execute on function public.search_logs(
 comment on function public.search_logs(text, text, text, integer, text, text) is
   'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
   'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
-  'next_cursor of the page before; it keeps the range of the first page. '
+  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
+  'may end early, with fewer records and a next_cursor: only null says that there is no more. '
   'Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 -- search/shown_record.sql
@@ -17196,6 +17622,7 @@ declare
   v_days timestamptz[];
   v_filter text;
   v_arrivals text;
+  v_rows text;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
   from logloom_private.log_arrivals a
@@ -17216,6 +17643,10 @@ begin
       from unnest(v_days) d (day)
     ) || ') and ';
   end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
   -- What a client that was away for long missed may be sealed by now.
   return 'select ' || logloom_private.log_record_sql() || ' as record, l.arrival '
     || case when exists (
@@ -17224,19 +17655,13 @@ begin
         where c.tenant_id = p_tenant_id
           and c.last_arrival >= p_first and c.first_arrival <= p_last
       ) then
-        'from (select l.* ' || logloom_private.tenant_rows_sql(
-          p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-          v_filter || p_query.filter
-        )
+        'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
         || format('%L, %L, %L, %L, %L', p_tenant_id, p_first, p_last, p_query.tree, p_query.filter)
         || ') l where ' || v_arrivals
         || format('l.ts >= %L) l', logloom_private.kept_from(p_tenant_id))
       else
-        logloom_private.tenant_rows_sql(
-          p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-          v_filter || p_query.filter
-        )
+        v_rows
       end
     || ' order by l.arrival, l.id limit ' || p_limit;
 end;
@@ -19422,7 +19847,7 @@ declare
     p_expired => true
   ) || v_order;
 begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to) then
+  if not logloom_private.may_read_sealed(p_tenant_id, p_from, v_to) then
     return v_rows;
   end if;
   return 'select l.* from ((' || v_rows
@@ -23349,8 +23774,8 @@ begin
   )
   returning * into v_run;
   if p_dry_run then
-    execute 'select (select count(*) ' || logloom_private.tenant_rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, p_expired => true
+    execute 'select (select count(*) ' || logloom_private.rows_sql(
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '', p_expired => true
       )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4, $5) c), 0)'

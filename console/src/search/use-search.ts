@@ -1,10 +1,20 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
-import { type Instants, type Range, resolve, standardRange } from "../address/range.ts";
+import {
+  type Instants,
+  type Range,
+  resolve,
+  standardRange,
+} from "../address/range.ts";
 import { aggregates, filterOf } from "../language/edit.ts";
 import type { ServiceError } from "../service/errors.ts";
-import { retryDelay, shouldRetry, useOperation, useService } from "../service/hooks.ts";
+import {
+  retryDelay,
+  shouldRetry,
+  useOperation,
+  useService,
+} from "../service/hooks.ts";
 import type { Field, Histogram, Page } from "../service/records.ts";
 
 /** One run of a search: the query and the instants that all its parts ask for. */
@@ -45,15 +55,21 @@ export function useRows(run: Run) {
     queryKey: ["search_logs", run.query, run.instants, run.order],
     enabled: run.instants !== null && !run.isAggregate && !run.isLive,
     initialPageParam: null,
-    queryFn: ({ pageParam, signal }) =>
-      service.call<Page>("search_logs", {
-        p_query_dsl: run.query,
-        p_ts_from: run.instants?.from,
-        p_ts_to: run.instants?.to,
-        p_order: run.order,
-        p_limit: pageParam === null ? 100 : 500,
-        p_cursor: pageParam,
-      }, signal),
+    queryFn: async ({ pageParam, signal }) => {
+      // A page of a long range may end before its first record.
+      for (let cursor = pageParam;;) {
+        const page = await service.call<Page>("search_logs", {
+          p_query_dsl: run.query,
+          p_ts_from: run.instants?.from,
+          p_ts_to: run.instants?.to,
+          p_order: run.order,
+          p_limit: pageParam === null ? 100 : 500,
+          p_cursor: cursor,
+        }, signal);
+        if (page.logs.length > 0 || page.next_cursor === null) return page;
+        cursor = page.next_cursor;
+      }
+    },
     getNextPageParam: (page) => page.next_cursor,
     retry: shouldRetry,
     retryDelay,

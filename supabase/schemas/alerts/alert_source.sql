@@ -23,7 +23,7 @@ declare
     p_expired => true
   ) || v_order;
 begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to) then
+  if not logloom_private.may_read_sealed(p_tenant_id, p_from, v_to) then
     return v_rows;
   end if;
   return 'select l.* from ((' || v_rows

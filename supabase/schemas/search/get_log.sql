@@ -1,3 +1,47 @@
+create function logloom_private.log_within(
+  p_tenant_id text,
+  p_window tstzrange,
+  p_id uuid,
+  p_rows boolean,
+  p_sealed boolean
+)
+returns public.logloom_log_record
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      )
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, greatest(lower(p_window), logloom_private.kept_from(p_tenant_id)),
+        upper(p_window), p_id
+      )
+    );
+  end if;
+  return v_logs[1];
+end;
+$$;
+
+revoke all on function logloom_private.log_within(
+  text, tstzrange, uuid, boolean, boolean
+) from public;
+
+comment on function logloom_private.log_within(text, tstzrange, uuid, boolean, boolean) is
+  'The tenant''s record with an id, where its ts is in the window; of rows, of sealed ones, or '
+  'both. Nulls where it is not there.';
+
 create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
 returns public.logloom_log_record
 language plpgsql
@@ -12,7 +56,7 @@ declare
   v_received_at timestamptz;
   v_window tstzrange;
   v_windows tstzrange[] := '{}';
-  v_logs public.logloom_log_record[];
+  v_log public.logloom_log_record;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   perform logloom_private.require_parameter('p_id', p_id is null);
@@ -30,33 +74,25 @@ begin
       tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
     ];
   end if;
-  -- Then the days in which the tenant has records, newest first, some at a time.
-  v_windows := v_windows || array(
-    select tstzrange(
-      logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
-    )
-    from (
-      select u.day, (row_number() over (order by u.day desc) - 1) / 50 as part
-      from logloom_private.log_days u
-      where u.tenant_id = v_tenant_id
-    ) d
-    group by d.part
-    order by d.part
-  );
-
   foreach v_window in array v_windows loop
-    execute 'select array(select ' || logloom_private.log_record_sql() || ' from (select l.* '
-      || logloom_private.tenant_rows_sql(
-        v_tenant_id, lower(v_window), upper(v_window), format('l.id = %L::uuid', p_id)
-      )
-      || format(
-        ' union all select l.* from logloom_private.sealed_log(%L, %L, %L, %L) l) l limit 1)',
-        v_tenant_id, greatest(lower(v_window), logloom_private.kept_from(v_tenant_id)),
-        upper(v_window), p_id
-      )
-    into v_logs;
-    if cardinality(v_logs) = 1 then
-      return v_logs[1];
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
     end if;
   end loop;
   raise sqlstate 'PT404' using

@@ -60,7 +60,9 @@ begin
       and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
     then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
-        || logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_query.filter)
+        || logloom_private.rows_sql(
+          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+        )
         || ' union all select c.level, c.service, c.events from logloom_private.sealed_counts('
         || format(
           '%L, %L, %L, %L, %L',

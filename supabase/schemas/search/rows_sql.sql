@@ -12,21 +12,19 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_max constant integer := (select s.search_days_max from logloom_private.settings s);
-  v_days integer;
   v_spans text[];
 begin
-  select sum(i.days), array_agg(
+  select array_agg(
     format(
       'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
       logloom_private.day_start(i.first_day), logloom_private.day_start(i.last_day + 1)
     )
     order by i.first_day
   )
-  into v_days, v_spans
+  into v_spans
   from (
     -- Days in a row, as one span.
-    select min(d.day) as first_day, max(d.day) as last_day, count(*)::integer as days
+    select min(d.day) as first_day, max(d.day) as last_day
     from (
       select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
       from logloom_private.log_days u
@@ -35,13 +33,6 @@ begin
     ) d
     group by d.row_begin
   ) i;
-  if v_days > v_max then
-    raise sqlstate 'PT400' using
-      message = format(
-        'The range holds records on %s days, and at most %s are read at once', v_days, v_max
-      ),
-      hint = 'Ask for a shorter range, one after another.';
-  end if;
   return case coalesce(cardinality(v_spans), 0)
     when 0 then 'false'
     when 1 then v_spans[1]
@@ -54,8 +45,8 @@ revoke all on function logloom_private.tenant_days_sql(text, timestamptz, timest
 from public;
 
 comment on function logloom_private.tenant_days_sql(text, timestamptz, timestamptz) is
-  'A condition on l.ts that names only the days of the range in which the tenant has records, so '
-  'that a statement opens no other partition. PT400 where they are more than search_days_max.';
+  'A condition on l.ts that names only the days of the range in which the tenant has rows, so that '
+  'a statement opens no other partition.';
 
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
 create function logloom_private.tenant_rows_sql(
@@ -103,7 +94,8 @@ comment on function logloom_private.tenant_rows_sql(
   'p_expired those too that the tenant no longer keeps. '
   'The only place that says whose rows are read.';
 
--- Sealed records of the tenant are in the range, or may be by the time that a statement reads it.
+-- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
+-- a snapshot a record is a row or in a chunk.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -117,19 +109,41 @@ set search_path = ''
 as $$
 begin
   return exists (
-      select
-      from logloom_private.sealed_chunks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-    )
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+    select
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+  );
 end;
 $$;
 
 revoke all on function logloom_private.reads_sealed(text, timestamptz, timestamptz) from public;
 
 comment on function logloom_private.reads_sealed(text, timestamptz, timestamptz) is
-  'Whether a statement over the tenant''s records of a range has to look at sealed ones. It looks '
-  'at both in its one snapshot.';
+  'Whether the tenant has sealed records of the range in this snapshot.';
+
+-- For who makes a statement now and runs it in a later snapshot.
+create function logloom_private.may_read_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+end;
+$$;
+
+revoke all on function logloom_private.may_read_sealed(text, timestamptz, timestamptz) from public;
+
+comment on function logloom_private.may_read_sealed(text, timestamptz, timestamptz) is
+  'Whether the tenant has sealed records of the range, or may have by the time that a statement '
+  'runs.';
 
 -- Rows and sealed records as one.
 create function logloom_private.records_sql(
@@ -146,8 +160,8 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_rows constant text := logloom_private.tenant_rows_sql(
-    p_tenant_id, p_from, p_to, p_query.filter
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_query.filter, p_reads
   );
 begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
@@ -172,8 +186,8 @@ comment on function logloom_private.records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text
 ) is
   'SQL from "from" on: the tenant''s records, as alias l, of a range that a query finds, rows and '
-  'sealed ones. p_reads: what reads them, SQL over l; of a sealed one nothing else is there, all '
-  'where p_reads is null.';
+  'sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing '
+  'else is there, all where p_reads is null.';
 
 -- The first records in an order: that many of rows and of sealed records, and of these the first.
 create function logloom_private.first_records_sql(
@@ -197,8 +211,9 @@ declare
   v_order constant text := format(
     ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
   );
-  v_rows constant text := logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter)
-    || v_order;
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_filter, null, p_order, p_limit
+  ) || v_order;
 begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;

@@ -50,6 +50,81 @@ revoke all on function logloom_private.log_page_sql(
   text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
 ) from public;
 
+-- Part after part of the range, until the page is full or its time is up.
+create function logloom_private.found_page(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid
+)
+returns logloom_private.found_page
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + (
+    select s.search_turn from logloom_private.settings s
+  );
+  v_is_descending constant boolean := p_order = 'desc';
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_parts tstzrange[];
+  v_part tstzrange;
+  v_page logloom_private.found_page;
+begin
+  v_page.logs := '{}';
+  if p_ts is not null and v_is_descending then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+  elsif p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+  end if;
+  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(v_from, v_to)];
+  end if;
+  foreach v_part in array v_parts loop
+    v_page.logs := v_page.logs || logloom_private.read_apart(
+      logloom_private.log_page_sql(
+        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id
+      )
+    );
+    if cardinality(v_page.logs) > p_limit then
+      v_page.logs := v_page.logs[1:p_limit];
+      v_page.last_ts := (v_page.logs[p_limit]).ts;
+      v_page.last_id := (v_page.logs[p_limit]).id;
+      return v_page;
+    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
+      -- Before or after all records of the parts that are left.
+      if v_is_descending then
+        v_page.last_ts := lower(v_part);
+        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        v_page.last_ts := upper(v_part) - interval '1 microsecond';
+        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      return v_page;
+    end if;
+  end loop;
+  return v_page;
+end;
+$$;
+
+revoke all on function logloom_private.found_page(
+  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
+) from public;
+
+comment on function logloom_private.found_page(
+  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
+) is
+  'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It '
+  'begins no further part of the range after search_turn, so that it may find fewer.';
+
 -- Reading: a function for each operation
 
 -- Compiling a filter to machine code takes far longer than it saves here: jit is off.
@@ -79,9 +154,8 @@ declare
   v_range tstzrange;
   v_query logloom_private.compiled_query;
   v_left integer;
-  v_has_more boolean := false;
   v_after text[];
-  v_logs public.logloom_log_record[];
+  v_page logloom_private.found_page;
   v_cursor text;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
@@ -116,26 +190,21 @@ begin
   end if;
   v_limit := least(v_limit, v_left);
 
-  execute 'select array(' || logloom_private.log_page_sql(
-    v_tenant_id, v_query, v_range, v_limit + 1, v_order,
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
     logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
-  ) || ')'
-  into v_logs;
-  if cardinality(v_logs) > v_limit then
-    v_logs := v_logs[1:v_limit];
-    v_has_more := v_left is distinct from v_limit;
-  end if;
-  if v_has_more then
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
     v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds((v_logs[v_limit]).ts)::text,
-      (v_logs[v_limit]).id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
       logloom_private.to_microseconds(upper(v_range))::text,
-        logloom_private.to_microseconds(v_now)::text,
-      (v_left - v_limit)::text
+      logloom_private.to_microseconds(v_now)::text, v_left::text
     ]);
   end if;
   return row(
-    v_logs, v_cursor, lower(v_range), upper(v_range),
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
     logloom_private.query_warnings(v_query.warnings)
   )::public.logloom_log_page;
 exception when query_canceled or lock_not_available then
@@ -188,5 +257,6 @@ grant execute on function public.search_logs(
 comment on function public.search_logs(text, text, text, integer, text, text) is
   'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
   'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
-  'next_cursor of the page before; it keeps the range of the first page. '
+  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
+  'may end early, with fewer records and a next_cursor: only null says that there is no more. '
   'Errors: PT400, PT401, PT408 (took longer than 15 s).';

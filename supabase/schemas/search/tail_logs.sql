@@ -27,6 +27,7 @@ declare
   v_days timestamptz[];
   v_filter text;
   v_arrivals text;
+  v_rows text;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
   from logloom_private.log_arrivals a
@@ -47,6 +48,10 @@ begin
       from unnest(v_days) d (day)
     ) || ') and ';
   end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
   -- What a client that was away for long missed may be sealed by now.
   return 'select ' || logloom_private.log_record_sql() || ' as record, l.arrival '
     || case when exists (
@@ -55,19 +60,13 @@ begin
         where c.tenant_id = p_tenant_id
           and c.last_arrival >= p_first and c.first_arrival <= p_last
       ) then
-        'from (select l.* ' || logloom_private.tenant_rows_sql(
-          p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-          v_filter || p_query.filter
-        )
+        'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
         || format('%L, %L, %L, %L, %L', p_tenant_id, p_first, p_last, p_query.tree, p_query.filter)
         || ') l where ' || v_arrivals
         || format('l.ts >= %L) l', logloom_private.kept_from(p_tenant_id))
       else
-        logloom_private.tenant_rows_sql(
-          p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-          v_filter || p_query.filter
-        )
+        v_rows
       end
     || ' order by l.arrival, l.id limit ' || p_limit;
 end;

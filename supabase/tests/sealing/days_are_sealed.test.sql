@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(26);
+select plan(28);
 
 -- A Wednesday, whose week is over.
 create temp table clock as
@@ -143,6 +143,18 @@ select results_eq(
   'the counts are as they were'
 );
 select is(pg_temp.answers(), b.answers, 'every answer is as it was') from before b;
+select pg_temp.act_as_postgres();
+create temp table one as
+select r.id, r.ts, r.msg
+from logloom_private.sealed_chunks c, logloom_private.sealed_records(c, '{7}', null, null) r
+where c.tenant_id = 'acme';
+grant select on one to public;
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (public.get_log(o.id)).msg, o.msg, 'a sealed record that came days late is found by its id'
+)
+from one o;
+select is((public.get_log(o.id, o.ts)).msg, o.msg, 'with p_ts, too') from one o;
 select pg_temp.act_as_postgres();
 
 -- Late records.

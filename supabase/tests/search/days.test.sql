@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(9);
+select plan(16);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
 create function pg_temp.day(p_ago integer)
@@ -49,18 +49,89 @@ $$;
 select is(pg_temp.partitions('acme', '1970-01-01'), 5::bigint, 'five days, five partitions');
 select is(pg_temp.partitions('acme', pg_temp.day(3)), 3::bigint, 'those of the range');
 select is(pg_temp.partitions('nobody', '1970-01-01'), 0::bigint, 'no day, no partition');
-select throws_ok(
-  $$select logloom_private.tenant_rows_sql(
-    'umbrella', '1970-01-01', now() + interval '1 hour', 'true'
-  )$$,
-  'PT400', 'The range holds records on 151 days, and at most 100 are read at once',
-  'too many days are refused'
-);
 select pg_temp.act_as_user('umbrella', 'uma');
 select is(
   (public.get_log('01a1fe60-0000-7000-8000-000000000096')).msg, '150',
   'a record of any of them is found by its id'
 );
+
+-- More days than are opened at once are visited in turn.
+select is(
+  pg_temp.messages(
+    (public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text, 1000)).logs
+  ),
+  (select string_agg(d::text, ' ' order by d) from generate_series(0, 150) d),
+  'all days are searched, newest first'
+);
+select is(
+  pg_temp.messages(
+    (public.search_logs(
+      '', '1970-01-01', (now() + interval '1 hour')::text, 1000, null, 'asc'
+    )).logs
+  ),
+  (select string_agg(d::text, ' ' order by d desc) from generate_series(0, 150) d),
+  'or oldest first'
+);
+select is(
+  (select s.value from public.log_stats(
+    'msg:* | count()', '1970-01-01', (now() + interval '1 hour')::text
+  ) s),
+  151::double precision, 'their records are counted'
+);
+select is(
+  (select s.values ->> 'max(ts)' from public.log_stats(
+    'msg:7 | min(ts), max(ts)', '1970-01-01', (now() + interval '1 hour')::text
+  ) s),
+  (select s.values ->> 'max(ts)' from public.log_stats(
+    'msg:7 | min(ts), max(ts)', pg_temp.day(8)::text, pg_temp.day(6)::text
+  ) s),
+  'and aggregated'
+);
+select is(
+  (public.log_histogram('msg:*', '1970-01-01', (now() + interval '1 hour')::text, 10)).total,
+  151::bigint, 'and drawn over time'
+);
+select is(
+  (select f.count from public.list_log_fields(
+    '', '1970-01-01', (now() + interval '1 hour')::text
+  ) f where f.field = 'msg'),
+  151::bigint, 'and looked at for their fields'
+);
+
+-- A page whose time is up ends with the part of the range that it read.
+select pg_temp.act_as_postgres();
+update logloom_private.settings set search_turn = '0';
+create function pg_temp.pages(p_order text)
+returns text
+language plpgsql
+as $$
+declare
+  v_page public.logloom_log_page;
+  v_pages text[] := '{}';
+begin
+  loop
+    v_page := public.search_logs(
+      'msg:1*', pg_temp.day(40)::text, (now() + interval '1 hour')::text, 1000,
+      v_page.next_cursor, p_order
+    );
+    v_pages := v_pages || coalesce(pg_temp.messages(v_page.logs), '');
+    exit when v_page.next_cursor is null;
+  end loop;
+  return array_to_string(v_pages, ' | ');
+end;
+$$;
+grant execute on function pg_temp.pages(text) to authenticated;
+select pg_temp.act_as_user('umbrella', 'uma');
+select is(
+  pg_temp.pages('desc'), '1 10 11 | 12 13 14 15 16 17 18 19 21 | 31 | ',
+  'a page may end early, newest first'
+);
+select is(
+  pg_temp.pages('asc'), '31 | 21 19 18 | 17 16 15 14 13 12 11 10 | 1',
+  'or oldest first, and those after it bring the rest'
+);
+select pg_temp.act_as_postgres();
+update logloom_private.settings set search_turn = '5 seconds';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.messages(

@@ -44,7 +44,9 @@ create table logloom_private.settings (
   search_buckets_default integer not null default 60,
   tail_backlog_span interval not null default '24 hours',
   search_buckets_max integer not null default 1000,
-  search_days_max integer not null default 100,
+  search_days_at_once integer not null default 12,
+  search_chunks_at_once integer not null default 200,
+  search_turn interval not null default '5 seconds',
   tail_turn interval not null default '5 seconds',
   search_sample_records integer not null default 5000,
   search_sample_bytes integer not null default 1200000,
@@ -91,6 +93,7 @@ create table logloom_private.settings (
   tenants_by_users boolean not null default false,
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
   constraint settings_has_one_row check (singleton),
+  constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
   constraint settings_chunk_has_positions check (seal_chunk_records between 1 and 32000)
 );
 
@@ -233,8 +236,15 @@ comment on column logloom_private.settings.api_pool_size is
 comment on column logloom_private.settings.search_pool_share is
   'Share of api_pool_size that the searches of all tenants may hold together.';
 
-comment on column logloom_private.settings.search_days_max is
-  'Days with records of a tenant that one search reads at most: each is a partition and its locks.';
+comment on column logloom_private.settings.search_days_at_once is
+  'Days with rows of a tenant that a search opens at once: each is a partition and its locks, '
+  'which end before it opens the next ones.';
+
+comment on column logloom_private.settings.search_chunks_at_once is
+  'Chunks of sealed records that a part of a page''s range holds, or those of one day.';
+
+comment on column logloom_private.settings.search_turn is
+  'After this time search_logs begins no further part of its range: the page ends early.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';

@@ -1,0 +1,135 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import type postgres from "postgres";
+import { type Database, openDatabase } from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+
+// A search over many days never holds the locks of more than some of them, whether they are rows
+// or sealed. A year and more: SEALING_DAYS=400
+
+const days = Number(Deno.env.get("SEALING_DAYS") ?? 130);
+const tenant = "year";
+
+Deno.test(`a search over ${days} days locks at most 100 relations`, async (t) => {
+  await using sql = await ownDatabase("days_in_turn");
+  await sql`
+    insert into logloom.plans
+    select (jsonb_populate_record(p, ${
+    sql.json({
+      plan_id: tenant,
+      retention_days_default: 1000,
+      retention_days_max: 1000,
+    })
+  })).*
+    from logloom.plans p where p.plan_id = 'pro'`;
+  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, ${tenant})`;
+  await sql`
+    select logloom_private.create_partition(logloom_private.utc_day(now()) - d)
+    from generate_series(0, ${days - 1}::integer) d`;
+  await sql`
+    insert into logloom.logs (ts, received_at, arrival, id, tenant_id, service, msg, attrs)
+    select
+      logloom_private.day_start(logloom_private.utc_day(now()) - d), now(), 1,
+      ('01a1fe60-0000-7000-8000-' || lpad(d::text, 12, '0'))::uuid, ${tenant}, 'api', 'day ' || d,
+      '{"n": 1}'
+    from generate_series(0, ${days - 1}::integer) d`;
+  await sql`
+    insert into logloom_private.log_days (tenant_id, day)
+    select ${tenant}, logloom_private.utc_day(now()) - d
+    from generate_series(0, ${days - 1}::integer) d`;
+
+  for (const kind of ["rows", "sealed"]) {
+    if (kind === "sealed") await sealAll(sql);
+    await t.step(`${kind}, while they are read`, async () => {
+      deepStrictEqual(await found(sql, "true"), {
+        page: days,
+        rows: kind === "rows" ? days : 0,
+        stats: days,
+      });
+      deepStrictEqual(await found(sql, `(${locks}) > 100`), {
+        page: 0,
+        rows: 0,
+        stats: 0,
+      });
+    });
+    await t.step(`${kind}, until the transaction ends`, async () => {
+      const held = await sql.begin(async (sql) => {
+        await readAll(sql, "true");
+        const [{ count }] = await sql.unsafe(
+          `select (${locks})::integer as count`,
+        );
+        return count;
+      });
+      ok(held > 0 && held <= 100, `${held} locks`);
+    });
+  }
+});
+
+/** How many relations this transaction has locked. */
+const locks = `select count(*) from pg_catalog.pg_locks k
+  where k.pid = pg_catalog.pg_backend_pid() and k.locktype = 'relation'`;
+
+async function found(
+  sql: Database,
+  condition: string,
+): Promise<{ page: number; rows: number; stats: number }> {
+  return await sql.begin((sql) => readAll(sql, condition));
+}
+
+/** Records that pass a condition, by the ways in which operations read them. */
+async function readAll(sql: postgres.TransactionSql, condition: string) {
+  const [read] = await sql`
+    with given as (
+      select
+        jsonb_populate_record(
+          logloom_private.compile_query('msg:day | count() by attrs.n', now()),
+          case when ${condition} = 'true' then '{}'
+            -- A leaf that the chunks do not know: each record is put to the filter.
+            else jsonb_build_object('filter', ${condition}::text, 'tree', '{"type": "unknown"}'::jsonb)
+          end
+        ) as query,
+        tstzrange(now() - interval '500 days', now()) as range
+    )
+    select
+      cardinality((logloom_private.found_page(
+        ${tenant}, g.query, g.range, 1000, 'desc', null, null
+      )).logs) as page,
+      (
+        select count(*) from logloom_private.rows_in_turn(
+          ${tenant}, lower(g.range), upper(g.range), (g.query).filter, null, 'asc', null, false
+        )
+      )::integer as rows,
+      (
+        select coalesce(sum(s.value), 0)
+        from logloom_private.log_stats_of(${tenant}, g.query, g.range, 100) s
+      )::integer as stats
+    from given g`;
+  return { ...read } as { page: number; rows: number; stats: number };
+}
+
+async function sealAll(sql: Database): Promise<void> {
+  await sql`update logloom_private.settings set seal_day_records = 1 where singleton`;
+  const dates = await sql<{ day: string }[]>`
+    select (logloom_private.utc_day(now()) - d)::text as day
+    from generate_series(0, ${days - 1}::integer) d`;
+  for (const { day } of dates) {
+    await sql`select logloom_private.seal_chunk(${tenant}, array[${day}::date])`;
+    await sql`select logloom_private.leave_sealed_days(${tenant}, array[${day}::date])`;
+  }
+}
+
+/** A database that no job works in. */
+async function ownDatabase(name: string): Promise<Database> {
+  const admin = openDatabase(undefined, 1);
+  await admin`drop database if exists ${admin(name)} with (force)`;
+  await admin`create database ${admin(name)} template pgtap owner postgres`;
+  const url = new URL(stack.adminDatabaseUrl);
+  url.pathname = `/${name}`;
+  const sql = openDatabase(url.href, 1);
+  return Object.assign(sql, {
+    [Symbol.asyncDispose]: async () => {
+      await sql.end({ timeout: 1 });
+      await admin`drop database ${admin(name)} with (force)`;
+      await admin.end();
+    },
+  });
+}
