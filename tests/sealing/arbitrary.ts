@@ -61,22 +61,12 @@ const odd = [
   "Failed password for root from 10.0.0.1 port 22",
   "failed password for root from 10.9.8.7 port 4711",
 ];
-const controls = String.fromCharCode(
-  ...Array.from({ length: 31 }, (_, n) => n + 1),
-);
+const controls = String.fromCharCode(...Array.from({ length: 31 }, (_, n) => n + 1));
 
 const text = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...odd) },
-  {
-    weight: 3,
-    arbitrary: fc.nat(99_999).map((n) => `request ${n} took ${n % 977} ms`),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.string({ unit: "binary" }).map((s) =>
-      s.replaceAll("\0", "\ufffd")
-    ),
-  },
+  { weight: 3, arbitrary: fc.nat(99_999).map((n) => `request ${n} took ${n % 977} ms`) },
+  { weight: 2, arbitrary: fc.string({ unit: "binary" }).map((s) => s.replaceAll("\0", "\ufffd")) },
   { weight: 1, arbitrary: fc.constant(controls) },
   { weight: 1, arbitrary: fc.uuid() },
   { weight: 1, arbitrary: fc.nat(3).map((n) => "x1".repeat(200 * n)) },
@@ -105,39 +95,19 @@ const json: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
     fc.constantFrom(...numbers, "null", "true", "false", '""', "[]", "{}"),
     fc.nat(99_999).map(String),
     text.map((s) => JSON.stringify(s)),
-    fc.array(tie("value"), { maxLength: 3 }).map((items) =>
-      `[${items.join(",")}]`
-    ),
-    fc.dictionary(fc.constantFrom("a", "a.b", "0", ""), tie("value"), {
-      maxKeys: 3,
-    }).map(object),
+    fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(",")}]`),
+    fc.dictionary(fc.constantFrom("a", "a.b", "0", ""), tie("value"), { maxKeys: 3 }).map(object),
   ),
 })).value;
 const key = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.constantFrom(
-      "status",
-      "a",
-      "a.b",
-      "0",
-      "",
-      "attrs",
-      '"',
-      "k\u001e",
-    ),
-  },
+  { weight: 6, arbitrary: fc.constantFrom("status", "a", "a.b", "0", "", "attrs", '"', "k\u001e") },
   { weight: 1, arbitrary: fc.nat(300).map((n) => `key ${n}`) },
   { weight: 1, arbitrary: fc.constant("long ".repeat(60)) },
 );
-const attrs = fc.option(fc.dictionary(key, json, { maxKeys: 6 }).map(object), {
-  freq: 4,
-});
+const attrs = fc.option(fc.dictionary(key, json, { maxKeys: 6 }).map(object), { freq: 4 });
 
 function object(members: Record<string, string>): string {
-  const parts = Object.entries(members).map(([name, value]) =>
-    `${JSON.stringify(name)}:${value}`
-  );
+  const parts = Object.entries(members).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
   return `{${parts.join(",")}}`;
 }
 
@@ -159,9 +129,7 @@ function timestamp(us: number): string {
 /** Ids as the queue makes them, of few batches, and any others. */
 const id = fc.oneof(
   fc.tuple(fc.nat(3), fc.nat(65535)).map(([batch, index]) =>
-    `019a9e8f-900${batch}-7e50-8eb7-598b5803${
-      index.toString(16).padStart(4, "0")
-    }`
+    `019a9e8f-900${batch}-7e50-8eb7-598b5803${index.toString(16).padStart(4, "0")}`
   ),
   fc.uuid(),
 );

@@ -6,9 +6,7 @@ import { openDatabase } from "../support/database.ts";
 // Random queries over random records, as rows and as two chunks: the same records, the same counts
 // and the same aggregates. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
 
-const seed = Number(
-  Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31),
-);
+const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const batches = Number(Deno.env.get("SEALING_BATCHES") ?? 12);
 const eventsInBatch = 24;
 const queriesInBatch = 40;
@@ -38,16 +36,10 @@ Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
         }));
         const [{ outcomes }] = await sql`
           select pg_temp.compare(
-            ${JSON.stringify(rows)}::text::jsonb, ${queries}::text[], ${
-          timestamp(now)
-        }::timestamptz
+            ${JSON.stringify(rows)}::text::jsonb, ${queries}::text[], ${timestamp(now)}::timestamptz
           ) as outcomes`;
         for (const outcome of outcomes as Outcome[]) {
-          deepStrictEqual(
-            outcome.sealed,
-            outcome.rows,
-            JSON.stringify(outcome),
-          );
+          deepStrictEqual(outcome.sealed, outcome.rows, JSON.stringify(outcome));
           deepStrictEqual(outcome.error, null, outcome.query);
           if (JSON.stringify(outcome.rows).includes("-")) matching++;
         }
@@ -55,11 +47,7 @@ Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
     ),
     { seed, numRuns: batches, endOnFailure: Deno.env.has("SEALING_NO_SHRINK") },
   );
-  console.log(
-    `seed ${seed}: ${
-      batches * queriesInBatch
-    } queries, ${matching} with matches`,
-  );
+  console.log(`seed ${seed}: ${batches * queriesInBatch} queries, ${matching} with matches`);
 });
 
 function timestamp(us: number): string {

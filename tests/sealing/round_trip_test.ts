@@ -6,9 +6,7 @@ import { type Row, row } from "./arbitrary.ts";
 // Random records become a chunk and are read again: each field must be what it was, whichever of
 // the records are asked for. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
 
-const seed = Number(
-  Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31),
-);
+const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const batches = Number(Deno.env.get("SEALING_BATCHES") ?? 40);
 
 Deno.test(`what is sealed is read again to the byte, seed ${seed}`, async () => {
@@ -16,11 +14,7 @@ Deno.test(`what is sealed is read again to the byte, seed ${seed}`, async () => 
   await sql.unsafe("create temporary table given (like logloom.logs)");
   await fc.assert(
     fc.asyncProperty(
-      fc.uniqueArray(row, {
-        minLength: 1,
-        maxLength: 120,
-        selector: (r) => r.id + r.ts,
-      }),
+      fc.uniqueArray(row, { minLength: 1, maxLength: 120, selector: (r) => r.id + r.ts }),
       fc.array(fc.nat(119), { maxLength: 20 }),
       (rows, wanted) => agree(sql, rows, wanted),
     ),
@@ -32,12 +26,7 @@ Deno.test("records as large as a request are sealed and read again", async () =>
   await using sql = openDatabase(undefined, 1);
   await sql.unsafe("create temporary table given (like logloom.logs)");
   const large = "Größe 12345 🚀 ".repeat(25_000);
-  const rows = [
-    large,
-    large.slice(1),
-    "\u001e".repeat(500_000),
-    "7".repeat(512_000),
-  ].map((
+  const rows = [large, large.slice(1), "\u001e".repeat(500_000), "7".repeat(512_000)].map((
     msg,
     n,
   ) => ({
@@ -53,19 +42,12 @@ Deno.test("records as large as a request are sealed and read again", async () =>
     user_id: null,
     route: null,
     host: null,
-    attrs: JSON.stringify({
-      body: msg,
-      [`k${n}`]: Array.from({ length: 5000 }, (_, i) => i),
-    }),
+    attrs: JSON.stringify({ body: msg, [`k${n}`]: Array.from({ length: 5000 }, (_, i) => i) }),
   }));
   await agree(sql, rows, [0, 2]);
 });
 
-async function agree(
-  sql: ReturnType<typeof openDatabase>,
-  rows: Row[],
-  wanted: number[],
-) {
+async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: number[]) {
   await sql.begin(async (tx) => {
     await tx.unsafe("truncate given");
     await tx.unsafe(
@@ -93,20 +75,13 @@ async function agree(
         where c.chunk_id = ${chunk_id}`,
       );
     deepStrictEqual([...await read("null")], [...given]);
-    const positions = [...new Set(wanted.filter((n) => n < rows.length))].sort((
-      a,
-      b,
-    ) => a - b);
+    const positions = [...new Set(wanted.filter((n) => n < rows.length))].sort((a, b) => a - b);
     deepStrictEqual(
       [...await read(`'{${positions.map((n) => n + 1)}}'::integer[]`)],
       positions.map((n) => given[n]),
     );
-    await tx.unsafe(
-      "delete from logloom_private.sealed_chunks where chunk_id = $1",
-      [chunk_id],
-    );
+    await tx.unsafe("delete from logloom_private.sealed_chunks where chunk_id = $1", [chunk_id]);
   });
 }
 
-const columns =
-  `to_jsonb(r) - 'attrs' as record, r.attrs::text as attrs, r.msg is null as no_msg`;
+const columns = `to_jsonb(r) - 'attrs' as record, r.attrs::text as attrs, r.msg is null as no_msg`;

@@ -1,20 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
-import {
-  type Instants,
-  type Range,
-  resolve,
-  standardRange,
-} from "../address/range.ts";
+import { type Instants, type Range, resolve, standardRange } from "../address/range.ts";
 import { aggregates, filterOf } from "../language/edit.ts";
 import type { ServiceError } from "../service/errors.ts";
-import {
-  retryDelay,
-  shouldRetry,
-  useOperation,
-  useService,
-} from "../service/hooks.ts";
+import { retryDelay, shouldRetry, useOperation, useService } from "../service/hooks.ts";
 import type { Field, Histogram, Page } from "../service/records.ts";
 
 /** One run of a search: the query and the instants that all its parts ask for. */
