@@ -2741,8 +2741,6 @@ revoke all on function logloom_private.plan_of(text) from public;
 
 grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
 
-grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
-
 comment on function logloom_private.plan_of(text) is
   'The plan of a tenant; of one that is not there yet, the default plan.';
 
@@ -3003,6 +3001,32 @@ comment on function public.remove_member(text, text) is
 
 -- tenants/retention_days.sql
 
+create function logloom_private.retention_days(p_tenant_id text, p_plan logloom.plans)
+returns integer
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return least(
+    coalesce(
+      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
+      p_plan.retention_days_default
+    ),
+    p_plan.retention_days_max
+  );
+end;
+$$;
+
+revoke all on function logloom_private.retention_days(text, logloom.plans) from public;
+
+grant execute on function logloom_private.retention_days(text, logloom.plans)
+to authenticated, service_role;
+
+comment on function logloom_private.retention_days(text, logloom.plans) is
+  'retention_days for who has the tenant''s plan at hand.';
+
 create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
@@ -3010,16 +3034,8 @@ stable
 security invoker
 set search_path = ''
 as $$
-declare
-  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
 begin
-  return least(
-    coalesce(
-      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-      v_plan.retention_days_default
-    ),
-    v_plan.retention_days_max
-  );
+  return logloom_private.retention_days(p_tenant_id, logloom_private.plan_of(p_tenant_id));
 end;
 $$;
 
@@ -3031,7 +3047,7 @@ comment on function logloom_private.retention_days(text) is
   'The retention in force, in days: what the tenant set, else the default of its plan, never more '
   'than the plan allows. Of a tenant that is not there yet: the default plan''s.';
 
-create function logloom_private.kept_from(p_tenant_id text)
+create function logloom_private.kept_from(p_tenant_id text, p_plan logloom.plans)
 returns timestamptz
 language plpgsql
 stable
@@ -3040,8 +3056,25 @@ set search_path = ''
 as $$
 begin
   return logloom_private.day_start(
-    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id)
+    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id, p_plan)
   );
+end;
+$$;
+
+revoke all on function logloom_private.kept_from(text, logloom.plans) from public;
+
+comment on function logloom_private.kept_from(text, logloom.plans) is
+  'kept_from for who has the tenant''s plan at hand.';
+
+create function logloom_private.kept_from(p_tenant_id text)
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.kept_from(p_tenant_id, logloom_private.plan_of(p_tenant_id));
 end;
 $$;
 
@@ -5335,13 +5368,11 @@ volatile
 security invoker
 set search_path = ''
 as $$
-declare
-  v_random constant text := replace(gen_random_uuid()::text, '-', '');
-  v_milliseconds constant bigint := floor(extract(epoch from p_received_at) * 1000);
 begin
+  -- The variant and the random bits are those of a version 4, from its version on.
   return (
-    lpad(to_hex(v_milliseconds), 12, '0') || '7' || substr(v_random, 1, 3)
-    || substr(v_random, 17, 4) || substr(v_random, 21, 8) || '0000'
+    lpad(to_hex(floor(extract(epoch from p_received_at) * 1000)::bigint), 12, '0')
+    || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
   )::uuid;
 end;
 $$;
@@ -5657,7 +5688,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.check_batch_size(p_request, v_settings);
   v_to := now() + v_settings.ingest_future_limit;
-  v_from := logloom_private.kept_from(v_sender.tenant_id);
+  v_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
   if exists (
     select from unnest(p_request.p_ts) e (ts) where e.ts not between v_from and v_to
   ) then

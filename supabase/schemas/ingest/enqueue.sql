@@ -5,13 +5,11 @@ volatile
 security invoker
 set search_path = ''
 as $$
-declare
-  v_random constant text := replace(gen_random_uuid()::text, '-', '');
-  v_milliseconds constant bigint := floor(extract(epoch from p_received_at) * 1000);
 begin
+  -- The variant and the random bits are those of a version 4, from its version on.
   return (
-    lpad(to_hex(v_milliseconds), 12, '0') || '7' || substr(v_random, 1, 3)
-    || substr(v_random, 17, 4) || substr(v_random, 21, 8) || '0000'
+    lpad(to_hex(floor(extract(epoch from p_received_at) * 1000)::bigint), 12, '0')
+    || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
   )::uuid;
 end;
 $$;

@@ -127,7 +127,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.check_batch_size(p_request, v_settings);
   v_to := now() + v_settings.ingest_future_limit;
-  v_from := logloom_private.kept_from(v_sender.tenant_id);
+  v_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
   if exists (
     select from unnest(p_request.p_ts) e (ts) where e.ts not between v_from and v_to
   ) then

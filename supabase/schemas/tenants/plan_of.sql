@@ -22,7 +22,5 @@ revoke all on function logloom_private.plan_of(text) from public;
 
 grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
 
-grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
-
 comment on function logloom_private.plan_of(text) is
   'The plan of a tenant; of one that is not there yet, the default plan.';

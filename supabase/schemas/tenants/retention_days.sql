@@ -1,3 +1,29 @@
+create function logloom_private.retention_days(p_tenant_id text, p_plan logloom.plans)
+returns integer
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return least(
+    coalesce(
+      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
+      p_plan.retention_days_default
+    ),
+    p_plan.retention_days_max
+  );
+end;
+$$;
+
+revoke all on function logloom_private.retention_days(text, logloom.plans) from public;
+
+grant execute on function logloom_private.retention_days(text, logloom.plans)
+to authenticated, service_role;
+
+comment on function logloom_private.retention_days(text, logloom.plans) is
+  'retention_days for who has the tenant''s plan at hand.';
+
 create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
@@ -5,16 +31,8 @@ stable
 security invoker
 set search_path = ''
 as $$
-declare
-  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
 begin
-  return least(
-    coalesce(
-      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-      v_plan.retention_days_default
-    ),
-    v_plan.retention_days_max
-  );
+  return logloom_private.retention_days(p_tenant_id, logloom_private.plan_of(p_tenant_id));
 end;
 $$;
 
@@ -26,7 +44,7 @@ comment on function logloom_private.retention_days(text) is
   'The retention in force, in days: what the tenant set, else the default of its plan, never more '
   'than the plan allows. Of a tenant that is not there yet: the default plan''s.';
 
-create function logloom_private.kept_from(p_tenant_id text)
+create function logloom_private.kept_from(p_tenant_id text, p_plan logloom.plans)
 returns timestamptz
 language plpgsql
 stable
@@ -35,8 +53,25 @@ set search_path = ''
 as $$
 begin
   return logloom_private.day_start(
-    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id)
+    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id, p_plan)
   );
+end;
+$$;
+
+revoke all on function logloom_private.kept_from(text, logloom.plans) from public;
+
+comment on function logloom_private.kept_from(text, logloom.plans) is
+  'kept_from for who has the tenant''s plan at hand.';
+
+create function logloom_private.kept_from(p_tenant_id text)
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.kept_from(p_tenant_id, logloom_private.plan_of(p_tenant_id));
 end;
 $$;
 
