@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { exists } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";
 import { longSteps, steps } from "../steps.ts";
+import { walk } from "../walk.ts";
 
 Deno.test("docs/local-stack.md lists every step of the tests, in their order", async () => {
   const page = await Deno.readTextFile(`${checkout}/docs/local-stack.md`);
@@ -17,9 +19,32 @@ Deno.test("every file that a page names is there", async () => {
       /`((?:supabase|console|cli|local|tests|bench|types|docs)\/[\w./-]+)`/g,
     );
     for (const [, path] of named) await Deno.stat(`${checkout}/${path}`);
-    const folder = name.includes("/") ? `${checkout}/docs` : checkout;
-    for (const [, path] of page.matchAll(/\]\(((?!https?:|#)[^)#]+)(?:#[^)]*)?\)/g)) {
-      await Deno.stat(`${folder}/${path}`);
-    }
   }
 });
+
+Deno.test("every link within the documents leads to a file, and to a heading of it", async () => {
+  const top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+  const pages = [...top, ...(await walk(["docs"])).filter((path) => path.endsWith(".md"))];
+  const broken: string[] = [];
+  for (const page of pages) {
+    for (const [, link] of (await read(page)).matchAll(/\]\(((?!https?:)[^)\s]+)\)/g)) {
+      const url = new URL(link, `file:///${page}`);
+      const target = url.pathname.slice(1);
+      const known = await exists(`${checkout}/${target}`);
+      const heading = url.hash.slice(1);
+      if (!known || heading && !headings(await read(target)).includes(heading)) {
+        broken.push(`${page}: ${link}`);
+      }
+    }
+  }
+  assert.deepEqual(broken, []);
+});
+
+const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);
+
+/** The names by which a page's headings can be linked to, as GitHub makes them. */
+function headings(page: string): string[] {
+  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
+  );
+}
