@@ -51,11 +51,15 @@ export function functionPort(stack: Stack, name: FunctionName, n: number): numbe
   return stack.ports.internal + 10 + (n - 1) * functionNames.length + functionNames.indexOf(name);
 }
 
-const firstPort: Record<StackName, number> = {
-  dev: 54321,
-  test: 55321,
-  bench: 56321,
-  scratch: 57321,
+/**
+ * The first of what is reached from outside, and of what is not. Only the stack that people use has Supabase's own ports:
+ * they lie among those that the kernel gives to outgoing connections, any of which could be in the way.
+ */
+const firstPorts: Record<StackName, { open: number; internal: number }> = {
+  dev: { open: 54321, internal: 24321 },
+  test: { open: 21321, internal: 25321 },
+  bench: { open: 22321, internal: 26321 },
+  scratch: { open: 23321, internal: 27321 },
 };
 
 /** So that several checkouts on one machine can run at once: each sets another multiple of 20. */
@@ -64,12 +68,11 @@ function portOffset(): number {
 }
 
 export function stackNamed(name: StackName): Stack {
-  const first = firstPort[name] + portOffset();
+  const first = firstPorts[name].open + portOffset();
+  const internal = firstPorts[name].internal + portOffset();
   const folder = `${checkout}/.logloom/${name}`;
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 10);
   const postgres = first + 1;
-  // Below the ports that the kernel gives to outgoing connections, any of which could be in the way.
-  const internal = first - 30_000;
   return {
     name,
     id: `${hash}-${name}`,
