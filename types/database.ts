@@ -56,6 +56,10 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "confirm_notification_address": {
+        Args: { "p_code": string; "p_email": string };
+        Returns: Json;
+      };
       "create_alert_rule": {
         Args: {
           "p_comparison": Database["public"]["Enums"]["logloom_alert_comparison"];
@@ -354,6 +358,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_member";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_notification_addresses": {
+        Args: { "p_after"?: string; "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_notification_address"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_notification_address";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -668,6 +682,7 @@ export type Database = {
         "delivered_at": string | null;
         "last_status": number | null;
         "last_error": string | null;
+        "purpose": string | null;
       };
       "logloom_alert_history_entry": {
         "alert_id": string | null;
@@ -845,6 +860,13 @@ export type Database = {
         "role": string | null;
         "email": string | null;
         "created_at": string | null;
+      };
+      "logloom_notification_address": {
+        "email": string | null;
+        "confirmed": boolean | null;
+        "confirmed_at": string | null;
+        "code_expires_at": string | null;
+        "tries_left": number | null;
       };
       "logloom_notification_preferences": {
         "email_enabled": boolean | null;

@@ -82,6 +82,7 @@ const carriers: Record<string, { code: string | null; argument: number; prefix: 
   },
   "logloom_private.refuse_ingest": { code: null, argument: 1, prefix: "" },
   "logloom_private.refuse_for_now": { code: "PT429", argument: 0, prefix: "" },
+  "logloom_private.refuse_and_keep": { code: "PT400", argument: 0, prefix: "" },
   "logloom_private.refuse_rate": { code: "PT429", argument: 0, prefix: "Rate limit reached: … " },
 };
 
@@ -106,7 +107,7 @@ export function errorsIn(sql: string): RaisedError[] {
     add(raise[1], message, hint?.slice("hint = ".length));
   }
   for (const [name, { code, argument, prefix }] of Object.entries(carriers)) {
-    const call = new RegExp(`perform ${name.replace(".", "\\.")}\\(`, "g");
+    const call = new RegExp(`(?:perform|return) ${name.replace(".", "\\.")}\\(`, "g");
     for (const { 0: text, index } of sql.matchAll(call)) {
       const given = splitAtCommas(sql.slice(index + text.length));
       add(code ?? `PT${given[0]}`, given[argument], given[argument + 1], prefix);

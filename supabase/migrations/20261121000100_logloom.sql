@@ -86,6 +86,7 @@ begin
     'add_member',
     'check_plan_feature',
     'claim_notifications',
+    'confirm_notification_address',
     'create_alert_rule',
     'create_api_key',
     'create_saved_search',
@@ -114,6 +115,7 @@ begin
     'list_audit_events',
     'list_log_fields',
     'list_members',
+    'list_notification_addresses',
     'list_retention_runs',
     'list_saved_searches',
     'log_histogram',
@@ -413,6 +415,12 @@ create table logloom_private.settings (
   notification_lifetime interval not null default '24 hours',
   notification_history_lifetime interval not null default '30 days',
   notification_test_interval interval not null default '10 seconds',
+  confirmation_lifetime interval not null default '24 hours',
+  confirmation_tries integer not null default 5,
+  confirmation_interval interval not null default '1 minute',
+  confirmation_codes_per_tenant integer not null default 10,
+  confirmation_codes_per_address integer not null default 3,
+  confirmation_codes_per_mailbox integer not null default 10,
   webhook_secret_overlap interval not null default '24 hours',
   preview_span interval not null default '24 hours',
   seal_after interval not null default '6 hours',
@@ -663,6 +671,24 @@ comment on column logloom_private.settings.notification_history_lifetime is
 
 comment on column logloom_private.settings.notification_test_interval is
   'Least time between two tests of a rule.';
+
+comment on column logloom_private.settings.confirmation_lifetime is
+  'How long the code that confirms an address is good; the limits below count over as long.';
+
+comment on column logloom_private.settings.confirmation_tries is
+  'Wrong tries after which a code is good no more.';
+
+comment on column logloom_private.settings.confirmation_interval is
+  'Least time between two codes for an address that a tenant asks for.';
+
+comment on column logloom_private.settings.confirmation_codes_per_tenant is
+  'Codes that a tenant may have mailed.';
+
+comment on column logloom_private.settings.confirmation_codes_per_address is
+  'Codes that a tenant may have mailed to one address.';
+
+comment on column logloom_private.settings.confirmation_codes_per_mailbox is
+  'Codes that all tenants together may have mailed to one address, whatever follows a + in it.';
 
 comment on column logloom_private.settings.webhook_secret_overlap is
   'How long webhooks carry the signature of the rotated secret, too.';
@@ -1029,16 +1055,18 @@ create type logloom_private.lock_name as enum (
   'queue',
   'alerts',
   'delete_logs',
-  'members'
+  'members',
+  'notifications'
 );
 
 comment on type logloom_private.lock_name is
-  'The advisory locks of Logloom. sealing: one sealer. deletion: one that deletes records of '
-  'days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes '
-  'or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, '
-  'exclusive for the flip. With a tenant''s hash as second key: alerts, one evaluator of its '
-  'rules; delete_logs, one order of a deletion at a time; members, one change of who belongs '
-  'to it.';
+  'The advisory locks of Logloom. sealing: one sealer. deletion: one that deletes records of days '
+  'that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or '
+  'drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, '
+  'exclusive for the flip. notifications: one claim at a time, so that a limit holds. With a '
+  'tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a '
+  'deletion at a time; members, one change of who belongs to it; notifications, one test or '
+  'confirmation of an address.';
 
 create function logloom_private.lock_key(p_name logloom_private.lock_name)
 returns integer
@@ -1311,6 +1339,30 @@ revoke all on function logloom_private.record_job(text, timestamptz, text) from 
 
 comment on function logloom_private.record_job(text, timestamptz, text) is
   'Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded.';
+
+-- foundations/refuse_and_keep.sql
+
+create function logloom_private.refuse_and_keep(p_message text, p_hint text)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
+  perform set_config('response.status', '400', true);
+  return jsonb_build_object(
+    'code', 'PT400', 'message', p_message, 'details', null, 'hint', p_hint
+  );
+end;
+$$;
+
+revoke all on function logloom_private.refuse_and_keep(text, text) from public;
+
+comment on function logloom_private.refuse_and_keep(text, text) is
+  'The answer of an operation that is refused with PT400, whose transaction is committed all the '
+  'same: for what counts failures.';
 
 -- foundations/refuse_for_now.sql
 
@@ -1666,11 +1718,17 @@ create table logloom.plans (
   max_open_deletions integer not null default 10,
   max_members integer not null default 1000,
   max_api_keys integer not null default 1000,
+  emails_per_hour integer not null default 1000,
+  webhooks_per_hour integer not null default 10000,
+  max_notification_addresses integer not null default 1000,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
   constraint plans_max_members_is_positive check (max_members >= 1),
   constraint plans_max_api_keys_is_positive check (max_api_keys >= 1),
+  constraint plans_notifications_are_limited check (
+    least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
+  ),
   constraint plans_max_open_deletions_is_positive check (max_open_deletions >= 1),
   constraint plans_concurrent_searches_is_positive check (concurrent_searches >= 1),
   constraint plans_rates_are_positive check (
@@ -1710,8 +1768,15 @@ values
   );
 
 update logloom.plans p
-set max_members = l.max_members, max_api_keys = l.max_api_keys
-from (values ('free', 10, 20), ('pro', 100, 200)) l (plan_id, max_members, max_api_keys)
+set max_members = l.max_members, max_api_keys = l.max_api_keys,
+  emails_per_hour = l.emails_per_hour, webhooks_per_hour = l.webhooks_per_hour,
+  max_notification_addresses = l.max_notification_addresses
+from (
+  values ('free', 10, 20, 20, 200, 10), ('pro', 100, 200, 200, 2000, 100)
+) l (
+  plan_id, max_members, max_api_keys, emails_per_hour, webhooks_per_hour,
+  max_notification_addresses
+)
 where p.plan_id = l.plan_id;
 
 comment on table logloom.plans is
@@ -1742,6 +1807,15 @@ comment on column logloom.plans.max_members is 'Members that a tenant may have.'
 
 comment on column logloom.plans.max_api_keys is
   'API keys that a tenant may have that are neither revoked nor expired.';
+
+comment on column logloom.plans.emails_per_hour is
+  'Emails that may be sent for a tenant in an hour of the clock, tests, codes and repeated '
+  'attempts included. What is beyond waits for the next hour; a further test is PT429.';
+
+comment on column logloom.plans.webhooks_per_hour is 'The same for webhooks.';
+
+comment on column logloom.plans.max_notification_addresses is
+  'Email addresses that a tenant may have confirmed.';
 
 -- tenants/tables/tenants.sql
 
@@ -2519,6 +2593,45 @@ revoke all on function logloom_private.auth_users_by_id(text[]) from public;
 
 comment on function logloom_private.auth_users_by_id(text[]) is
   'Confirmed email addresses of users of Supabase Auth; no rows where there is no Auth.';
+
+create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_user_ids constant uuid[] := array(
+    select m.user_id::uuid
+    from logloom.tenant_members m
+    where m.tenant_id = p_tenant_id and pg_input_is_valid(m.user_id, 'uuid')
+  );
+  v_users constant regclass := to_regclass('auth.users');
+  v_found boolean;
+begin
+  if cardinality(v_user_ids) = 0 or v_users is null then
+    return false;
+  end if;
+  execute format(
+    'select exists (select from %s u where u.id = any ($1) '
+    'and lower(u.email) = lower($2) and u.email_confirmed_at is not null)',
+    v_users
+  )
+  into v_found
+  using v_user_ids, p_address;
+  return v_found;
+-- A project whose postgres does not read Auth's users.
+exception when insufficient_privilege then
+  return false;
+end;
+$$;
+
+revoke all on function logloom_private.is_address_of_member(text, text) from public;
+
+comment on function logloom_private.is_address_of_member(text, text) is
+  'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_member '
+  'was given is a label, and proves nothing.';
 
 create function logloom_private.auth_user_of_email(p_email text)
 returns text
@@ -22198,11 +22311,94 @@ create type public.logloom_alert_delivery as (
   next_attempt_at timestamptz,
   delivered_at timestamptz,
   last_status integer,
-  last_error text
+  last_error text,
+  purpose text
 );
 
 comment on type public.logloom_alert_delivery is
-  'A notification on its way: status is pending, delivered or failed. alert_id is null for a test.';
+  'A notification on its way: status is pending, delivered or failed, purpose alert, test or '
+  'confirmation, which is the mail with a code. alert_id is null for all but the first.';
+
+create type public.logloom_notification_address as (
+  email text,
+  confirmed boolean,
+  confirmed_at timestamptz,
+  code_expires_at timestamptz,
+  tries_left integer
+);
+
+comment on type public.logloom_notification_address is
+  'An email address of alert rules, in lower case. confirmed: notifications may go there, since '
+  'it was confirmed by a code or is a member''s. code_expires_at and tries_left: of a code that '
+  'is good.';
+
+-- notifications/tables/confirmation_mails.sql
+
+-- No tenant: what one sent to a mailbox counts after it was deleted, too.
+create table logloom_private.confirmation_mails (
+  mailbox_digest bytea not null,
+  sent_at timestamptz not null default clock_timestamp()
+);
+
+create index confirmation_mails_mailbox_digest_sent_at_idx
+on logloom_private.confirmation_mails (mailbox_digest, sent_at);
+
+create index confirmation_mails_sent_at_idx on logloom_private.confirmation_mails (sent_at);
+
+alter table logloom_private.confirmation_mails enable row level security;
+alter table logloom_private.confirmation_mails force row level security;
+
+comment on table logloom_private.confirmation_mails is
+  'A row for each mail with a code, for as long as it counts towards what a mailbox may get.';
+
+-- notifications/tables/notification_addresses.sql
+
+create table logloom_private.notification_addresses (
+  tenant_id text not null references logloom.tenants on delete cascade,
+  mailbox text not null,
+  confirmed_at timestamptz,
+  confirmed_by text,
+  code_hash text,
+  code_expires_at timestamptz,
+  tries integer not null default 0,
+  primary key (tenant_id, mailbox),
+  constraint notification_addresses_mailbox_is_lower_case check (mailbox = lower(mailbox)),
+  constraint notification_addresses_code_lapses check (
+    (code_hash is null) = (code_expires_at is null)
+  )
+);
+
+alter table logloom_private.notification_addresses enable row level security;
+alter table logloom_private.notification_addresses force row level security;
+
+comment on table logloom_private.notification_addresses is
+  'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
+
+comment on column logloom_private.notification_addresses.mailbox is
+  'The address in lower case: that is how addresses are compared.';
+
+comment on column logloom_private.notification_addresses.code_hash is
+  'Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.';
+
+comment on column logloom_private.notification_addresses.tries is
+  'Wrong tries of that code.';
+
+-- notifications/tables/notification_usage.sql
+
+-- No foreign key: whoever is counted here has a row of logloom_private.notifications.
+create table logloom_private.notification_usage (
+  tenant_id text not null,
+  channel text not null,
+  hour timestamptz not null,
+  attempts integer not null,
+  primary key (tenant_id, channel, hour)
+);
+
+alter table logloom_private.notification_usage enable row level security;
+alter table logloom_private.notification_usage force row level security;
+
+comment on table logloom_private.notification_usage is
+  'Attempts to deliver, by tenant, channel and hour of the clock: what the plan limits.';
 
 -- notifications/tables/notifications.sql
 
@@ -22211,6 +22407,7 @@ create table logloom_private.notifications (
   tenant_id text not null references logloom.tenants on delete cascade,
   rule_id uuid not null,
   alert_id uuid references logloom.alert_history on delete cascade,
+  purpose text not null default 'alert',
   channel text not null,
   address text not null,
   body text not null,
@@ -22224,6 +22421,9 @@ create table logloom_private.notifications (
   last_status integer,
   last_error text,
   settled_at timestamptz,
+  constraint notifications_purpose_is_known check (
+    purpose in ('alert', 'test', 'confirmation')
+  ),
   constraint notifications_channel_is_known check (channel in ('email', 'webhook')),
   constraint notifications_status_is_known check (status in ('pending', 'delivered', 'failed')),
   constraint notifications_settlement_is_whole check ((status = 'pending') = (settled_at is null))
@@ -22240,11 +22440,16 @@ create index notifications_alert_id_idx on logloom_private.notifications (alert_
 create index notifications_tenant_id_rule_id_created_at_idx
 on logloom_private.notifications (tenant_id, rule_id, created_at desc, notification_id desc);
 
+-- What a tenant asked for itself is counted.
+create index notifications_tenant_id_created_at_idx
+on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
+
 alter table logloom_private.notifications enable row level security;
 alter table logloom_private.notifications force row level security;
 
 comment on table logloom_private.notifications is
-  'The outbox: one row for an alert and a destination, or for a test, which has no alert.';
+  'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
+  'address, which have no alert.';
 
 comment on column logloom_private.notifications.notification_id is
   'The webhook''s id, in every attempt.';
@@ -22285,10 +22490,137 @@ alter table logloom_private.webhook_secrets force row level security;
 comment on table logloom_private.webhook_secrets is
   'What a rule''s webhooks are signed with. The previous secret signs, too, until it lapses.';
 
+-- notifications/address_is_confirmed.sql
+
+create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.mailbox = lower(p_address)
+      and a.confirmed_at is not null
+  ) or logloom_private.is_address_of_member(p_tenant_id, p_address);
+end;
+$$;
+
+revoke all on function logloom_private.address_is_confirmed(text, text) from public;
+
+comment on function logloom_private.address_is_confirmed(text, text) is
+  'Whether notifications of the tenant may go to this email address: it was confirmed by a code, '
+  'or is that of a member.';
+
+create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return exists (
+    select
+    from logloom.alert_rules r
+    where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
+      and lower(r.notification_config ->> 'email') = p_mailbox
+  );
+end;
+$$;
+
+revoke all on function logloom_private.rule_names_address(text, text) from public;
+
+comment on function logloom_private.rule_names_address(text, text) is
+  'Whether an alert rule of the tenant has this address, given in lower case, as its destination.';
+
+create function logloom_private.unconfirmed_address()
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'The address is not confirmed: confirm_notification_address takes the code that was '
+    'mailed to it, test_alert_rule mails a new one';
+end;
+$$;
+
+revoke all on function logloom_private.unconfirmed_address() from public;
+
+comment on function logloom_private.unconfirmed_address() is
+  'What a delivery says that is not made because nobody confirmed its address.';
+
+create function logloom_private.email_refusal(
+  p_notification logloom_private.notifications
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
+    p_notification.tenant_id, p_notification.address
+  );
+begin
+  if p_notification.purpose <> 'confirmation' then
+    return case when not v_is_confirmed then logloom_private.unconfirmed_address() end;
+  elsif v_is_confirmed then
+    return 'The address is confirmed already';
+  -- Who makes a rule and deletes it at once sends nothing to anybody.
+  elsif not logloom_private.rule_names_address(
+    p_notification.tenant_id, lower(p_notification.address)
+  ) then
+    return 'No alert rule has this address any more';
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  -- A repeated attempt was counted the first time.
+  if p_notification.attempts = 0 and (
+    select count(*) >= v_settings.confirmation_codes_per_mailbox
+    from logloom_private.confirmation_mails m
+    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
+      and m.sent_at > now() - v_settings.confirmation_lifetime
+  ) then
+    return 'Too many codes went to this address: none is mailed to it today';
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.email_refusal(logloom_private.notifications) from public;
+
+comment on function logloom_private.email_refusal(logloom_private.notifications) is
+  'Why an email is not to be sent; null where it may go.';
+
+create function logloom_private.mailbox_digest(p_address text)
+returns bytea
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
+end;
+$$;
+
+revoke all on function logloom_private.mailbox_digest(text) from public;
+
+comment on function logloom_private.mailbox_digest(text) is
+  'One for all addresses that a mailbox usually has: without letter case and what follows a +.';
+
 -- notifications/channels.sql
 
--- A channel has a line in each of these, a value in notifications_channel_is_known and in
--- alert_rules_destinations_are_known, and a way to deliver in functions/notify/channels.ts.
+-- A channel has a line in each of these, a column of logloom.plans, a value in
+-- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
+-- functions/notify/channels.ts.
 
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
@@ -22337,6 +22669,26 @@ comment on function logloom_private.channel_is_enabled(
   text, public.logloom_notification_preferences
 ) is 'Whether the tenant wants to hear by a channel at all.';
 
+create function logloom_private.channel_limit(p_channel text, p_plan logloom.plans)
+returns integer
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  case p_channel
+    when 'email' then return p_plan.emails_per_hour;
+    when 'webhook' then return p_plan.webhooks_per_hour;
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.channel_limit(text, logloom.plans) from public;
+
+comment on function logloom_private.channel_limit(text, logloom.plans) is
+  'Attempts to deliver by a channel that a plan allows in an hour.';
+
 -- notifications/claim_notifications.sql
 
 create type public.logloom_claimed_notification as (
@@ -22351,6 +22703,92 @@ create type public.logloom_claimed_notification as (
 comment on type public.logloom_claimed_notification is
   'A notification to deliver now, and the secrets to sign it with.';
 
+create function logloom_private.due_notifications()
+returns table (
+  notification_id uuid, place bigint, is_beyond_plan boolean, channel_limit integer
+)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  with due as (
+    -- Each tenant's first before anybody's second, so that one with much to send, or with a
+    -- receiver that hangs, does not hold up the others.
+    select
+      n.notification_id, n.tenant_id, n.channel,
+      row_number() over (partition by n.tenant_id order by n.next_attempt_at) as place,
+      row_number() over (
+        partition by n.tenant_id, n.channel order by n.next_attempt_at
+      ) as channel_place
+    from logloom_private.notifications n
+    where n.status = 'pending' and n.next_attempt_at <= now()
+  ), senders as (
+    select
+      d.tenant_id, d.channel,
+      logloom_private.channel_limit(d.channel, logloom_private.plan_of(d.tenant_id)) as attempts
+    from (select distinct x.tenant_id, x.channel from due x) d
+  )
+  select
+    d.notification_id, d.place, d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
+  from due d
+  join senders s on s.tenant_id = d.tenant_id and s.channel = d.channel
+  left join logloom_private.notification_usage u
+    on u.tenant_id = d.tenant_id and u.channel = d.channel and u.hour = date_trunc('hour', now());
+end;
+$$;
+
+revoke all on function logloom_private.due_notifications() from public;
+
+comment on function logloom_private.due_notifications() is
+  'The notifications that are due, their place among those of their tenant, and whether they are '
+  'beyond what its plan allows in this hour.';
+
+create function logloom_private.postpone_notifications()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_next_hour constant timestamptz := date_trunc('hour', now()) + interval '1 hour';
+  v_beyond record;
+begin
+  for v_beyond in
+    select n as notification, d.channel_limit
+    from logloom_private.due_notifications() d
+    join logloom_private.notifications n on n.notification_id = d.notification_id
+    where d.is_beyond_plan
+    limit (select s.purge_step_rows from logloom_private.settings s)
+    for update of n skip locked
+  loop
+    if v_next_hour >= (v_beyond.notification).expires_at then
+      perform logloom_private.end_notification(
+        v_beyond.notification, 'failed', null,
+        format('The plan allows %s in an hour, and this one had no turn', v_beyond.channel_limit)
+      );
+    else
+      update logloom_private.notifications n
+      set claim_id = null,
+        -- Not all of all tenants in the same second.
+        next_attempt_at = v_next_hour + random() * interval '1 minute',
+        last_error = format(
+          'The plan allows %s in an hour: this one waits for the next', v_beyond.channel_limit
+        )
+      where n.notification_id = (v_beyond.notification).notification_id;
+    end if;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.postpone_notifications() from public;
+
+comment on function logloom_private.postpone_notifications() is
+  'Has what is due, and beyond what its tenant''s plan allows in this hour, wait for the next.';
+
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
@@ -22359,42 +22797,74 @@ security definer
 set search_path = ''
 as $$
 -- definer because no API role reads the outbox or a webhook's secret
+declare
+  v_ids uuid[];
+  v_notification logloom_private.notifications;
+  v_refusal text;
 begin
-  return query
-  with due as (
-    -- Each tenant's first before anybody's second, so that one with much to send, or with a
-    -- receiver that hangs, does not hold up the others.
-    select
-      n.notification_id,
-      row_number() over (partition by n.tenant_id order by n.next_attempt_at) as place
-    from logloom_private.notifications n
-    where n.status = 'pending' and n.next_attempt_at <= now()
-  ), claimed as (
-    select n.notification_id
-    from logloom_private.notifications n
-    join due d on d.notification_id = n.notification_id
-    -- Again, on the row as it is once locked: another claim may have taken it meanwhile.
-    where n.status = 'pending' and n.next_attempt_at <= now()
-    order by d.place, n.next_attempt_at
-    limit p_limit
-    for update of n skip locked
-  ), taken as (
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
+  loop
+    v_ids := array(
+      select n.notification_id
+      from logloom_private.notifications n
+      join logloom_private.due_notifications() d on d.notification_id = n.notification_id
+      -- Again, on the row as it is once locked: it may have been settled meanwhile.
+      where n.status = 'pending' and n.next_attempt_at <= now() and not d.is_beyond_plan
+      order by d.place, n.next_attempt_at
+      limit p_limit
+      for update of n skip locked
+    );
+    exit when cardinality(v_ids) = 0;
+    for v_notification in
+      select n.*
+      from logloom_private.notifications n
+      where n.notification_id = any(v_ids) and n.channel = 'email'
+    loop
+      v_refusal := logloom_private.email_refusal(v_notification);
+      if v_refusal is not null then
+        perform logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
+        v_ids := array_remove(v_ids, v_notification.notification_id);
+      elsif v_notification.purpose = 'confirmation' and v_notification.attempts = 0 then
+        insert into logloom_private.confirmation_mails (mailbox_digest)
+        values (logloom_private.mailbox_digest(v_notification.address));
+      end if;
+    end loop;
+    exit when cardinality(v_ids) > 0;
+  end loop;
+  perform logloom_private.postpone_notifications();
+
+  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
+  select n.tenant_id, n.channel, date_trunc('hour', now()), count(*)
+  from logloom_private.notifications n
+  where n.notification_id = any(v_ids)
+  group by n.tenant_id, n.channel
+  on conflict (tenant_id, channel, hour) do update
+  set attempts = u.attempts + excluded.attempts;
+  for v_notification in
     update logloom_private.notifications n
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
       next_attempt_at = now() + s.notification_claim_lifetime
-    from claimed c, logloom_private.settings s
-    where n.notification_id = c.notification_id
-    returning n.notification_id, n.claim_id, n.channel, n.address, n.body, n.rule_id
-  )
-  select
-    t.notification_id, t.claim_id, t.channel, t.address, t.body,
-    array_remove(
-      array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
-    )
-  from taken t
-  left join logloom_private.webhook_secrets w on w.rule_id = t.rule_id and t.channel = 'webhook';
+    from logloom_private.settings s
+    where n.notification_id = any(v_ids)
+    returning n.*
+  loop
+    return query
+    select
+      v_notification.notification_id, v_notification.claim_id, v_notification.channel,
+      v_notification.address,
+      case v_notification.purpose
+        when 'confirmation' then logloom_private.mail_code(v_notification)
+        else v_notification.body
+      end,
+      array_remove(
+        array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
+      )
+    from (select) one
+    left join logloom_private.webhook_secrets w
+      on w.rule_id = v_notification.rule_id and v_notification.channel = 'webhook';
+  end loop;
 end;
 $$;
 
@@ -22404,7 +22874,7 @@ grant execute on function logloom_private.claim_due_notifications(integer) to se
 
 comment on function logloom_private.claim_due_notifications(integer) is
   'The notifications that are due, taken for as long as a claim lasts: each tenant''s first '
-  'before anybody''s second.';
+  'before anybody''s second, and of each as many as its plan allows in the hour.';
 
 create function public.claim_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification
@@ -22433,6 +22903,146 @@ comment on function public.claim_notifications(integer) is
   'What the edge function notify calls: takes due notifications, p_limit 1 to 100. One that is not '
   'settled in time is due again. Errors: PT400.';
 
+-- notifications/confirm_notification_address.sql
+
+create function logloom_private.require_room_for_address(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_max constant integer :=
+    (logloom_private.plan_of(p_tenant_id)).max_notification_addresses;
+begin
+  if (
+    select count(*) < v_max
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+  ) then
+    return;
+  end if;
+  delete from logloom_private.notification_addresses a
+  where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+    and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
+  if (
+    select count(*) >= v_max
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+  ) then
+    raise sqlstate 'PT400' using
+      message = format('Plan limit exceeded: notification addresses (max %s)', v_max),
+      hint = 'An address that no alert rule has any more makes room; or choose a larger plan.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.require_room_for_address(text) from public;
+
+comment on function logloom_private.require_room_for_address(text) is
+  'PT400 where the plan has no room for one more confirmed address, once those are forgotten that '
+  'no rule has.';
+
+create function logloom_private.confirm_address(p_email text, p_code text)
+returns jsonb
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role reads or confirms addresses
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_mailbox constant text := lower(logloom_private.trim_space(p_email));
+  v_code constant text := logloom_private.trim_space(p_code);
+  v_tries_max constant integer := (
+    select s.confirmation_tries from logloom_private.settings s
+  );
+  v_address logloom_private.notification_addresses;
+begin
+  if v_code !~ '^[0-9]{6}$' then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_code: six digits',
+      hint = 'Send the code as the mail has it, as a text.';
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  select a.* into v_address
+  from logloom_private.notification_addresses a
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox
+  for update;
+  if v_address.confirmed_at is not null then
+    return jsonb_build_object('success', true);
+  end if;
+  if v_address.code_expires_at > now() is not true then
+    raise sqlstate 'PT400' using
+      message = 'No code is good for this address',
+      hint = 'test_alert_rule mails a new one to the address of a rule.';
+  end if;
+  if v_address.tries >= v_tries_max then
+    raise sqlstate 'PT400' using
+      message = 'The code was tried too often',
+      hint = 'test_alert_rule mails a new one to the address of the rule.';
+  end if;
+  -- Hashes are compared: how long that takes tells nothing of the code.
+  if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
+    update logloom_private.notification_addresses a
+    set tries = a.tries + 1
+    where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+    return logloom_private.refuse_and_keep(
+      'The code is wrong', 'The last one that was mailed is good, for five tries.'
+    );
+  end if;
+  perform logloom_private.require_room_for_address(v_tenant_id);
+  update logloom_private.notification_addresses a
+  set confirmed_at = now(),
+    confirmed_by = logloom_private.current_user_id(),
+    code_hash = null,
+    code_expires_at = null,
+    tries = 0
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+  return jsonb_build_object('success', true);
+end;
+$$;
+
+revoke all on function logloom_private.confirm_address(text, text) from public;
+
+grant execute on function logloom_private.confirm_address(text, text)
+to authenticated, service_role;
+
+comment on function logloom_private.confirm_address(text, text) is
+  'Confirms an address of the tenant by the code that was mailed to it, or counts a wrong try.';
+
+create function public.confirm_notification_address(
+  p_email text default null,
+  p_code text default null
+)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_email', p_email is null);
+  perform logloom_private.require_parameter('p_code', p_code is null);
+  return logloom_private.confirm_address(p_email, p_code);
+end;
+$$;
+
+revoke all on function public.confirm_notification_address(text, text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.confirm_notification_address(text, text)
+to authenticated, service_role;
+
+comment on function public.confirm_notification_address(text, text) is
+  'Confirms the email address of an alert rule by the six digits that were mailed to it, and '
+  'returns {"success": true}. A code is good for 24 h and five tries. Errors: PT400, PT401.';
+
 -- notifications/delivery.sql
 
 -- Deliveries
@@ -22451,7 +23061,7 @@ begin
     p_notification.created_at, p_notification.last_attempt_at,
     case p_notification.status when 'pending' then p_notification.next_attempt_at end,
     case p_notification.status when 'delivered' then p_notification.settled_at end,
-    p_notification.last_status, p_notification.last_error
+    p_notification.last_status, p_notification.last_error, p_notification.purpose
   )::public.logloom_alert_delivery;
 end;
 $$;
@@ -22538,6 +23148,7 @@ set search_path = ''
 as $$
 declare
   v_preferences public.logloom_notification_preferences;
+  v_notification logloom_private.notifications;
 begin
   v_preferences := (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences;
   if 'webhook' = any(p_rule.notification_destinations) then
@@ -22545,19 +23156,35 @@ begin
     values (p_rule.rule_id, logloom_private.new_webhook_secret())
     on conflict (rule_id) do nothing;
   end if;
-  return query
-  insert into logloom_private.notifications (
-    tenant_id, rule_id, alert_id, channel, address, body, expires_at
-  )
-  select
-    p_rule.tenant_id, p_rule.rule_id, p_alert_id, d.channel,
-    logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
-    now() + s.notification_lifetime
-  from logloom_private.settings s
-  cross join unnest(p_rule.notification_destinations) d (channel)
-  where logloom_private.channel_is_enabled(d.channel, v_preferences)
-    and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
-  returning *;
+  for v_notification in
+    insert into logloom_private.notifications (
+      tenant_id, rule_id, alert_id, purpose, channel, address, body, expires_at
+    )
+    select
+      p_rule.tenant_id, p_rule.rule_id, p_alert_id,
+      case when p_alert_id is null then 'test' else 'alert' end, d.channel,
+      logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
+      now() + s.notification_lifetime
+    from logloom_private.settings s
+    cross join unnest(p_rule.notification_destinations) d (channel)
+    where logloom_private.channel_is_enabled(d.channel, v_preferences)
+      and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
+    returning *
+  loop
+    if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
+      v_notification.tenant_id, v_notification.address
+    ) then
+      v_notification := logloom_private.end_notification(
+        v_notification, 'failed', null,
+        case
+          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
+          when p_alert_id is null then logloom_private.request_confirmation(p_rule, true)
+          else logloom_private.unconfirmed_address()
+        end
+      );
+    end if;
+    return next v_notification;
+  end loop;
 end;
 $$;
 
@@ -22565,7 +23192,8 @@ revoke all on function logloom_private.enqueue_notifications(logloom.alert_rules
 from public;
 
 comment on function logloom_private.enqueue_notifications(logloom.alert_rules, uuid, text) is
-  'One notification for each destination of the rule that the tenant''s preferences allow.';
+  'One notification for each destination of the rule that the tenant''s preferences allow. One to '
+  'an address that is not confirmed is given up at once.';
 
 create function logloom_private.enqueue_alert_notifications()
 returns trigger
@@ -22688,6 +23316,77 @@ comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
   'Deliveries of an alert, or of a rule with its tests, newest first. p_limit 1 to 1000 (default '
   '100), p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
 
+-- notifications/list_notification_addresses.sql
+
+create function logloom_private.page_of_addresses(p_limit integer, p_after text)
+returns setof public.logloom_notification_address
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because no API role reads codes or the users of Auth
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+begin
+  return query
+  with page as materialized (
+    select distinct lower(r.notification_config ->> 'email') as mailbox
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and 'email' = any(r.notification_destinations)
+      and r.notification_config ->> 'email' is not null
+      and (p_after is null or lower(r.notification_config ->> 'email') > lower(p_after))
+    order by 1
+    limit v_limit
+  )
+  select
+    p.mailbox, logloom_private.address_is_confirmed(v_tenant_id, p.mailbox), a.confirmed_at,
+    case when a.code_expires_at > now() then a.code_expires_at end,
+    case when a.code_expires_at > now() then greatest(s.confirmation_tries - a.tries, 0) end
+  from page p
+  cross join logloom_private.settings s
+  left join logloom_private.notification_addresses a
+    on a.tenant_id = v_tenant_id and a.mailbox = p.mailbox
+  order by p.mailbox;
+end;
+$$;
+
+revoke all on function logloom_private.page_of_addresses(integer, text) from public;
+
+grant execute on function logloom_private.page_of_addresses(integer, text)
+to authenticated, service_role;
+
+comment on function logloom_private.page_of_addresses(integer, text) is
+  'A page of the email addresses of the tenant''s rules.';
+
+create function public.list_notification_addresses(
+  p_limit integer default null,
+  p_after text default null
+)
+returns setof public.logloom_notification_address
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.resolve_tenant();
+  return query select a.* from logloom_private.page_of_addresses(p_limit, p_after) a;
+end;
+$$;
+
+revoke all on function public.list_notification_addresses(integer, text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.list_notification_addresses(integer, text)
+to authenticated, service_role;
+
+comment on function public.list_notification_addresses(integer, text) is
+  'The email addresses that alert rules of the tenant have, in order, and whether notifications '
+  'may go there. p_limit 1 to 1000 (default 100), p_after: email of the last item of the page '
+  'before. Errors: PT400, PT401.';
+
 -- notifications/purge_notifications.sql
 
 create function logloom_private.purge_notifications()
@@ -22711,13 +23410,158 @@ begin
     limit v_settings.purge_step_rows
   ));
   get diagnostics v_rows = row_count;
+  delete from logloom_private.notification_usage u where u.hour < now() - interval '1 day';
+  delete from logloom_private.confirmation_mails m
+  where m.sent_at < now() - v_settings.confirmation_lifetime;
+  delete from logloom_private.notification_addresses a
+  where a.confirmed_at is null and a.code_expires_at < now();
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
 
 revoke all on function logloom_private.purge_notifications() from public;
 
-comment on function logloom_private.purge_notifications() is 'Deletes what ended long ago.';
+comment on function logloom_private.purge_notifications() is
+  'Deletes deliveries that ended long ago, and what no limit counts any more.';
+
+-- notifications/request_confirmation.sql
+
+create function logloom_private.request_confirmation(
+  p_rule logloom.alert_rules,
+  p_is_repeat boolean
+)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_address constant text := logloom_private.channel_address('email', p_rule.notification_config);
+  v_mailbox constant text := lower(v_address);
+  v_settings logloom_private.settings;
+  v_codes integer;
+  v_codes_for_address integer;
+  v_last_at timestamptz;
+begin
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(p_rule.tenant_id)
+  );
+  select s.* into v_settings from logloom_private.settings s;
+  select
+    count(*), count(*) filter (where lower(n.address) = v_mailbox),
+    max(n.created_at) filter (where lower(n.address) = v_mailbox)
+  into v_codes, v_codes_for_address, v_last_at
+  from logloom_private.notifications n
+  where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
+    and n.created_at > now() - v_settings.confirmation_lifetime;
+  -- One code for all rules with the address; another one is for who asks for it.
+  if exists (
+    select
+    from logloom_private.notifications n
+    where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation' and n.status = 'pending'
+      and n.created_at > now() - v_settings.confirmation_lifetime
+      and lower(n.address) = v_mailbox
+  ) or not p_is_repeat and exists (
+    select
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
+      and a.code_expires_at > now() and a.tries < v_settings.confirmation_tries
+  ) or v_last_at > now() - v_settings.confirmation_interval then
+    return 'The address is not confirmed: confirm_notification_address takes the code that is '
+      'mailed to it';
+  elsif v_codes >= v_settings.confirmation_codes_per_tenant
+    or v_codes_for_address >= v_settings.confirmation_codes_per_address
+  then
+    return 'The address is not confirmed, and enough codes were mailed for today';
+  end if;
+  -- The code itself is made when the mail is.
+  insert into logloom_private.notifications (
+    tenant_id, rule_id, purpose, channel, address, body, expires_at
+  )
+  values (
+    p_rule.tenant_id, p_rule.rule_id, 'confirmation', 'email', v_address,
+    '{"type": "address.confirmation"}', now() + v_settings.notification_lifetime
+  );
+  return 'The address is not confirmed: confirm_notification_address takes the code that is '
+    'mailed to it';
+end;
+$$;
+
+revoke all on function logloom_private.request_confirmation(logloom.alert_rules, boolean)
+from public;
+
+comment on function logloom_private.request_confirmation(logloom.alert_rules, boolean) is
+  'Has a code mailed to the address of a rule, where the limits allow it and none is good yet, or '
+  'for who asks again. Returns what the delivery is told.';
+
+create function logloom_private.request_confirmation_of_rule()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role writes to the outbox
+begin
+  if not logloom_private.address_is_confirmed(
+    new.tenant_id, logloom_private.channel_address('email', new.notification_config)
+  ) then
+    perform logloom_private.request_confirmation(new, false);
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.request_confirmation_of_rule() from public;
+
+comment on function logloom_private.request_confirmation_of_rule() is
+  'Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.';
+
+create trigger alert_rules_request_confirmation
+after insert or update of enabled, notification_destinations, notification_config
+on logloom.alert_rules
+for each row when (new.enabled and 'email' = any(new.notification_destinations))
+execute function logloom_private.request_confirmation_of_rule();
+
+create function logloom_private.mail_code(p_notification logloom_private.notifications)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  v_code constant text := lpad((
+    (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
+  )::text, 6, '0');
+  v_lifetime constant interval := (
+    select s.confirmation_lifetime from logloom_private.settings s
+  );
+begin
+  insert into logloom_private.notification_addresses as a (
+    tenant_id, mailbox, code_hash, code_expires_at
+  )
+  values (
+    p_notification.tenant_id, lower(p_notification.address),
+    extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
+  )
+  on conflict (tenant_id, mailbox) do update
+  set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
+  return (
+    p_notification.body::jsonb || jsonb_build_object(
+      'code', v_code, 'hours', round(extract(epoch from v_lifetime) / 3600, 1)
+    )
+  )::text;
+end;
+$$;
+
+revoke all on function logloom_private.mail_code(logloom_private.notifications) from public;
+
+comment on function logloom_private.mail_code(logloom_private.notifications) is
+  'Makes a new code for the address of a notification that was claimed, keeps its hash, and '
+  'returns what the mail says. The code before is good no more.';
 
 -- notifications/retry_alert_delivery.sql
 
@@ -22732,6 +23576,7 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_notification logloom_private.notifications;
+  v_address text;
 begin
   select n.* into v_notification
   from logloom_private.notifications n
@@ -22747,20 +23592,33 @@ begin
       message = 'The delivery arrived already',
       hint = 'test_alert_rule sends another notification.';
   end if;
+  if v_notification.purpose = 'confirmation' then
+    raise sqlstate 'PT400' using
+      message = 'A code is not mailed twice',
+      hint = 'test_alert_rule mails a new one.';
+  end if;
+  v_address := coalesce(
+    (
+      select logloom_private.channel_address(v_notification.channel, r.notification_config)
+      from logloom.alert_rules r
+      where r.rule_id = v_notification.rule_id
+    ),
+    v_notification.address
+  );
+  if v_notification.channel = 'email'
+    and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
+  then
+    raise sqlstate 'PT400' using
+      message = 'The address is not confirmed',
+      hint = 'Confirm it by the code that was mailed to it; test_alert_rule mails a new one.';
+  end if;
   -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
   update logloom_private.notifications n
   set status = 'pending',
     settled_at = null,
     next_attempt_at = case when n.claim_id is null then now() else n.next_attempt_at end,
     expires_at = now() + (select s.notification_lifetime from logloom_private.settings s),
-    address = coalesce(
-      (
-        select logloom_private.channel_address(n.channel, r.notification_config)
-        from logloom.alert_rules r
-        where r.rule_id = n.rule_id
-      ),
-      n.address
-    )
+    address = v_address
   where n.notification_id = p_delivery_id
   returning n.* into v_notification;
   return logloom_private.delivery(v_notification);
@@ -22977,6 +23835,57 @@ revoke all on function logloom_private.retry_delay(integer, integer) from public
 comment on function logloom_private.retry_delay(integer, integer) is
   'How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.';
 
+create function logloom_private.end_notification(
+  p_notification logloom_private.notifications,
+  p_outcome text,
+  p_status integer,
+  p_error text
+)
+returns logloom_private.notifications
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_ended logloom_private.notifications;
+begin
+  update logloom_private.notifications n
+  set claim_id = null,
+    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
+    settled_at = now(),
+    last_status = p_status,
+    last_error = p_error
+  where n.notification_id = p_notification.notification_id
+  returning n.* into v_ended;
+  update logloom.alert_history h
+  set
+    notification_sent_at = case p_outcome
+      when 'delivered' then coalesce(h.notification_sent_at, now())
+      else h.notification_sent_at
+    end,
+    notification_channels = case
+      when p_outcome <> 'delivered' or p_notification.channel = any(h.notification_channels)
+        then h.notification_channels
+      else h.notification_channels || p_notification.channel
+    end,
+    notification_error = case p_outcome
+      when 'delivered' then h.notification_error
+      else p_notification.channel || ': ' || coalesce(p_error, 'not delivered')
+    end
+  where h.alert_id = p_notification.alert_id;
+  return v_ended;
+end;
+$$;
+
+revoke all on function logloom_private.end_notification(
+  logloom_private.notifications, text, integer, text
+) from public;
+
+comment on function logloom_private.end_notification(
+  logloom_private.notifications, text, integer, text
+) is 'Notes that a notification was delivered or is given up, in the history of alerts, too.';
+
 create function logloom_private.settle_claim(
   p_notification_id uuid,
   p_claim_id uuid,
@@ -23024,29 +23933,7 @@ begin
     end if;
   end if;
 
-  update logloom_private.notifications n
-  set claim_id = null,
-    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
-    settled_at = now(),
-    last_status = p_status,
-    last_error = v_error
-  where n.notification_id = p_notification_id;
-  update logloom.alert_history h
-  set
-    notification_sent_at = case p_outcome
-      when 'delivered' then coalesce(h.notification_sent_at, now())
-      else h.notification_sent_at
-    end,
-    notification_channels = case
-      when p_outcome <> 'delivered' or v_notification.channel = any(h.notification_channels)
-        then h.notification_channels
-      else h.notification_channels || v_notification.channel
-    end,
-    notification_error = case p_outcome
-      when 'delivered' then h.notification_error
-      else v_notification.channel || ': ' || coalesce(v_error, 'not delivered')
-    end
-  where h.alert_id = v_notification.alert_id;
+  perform logloom_private.end_notification(v_notification, p_outcome, p_status, v_error);
 end;
 $$;
 
@@ -23106,6 +23993,46 @@ comment on function public.settle_notification(uuid, uuid, text, integer, text, 
 
 -- notifications/test_alert_rule.sql
 
+create function logloom_private.require_room_for_test(p_tenant_id text, p_channel text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_limit constant integer := logloom_private.channel_limit(
+    p_channel, logloom_private.plan_of(p_tenant_id)
+  );
+  v_room_at timestamptz;
+begin
+  if v_limit = 0 then
+    v_room_at := now() + interval '1 hour';
+  else
+    select n.created_at + interval '1 hour' into v_room_at
+    from logloom_private.notifications n
+    where n.tenant_id = p_tenant_id and n.purpose = 'test' and n.channel = p_channel
+      and n.created_at > now() - interval '1 hour'
+    order by n.created_at desc
+    offset v_limit - 1
+    limit 1;
+  end if;
+  if v_room_at is not null then
+    perform logloom_private.refuse_for_now(
+      format('The plan allows %s tests in an hour by %s', v_limit, p_channel),
+      'Wait, or choose a larger plan.',
+      ceil(extract(epoch from v_room_at - now()))::integer
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.require_room_for_test(text, text) from public;
+
+comment on function logloom_private.require_room_for_test(text, text) is
+  'PT429 where a tenant tested as often within an hour as its plan allows notifications by the '
+  'channel, whatever became of the rules.';
+
 create function logloom_private.enqueue_rule_test(p_rule_id uuid)
 returns setof public.logloom_alert_delivery
 language plpgsql
@@ -23118,6 +24045,7 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_rule logloom.alert_rules;
   v_sample logloom.alert_history;
+  v_channel text;
 begin
   select r.* into v_rule
   from logloom.alert_rules r
@@ -23130,13 +24058,19 @@ begin
     select
     from logloom_private.notifications n
     cross join logloom_private.settings s
-    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.alert_id is null
+    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
       and n.created_at > now() - s.notification_test_interval
   ) then
     raise sqlstate 'PT429' using
       message = 'This alert rule was tested a moment ago',
       hint = 'Wait a few seconds.';
   end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  foreach v_channel in array v_rule.notification_destinations loop
+    perform logloom_private.require_room_for_test(v_tenant_id, v_channel);
+  end loop;
   v_sample.triggered_at := now();
   v_sample.window_end := logloom_private.whole_minute(now());
   v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);
@@ -23940,6 +24874,8 @@ begin
     returning * into v_deletion;
     delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
     delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
+    delete from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.status = 'pending';
     update logloom.alert_rules r set enabled = false
     where r.tenant_id = v_tenant_id and r.enabled;
     perform logloom_private.request_erasure(v_tenant_id);

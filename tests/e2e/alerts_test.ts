@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import { assertRpcError, call, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
-import { changeSettings, openDatabase } from "../support/database.ts";
+import {
+  assertAnswer,
+  assertRpcError,
+  call,
+  ingest,
+  newTenant,
+  rpc,
+  type Tenant,
+} from "../support/client.ts";
+import { changeSettings, openDatabase, stopJob } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { putOnPlan } from "../support/plans.ts";
 import { receiveEmails, receiveWebhooks } from "../support/receivers.ts";
 
 interface Rule {
@@ -36,6 +45,7 @@ interface Delivery {
   attempts: number;
   last_status: number | null;
   last_error: string | null;
+  purpose: string;
 }
 
 async function operation<Body>(tenant: Tenant, name: string, parameters: unknown): Promise<Body> {
@@ -70,17 +80,41 @@ Deno.test("an alert is on its way within 75 seconds of the event, by webhook and
     p_rule_id: rule.rule_id,
   });
 
+  // The address is a stranger's until who reads its mail says otherwise.
+  const [tested] = await operation<Delivery[]>(tenant, "test_alert_rule", {
+    p_rule_id: rule.rule_id,
+  }).then((deliveries) => deliveries.filter(({ channel }) => channel === "email"));
+  assert.equal(tested.status, "failed");
+  assert.match(tested.last_error ?? "", /^The address is not confirmed: /);
+  const confirm = (p_code: string) =>
+    rpc(tenant.token, "confirm_notification_address", { p_email: email, p_code });
+  const code = await mailbox.waitForCode(email, 30_000);
+  const wrong = `${(Number(code) + 1) % 1_000_000}`.padStart(6, "0");
+  for (let tries = 0; tries < 2; tries++) {
+    assertRpcError(await confirm(wrong), 400, "The code is wrong");
+  }
+  assert.deepEqual(
+    (await operation<Record<string, unknown>[]>(tenant, "list_notification_addresses", {}))
+      .map(({ email, confirmed, tries_left }) => [email, confirmed, tries_left]),
+    [[email, false, 3]],
+  );
+  assertAnswer(await confirm(code), 200, { success: true });
+  const [{ alert_id: ofTest }] = await receiver.wait(1, 30_000).then(([{ body }]) => [
+    JSON.parse(body).data,
+  ]);
+  assert.equal(ofTest, null);
+
   const event = { level: "error", service: "shop", msg: "out of stock" };
   const other = { level: "info", service: "shop", msg: "sold" };
   const began = performance.now();
   const sent = await ingest(tenant.headers, [event, event, event, other]);
   assert.equal(sent.status, 200);
 
-  const [webhook] = await receiver.wait(1, 80_000);
+  const [, webhook] = await receiver.wait(2, 80_000);
   const took = webhook.at - began;
   console.log(`from ingest to webhook: ${(took / 1000).toFixed(1)} s`);
   assert.ok(took < 75_000);
-  const mail = await mailbox.wait(email, 10_000);
+  const mail = await mailbox.wait(email, 10_000, "[Logloom] Errors");
   const [alert] = await eventually("both are noted", async () => {
     const alerts = await operation<Alert[]>(tenant, "list_alert_history", {});
     return alerts[0].notification_channels.length === 2 && alerts;
@@ -134,7 +168,7 @@ Deno.test("an alert is on its way within 75 seconds of the event, by webhook and
   );
   // The cooldown holds: one alert, one webhook.
   assert.equal((await operation<Alert[]>(tenant, "list_alert_history", {})).length, 1);
-  assert.equal(receiver.received.length, 1);
+  assert.equal(receiver.received.length, 2);
 });
 
 Deno.test("a receiver that fails three times gets the same webhook until it takes it", async () => {
@@ -229,4 +263,105 @@ Deno.test("nobody but the database's job starts deliveries", async () => {
     assert.equal(answer.status, 401);
     assert.deepEqual(answer.body, { error: "Invalid secret" });
   }
+});
+
+Deno.test("a tenant that makes rules, tests and deletes them mails nothing to strangers", async () => {
+  const tenant = await newTenant("relay");
+  await using db = openDatabase();
+  await using mailbox = await receiveEmails();
+  const spam = "BUY NOW at spam.example";
+  const stranger = (n: number) => `stranger${n}.${tenant.id}@example.com`;
+  const ruleFor = (email: string) =>
+    createRule(tenant, {
+      p_name: spam,
+      p_description: spam,
+      p_notification_destinations: ["email"],
+      p_notification_config: { email },
+    });
+  const settled = () =>
+    eventually("all that was asked for is settled", async () => {
+      const rows = await db`
+        select from logloom_private.notifications
+        where tenant_id = ${tenant.id} and status = 'pending'`;
+      return rows.length === 0;
+    }, { within: 60_000 });
+  const statuses: number[] = [];
+  {
+    await using _stopped = await stopJob(db, "send_notifications");
+    for (let n = 0; n < 30; n++) {
+      const { rule_id: p_rule_id } = await ruleFor(stranger(n));
+      const tested = await rpc<Delivery[]>(tenant.token, "test_alert_rule", { p_rule_id });
+      statuses.push(tested.status);
+      if (tested.status === 200) {
+        assert.deepEqual(tested.body.map(({ status }) => status), ["failed"]);
+      } else {
+        assertRpcError(tested, 429, "The plan allows 20 tests in an hour by email");
+        assert.ok(Number(tested.headers.get("retry-after")) > 3000);
+      }
+      await operation(tenant, "delete_alert_rule", { p_rule_id });
+    }
+  }
+  assert.deepEqual(statuses, [...Array(20).fill(200), ...Array(10).fill(429)]);
+  await settled();
+  const mailsToStrangers = () =>
+    mailbox.received.filter(({ to }) => to.some((address) => address.includes(tenant.id)));
+  assert.deepEqual(mailsToStrangers(), []);
+
+  // Nor does a rule that stays: its ten codes of the day are spent.
+  const { rule_id } = await ruleFor(stranger(31));
+  await db`
+    insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
+    values (${tenant.id}, ${rule_id}, 3, 2)`;
+  await settled();
+  assert.deepEqual(mailsToStrangers(), []);
+  const [alert] = await operation<Alert[]>(tenant, "list_alert_history", {});
+  assert.deepEqual([alert.notification_sent, alert.notification_channels], [false, []]);
+  assert.match(alert.notification_error ?? "", /^email: The address is not confirmed: /);
+
+  // Another tenant, which keeps its rules: what strangers get has none of its words.
+  const other = await newTenant("relay");
+  for (const n of [1, 2, 3]) {
+    await createRule(other, {
+      p_name: spam,
+      p_notification_destinations: ["email"],
+      p_notification_config: { email: `stranger${n}.${other.id}@example.com` },
+    });
+  }
+  for (const n of [1, 2, 3]) {
+    const { text } = await mailbox.wait(`stranger${n}.${other.id}@example.com`, 30_000);
+    assert.match(text, /^Subject: \[Logloom\] Confirm this address\r$/m);
+    assert.ok(!text.includes("spam"));
+  }
+});
+
+Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its rules", async () => {
+  const tenant = await newTenant("webhooks");
+  await using db = openDatabase();
+  await putOnPlan(db, tenant, { webhooks_per_hour: 3 });
+  await using receiver = receiveWebhooks();
+  const tests: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    const { rule_id: p_rule_id } = await createRule(tenant, {
+      p_notification_destinations: ["webhook"],
+      p_notification_config: { webhook_url: receiver.url },
+    });
+    tests.push((await rpc(tenant.token, "test_alert_rule", { p_rule_id })).status);
+    if (n < 3) await operation(tenant, "delete_alert_rule", { p_rule_id });
+    else {
+      await db`
+        insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
+        select ${tenant.id}, ${p_rule_id}, n, 2 from generate_series(1, 5) n`;
+    }
+  }
+  assert.deepEqual(tests, [200, 200, 200, 429]);
+  await eventually("what is beyond waits", async () => {
+    const [row] = await db`
+      select
+        count(*) filter (where last_error like 'The plan allows 3 in an hour%')::integer as waiting,
+        count(*) filter (where status = 'pending')::integer as pending
+      from logloom_private.notifications where tenant_id = ${tenant.id}`;
+    return row.pending === row.waiting && row.waiting > 0;
+  }, { within: 60_000 });
+  // A test of a rule that was deleted is an attempt, and sends nothing.
+  assert.ok(receiver.received.length <= 3, `${receiver.received.length}`);
 });

@@ -52,8 +52,11 @@ export interface ReceivedEmail {
 }
 
 export interface Mailbox extends AsyncDisposable {
-  /** Waits for the first email to an address. */
-  wait(to: string, within: number): Promise<ReceivedEmail>;
+  readonly received: readonly ReceivedEmail[];
+  /** Waits for the first email to an address whose subject begins with a text. */
+  wait(to: string, within: number, subject?: string): Promise<ReceivedEmail>;
+  /** Waits for the code that was mailed to an address. */
+  waitForCode(to: string, within: number): Promise<string>;
 }
 
 /** The mail server that the stack under test is told of. */
@@ -79,13 +82,24 @@ export async function receiveEmails(): Promise<Mailbox> {
     server.on("error", reject);
     server.listen(port, "127.0.0.1", () => resolve());
   });
+  const wait = (to: string, within: number, subject = "") =>
+    eventually(
+      `an email to ${to}`,
+      () =>
+        Promise.resolve(
+          received.find((email) =>
+            email.to.includes(to) && email.text.includes(`\nSubject: ${subject}`)
+          ),
+        ),
+      { within },
+    );
   return {
-    wait: (to, within) =>
-      eventually(
-        `an email to ${to}`,
-        () => Promise.resolve(received.find((email) => email.to.includes(to))),
-        { within },
-      ),
+    received,
+    wait,
+    waitForCode: async (to, within) => {
+      const { text } = await wait(to, within, "[Logloom] Confirm this address");
+      return /^Code: +(\d{6})\r?$/m.exec(text)?.[1] ?? "";
+    },
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

@@ -13,8 +13,10 @@ export interface SmtpSettings {
 
 export interface EmailMessage {
   readonly id: string;
+  /** Of this attempt alone. */
+  readonly attempt: string;
   readonly to: string;
-  /** The JSON that webhooks carry. */
+  /** The JSON that webhooks carry, or a code. */
   readonly body: string;
 }
 
@@ -59,13 +61,14 @@ export async function deliverEmail(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  const { isNew, ...content } = compose(message.body);
   try {
     await transport.sendMail({
       from,
       to: { name: "", address: message.to },
-      // The same in every attempt, so that a mailbox knows a repeat.
-      messageId: `<${message.id}@${domain}>`,
-      ...compose(message.body),
+      // The same in every attempt, so that a mailbox knows a repeat, but where each says another thing.
+      messageId: `<${isNew ? message.attempt : message.id}@${domain}>`,
+      ...content,
     });
     return { outcome: "delivered", status: 250 };
   } catch (error) {
@@ -73,6 +76,13 @@ export async function deliverEmail(
   } finally {
     transport.close();
   }
+}
+
+/** What confirms that a mailbox wants to hear of alerts. */
+interface Confirmation {
+  readonly type: "address.confirmation";
+  readonly code: string;
+  readonly hours: number;
 }
 
 interface Payload {
@@ -101,8 +111,35 @@ const comparisons: Record<string, string> = {
   neq: "other than",
 };
 
-export function compose(body: string): { subject: string; text: string } {
-  const { type, data } = JSON.parse(body) as Payload;
+interface Content {
+  readonly subject: string;
+  readonly text: string;
+  /** Whether each attempt says another thing. */
+  readonly isNew: boolean;
+}
+
+export function compose(body: string): Content {
+  const payload = JSON.parse(body) as Payload | Confirmation;
+  return payload.type === "address.confirmation"
+    ? composeConfirmation(payload as Confirmation)
+    : composeAlert(payload as Payload);
+}
+
+/** Nothing that a tenant wrote: it goes to who may have nothing to do with them. */
+function composeConfirmation({ code, hours }: Confirmation): Content {
+  const text = [
+    "Somebody wants alerts of Logloom, a log service, to be mailed to this address.",
+    "",
+    `Code:    ${code}`,
+    "",
+    `If it was you, enter the code there within ${hours} hours. Only the newest code is good.`,
+    "If it was not, there is nothing to do: without the code no alerts are sent here.",
+    "",
+  ];
+  return { subject: "[Logloom] Confirm this address", text: text.join("\n"), isNew: true };
+}
+
+function composeAlert({ type, data }: Payload): Content {
   const isTest = type === "alert.test";
   const condition = `${comparisons[data.comparison]} ${data.threshold}`;
   const lines = [
@@ -122,6 +159,7 @@ export function compose(body: string): { subject: string; text: string } {
   return {
     subject: isTest ? `[Logloom] Test of ${name}` : `[Logloom] ${name}: ${data.value}`,
     text: lines.join("\n"),
+    isNew: false,
   };
 }
 

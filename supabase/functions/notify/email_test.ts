@@ -4,6 +4,7 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { deliverEmail, readSmtpSettings, type SmtpSettings } from "./email.ts";
 
 const id = "0c5d8e30-6c1b-4e7c-9b0a-000000000001";
+const attempt = "0c5d8e30-6c1b-4e7c-9b0a-0000000000a1";
 const data = {
   alert_id: "aaaaaaaa-0000-4000-8000-000000000001",
   rule_id: "bbbbbbbb-0000-4000-8000-000000000001",
@@ -91,7 +92,7 @@ const test = (name: string, fn: () => Promise<void>) =>
 test("an email says what fired and why", async () => {
   await withServer({}, async (settings, mails) => {
     const outcome = await deliverEmail(
-      { id, to, body: body() },
+      { id, attempt, to, body: body() },
       settings,
       2_000,
     );
@@ -118,10 +119,36 @@ Alert:   aaaaaaaa-0000-4000-8000-000000000001`,
   });
 });
 
+test("a mail with a code says nothing that a tenant wrote", async () => {
+  await withServer({}, async (settings, mails) => {
+    const confirmation = JSON.stringify({
+      type: "address.confirmation",
+      code: "012345",
+      hours: 24,
+      data: { name: "Buy now", tenant_id: "spam.example" },
+    });
+    const outcome = await deliverEmail({ id, attempt, to, body: confirmation }, settings, 2_000);
+    assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
+    const [{ text }] = mails;
+    assert.match(text, /^Subject: \[Logloom\] Confirm this address\r$/m);
+    // Each attempt has another code: a mailbox must not take it for a repeat.
+    assert.match(text, new RegExp(`^Message-ID: <${attempt}@logloom.example>\r$`, "m"));
+    assert.equal(
+      text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll("\r\n", "\n").trimEnd(),
+      `Somebody wants alerts of Logloom, a log service, to be mailed to this address.
+
+Code:    012345
+
+If it was you, enter the code there within 24 hours. Only the newest code is good.
+If it was not, there is nothing to do: without the code no alerts are sent here.`,
+    );
+  });
+});
+
 test("a test is called one", async () => {
   await withServer({}, async (settings, mails) => {
     await deliverEmail(
-      { id, to, body: body({}, "alert.test") },
+      { id, attempt, to, body: body({}, "alert.test") },
       settings,
       2_000,
     );
@@ -141,7 +168,7 @@ test("a rule's words are no headers and no recipients", async () => {
   const address = "ops@example.com";
   await withServer({}, async (settings, mails) => {
     await deliverEmail(
-      { id, to: address, body: body({ name }) },
+      { id, attempt, to: address, body: body({ name }) },
       settings,
       2_000,
     );
@@ -179,7 +206,7 @@ test("what the server answers decides what becomes of the delivery", async () =>
   ) {
     await withServer(refuse(code), async (settings) => {
       assert.deepEqual(
-        await deliverEmail({ id, to, body: body() }, settings, 2_000),
+        await deliverEmail({ id, attempt, to, body: body() }, settings, 2_000),
         expected,
       );
     });
@@ -198,7 +225,7 @@ test("a password goes over TLS or not at all", async () => {
   await withServer(options, async (settings, mails) => {
     const withPassword = { ...settings, user: "logloom", password: "a secret" };
     const outcome = await deliverEmail(
-      { id, to, body: body() },
+      { id, attempt, to, body: body() },
       withPassword,
       2_000,
     );
@@ -225,13 +252,13 @@ test("a server that is away or silent is tried again", async () => {
   };
   const accepted = silent.accept();
   assert.deepEqual(
-    await deliverEmail({ id, to, body: body() }, settings, 200),
+    await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
     expected,
   );
   (await accepted).close();
   silent.close();
   assert.deepEqual(
-    await deliverEmail({ id, to, body: body() }, settings, 200),
+    await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
     expected,
   );
 });
@@ -239,7 +266,7 @@ test("a server that is away or silent is tried again", async () => {
 test("without SMTP settings an email fails and says so", async () => {
   const settings = readSmtpSettings(() => undefined);
   assert.deepEqual(
-    await deliverEmail({ id, to, body: body() }, settings, 200),
+    await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
     {
       outcome: "failed",
       error: "SMTP is not configured",

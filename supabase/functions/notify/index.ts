@@ -22,8 +22,8 @@ Deno.serve(createNotifyHandler({
     timeoutMs: 10_000,
   }),
   deliver: byChannel({
-    email: ({ notification_id: id, address, body }) =>
-      deliverEmail({ id, to: address, body }, smtp, timeoutMs),
+    email: ({ notification_id: id, claim_id: attempt, address, body }) =>
+      deliverEmail({ id, attempt, to: address, body }, smtp, timeoutMs),
     webhook: ({ notification_id: id, address, body, secrets }) =>
       deliverWebhook({ id, url: address, body, secrets }, {
         allowLocal: get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") === "1",

@@ -1,5 +1,6 @@
--- A channel has a line in each of these, a value in notifications_channel_is_known and in
--- alert_rules_destinations_are_known, and a way to deliver in functions/notify/channels.ts.
+-- A channel has a line in each of these, a column of logloom.plans, a value in
+-- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
+-- functions/notify/channels.ts.
 
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
@@ -47,3 +48,23 @@ revoke all on function logloom_private.channel_is_enabled(
 comment on function logloom_private.channel_is_enabled(
   text, public.logloom_notification_preferences
 ) is 'Whether the tenant wants to hear by a channel at all.';
+
+create function logloom_private.channel_limit(p_channel text, p_plan logloom.plans)
+returns integer
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  case p_channel
+    when 'email' then return p_plan.emails_per_hour;
+    when 'webhook' then return p_plan.webhooks_per_hour;
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.channel_limit(text, logloom.plans) from public;
+
+comment on function logloom_private.channel_limit(text, logloom.plans) is
+  'Attempts to deliver by a channel that a plan allows in an hour.';

@@ -10,6 +10,92 @@ create type public.logloom_claimed_notification as (
 comment on type public.logloom_claimed_notification is
   'A notification to deliver now, and the secrets to sign it with.';
 
+create function logloom_private.due_notifications()
+returns table (
+  notification_id uuid, place bigint, is_beyond_plan boolean, channel_limit integer
+)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  with due as (
+    -- Each tenant's first before anybody's second, so that one with much to send, or with a
+    -- receiver that hangs, does not hold up the others.
+    select
+      n.notification_id, n.tenant_id, n.channel,
+      row_number() over (partition by n.tenant_id order by n.next_attempt_at) as place,
+      row_number() over (
+        partition by n.tenant_id, n.channel order by n.next_attempt_at
+      ) as channel_place
+    from logloom_private.notifications n
+    where n.status = 'pending' and n.next_attempt_at <= now()
+  ), senders as (
+    select
+      d.tenant_id, d.channel,
+      logloom_private.channel_limit(d.channel, logloom_private.plan_of(d.tenant_id)) as attempts
+    from (select distinct x.tenant_id, x.channel from due x) d
+  )
+  select
+    d.notification_id, d.place, d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
+  from due d
+  join senders s on s.tenant_id = d.tenant_id and s.channel = d.channel
+  left join logloom_private.notification_usage u
+    on u.tenant_id = d.tenant_id and u.channel = d.channel and u.hour = date_trunc('hour', now());
+end;
+$$;
+
+revoke all on function logloom_private.due_notifications() from public;
+
+comment on function logloom_private.due_notifications() is
+  'The notifications that are due, their place among those of their tenant, and whether they are '
+  'beyond what its plan allows in this hour.';
+
+create function logloom_private.postpone_notifications()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_next_hour constant timestamptz := date_trunc('hour', now()) + interval '1 hour';
+  v_beyond record;
+begin
+  for v_beyond in
+    select n as notification, d.channel_limit
+    from logloom_private.due_notifications() d
+    join logloom_private.notifications n on n.notification_id = d.notification_id
+    where d.is_beyond_plan
+    limit (select s.purge_step_rows from logloom_private.settings s)
+    for update of n skip locked
+  loop
+    if v_next_hour >= (v_beyond.notification).expires_at then
+      perform logloom_private.end_notification(
+        v_beyond.notification, 'failed', null,
+        format('The plan allows %s in an hour, and this one had no turn', v_beyond.channel_limit)
+      );
+    else
+      update logloom_private.notifications n
+      set claim_id = null,
+        -- Not all of all tenants in the same second.
+        next_attempt_at = v_next_hour + random() * interval '1 minute',
+        last_error = format(
+          'The plan allows %s in an hour: this one waits for the next', v_beyond.channel_limit
+        )
+      where n.notification_id = (v_beyond.notification).notification_id;
+    end if;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.postpone_notifications() from public;
+
+comment on function logloom_private.postpone_notifications() is
+  'Has what is due, and beyond what its tenant''s plan allows in this hour, wait for the next.';
+
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
@@ -18,42 +104,74 @@ security definer
 set search_path = ''
 as $$
 -- definer because no API role reads the outbox or a webhook's secret
+declare
+  v_ids uuid[];
+  v_notification logloom_private.notifications;
+  v_refusal text;
 begin
-  return query
-  with due as (
-    -- Each tenant's first before anybody's second, so that one with much to send, or with a
-    -- receiver that hangs, does not hold up the others.
-    select
-      n.notification_id,
-      row_number() over (partition by n.tenant_id order by n.next_attempt_at) as place
-    from logloom_private.notifications n
-    where n.status = 'pending' and n.next_attempt_at <= now()
-  ), claimed as (
-    select n.notification_id
-    from logloom_private.notifications n
-    join due d on d.notification_id = n.notification_id
-    -- Again, on the row as it is once locked: another claim may have taken it meanwhile.
-    where n.status = 'pending' and n.next_attempt_at <= now()
-    order by d.place, n.next_attempt_at
-    limit p_limit
-    for update of n skip locked
-  ), taken as (
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
+  loop
+    v_ids := array(
+      select n.notification_id
+      from logloom_private.notifications n
+      join logloom_private.due_notifications() d on d.notification_id = n.notification_id
+      -- Again, on the row as it is once locked: it may have been settled meanwhile.
+      where n.status = 'pending' and n.next_attempt_at <= now() and not d.is_beyond_plan
+      order by d.place, n.next_attempt_at
+      limit p_limit
+      for update of n skip locked
+    );
+    exit when cardinality(v_ids) = 0;
+    for v_notification in
+      select n.*
+      from logloom_private.notifications n
+      where n.notification_id = any(v_ids) and n.channel = 'email'
+    loop
+      v_refusal := logloom_private.email_refusal(v_notification);
+      if v_refusal is not null then
+        perform logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
+        v_ids := array_remove(v_ids, v_notification.notification_id);
+      elsif v_notification.purpose = 'confirmation' and v_notification.attempts = 0 then
+        insert into logloom_private.confirmation_mails (mailbox_digest)
+        values (logloom_private.mailbox_digest(v_notification.address));
+      end if;
+    end loop;
+    exit when cardinality(v_ids) > 0;
+  end loop;
+  perform logloom_private.postpone_notifications();
+
+  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
+  select n.tenant_id, n.channel, date_trunc('hour', now()), count(*)
+  from logloom_private.notifications n
+  where n.notification_id = any(v_ids)
+  group by n.tenant_id, n.channel
+  on conflict (tenant_id, channel, hour) do update
+  set attempts = u.attempts + excluded.attempts;
+  for v_notification in
     update logloom_private.notifications n
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
       next_attempt_at = now() + s.notification_claim_lifetime
-    from claimed c, logloom_private.settings s
-    where n.notification_id = c.notification_id
-    returning n.notification_id, n.claim_id, n.channel, n.address, n.body, n.rule_id
-  )
-  select
-    t.notification_id, t.claim_id, t.channel, t.address, t.body,
-    array_remove(
-      array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
-    )
-  from taken t
-  left join logloom_private.webhook_secrets w on w.rule_id = t.rule_id and t.channel = 'webhook';
+    from logloom_private.settings s
+    where n.notification_id = any(v_ids)
+    returning n.*
+  loop
+    return query
+    select
+      v_notification.notification_id, v_notification.claim_id, v_notification.channel,
+      v_notification.address,
+      case v_notification.purpose
+        when 'confirmation' then logloom_private.mail_code(v_notification)
+        else v_notification.body
+      end,
+      array_remove(
+        array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
+      )
+    from (select) one
+    left join logloom_private.webhook_secrets w
+      on w.rule_id = v_notification.rule_id and v_notification.channel = 'webhook';
+  end loop;
 end;
 $$;
 
@@ -63,7 +181,7 @@ grant execute on function logloom_private.claim_due_notifications(integer) to se
 
 comment on function logloom_private.claim_due_notifications(integer) is
   'The notifications that are due, taken for as long as a claim lasts: each tenant''s first '
-  'before anybody''s second.';
+  'before anybody''s second, and of each as many as its plan allows in the hour.';
 
 create function public.claim_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification

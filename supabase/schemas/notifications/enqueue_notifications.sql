@@ -73,6 +73,7 @@ set search_path = ''
 as $$
 declare
   v_preferences public.logloom_notification_preferences;
+  v_notification logloom_private.notifications;
 begin
   v_preferences := (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences;
   if 'webhook' = any(p_rule.notification_destinations) then
@@ -80,19 +81,35 @@ begin
     values (p_rule.rule_id, logloom_private.new_webhook_secret())
     on conflict (rule_id) do nothing;
   end if;
-  return query
-  insert into logloom_private.notifications (
-    tenant_id, rule_id, alert_id, channel, address, body, expires_at
-  )
-  select
-    p_rule.tenant_id, p_rule.rule_id, p_alert_id, d.channel,
-    logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
-    now() + s.notification_lifetime
-  from logloom_private.settings s
-  cross join unnest(p_rule.notification_destinations) d (channel)
-  where logloom_private.channel_is_enabled(d.channel, v_preferences)
-    and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
-  returning *;
+  for v_notification in
+    insert into logloom_private.notifications (
+      tenant_id, rule_id, alert_id, purpose, channel, address, body, expires_at
+    )
+    select
+      p_rule.tenant_id, p_rule.rule_id, p_alert_id,
+      case when p_alert_id is null then 'test' else 'alert' end, d.channel,
+      logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
+      now() + s.notification_lifetime
+    from logloom_private.settings s
+    cross join unnest(p_rule.notification_destinations) d (channel)
+    where logloom_private.channel_is_enabled(d.channel, v_preferences)
+      and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
+    returning *
+  loop
+    if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
+      v_notification.tenant_id, v_notification.address
+    ) then
+      v_notification := logloom_private.end_notification(
+        v_notification, 'failed', null,
+        case
+          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
+          when p_alert_id is null then logloom_private.request_confirmation(p_rule, true)
+          else logloom_private.unconfirmed_address()
+        end
+      );
+    end if;
+    return next v_notification;
+  end loop;
 end;
 $$;
 
@@ -100,7 +117,8 @@ revoke all on function logloom_private.enqueue_notifications(logloom.alert_rules
 from public;
 
 comment on function logloom_private.enqueue_notifications(logloom.alert_rules, uuid, text) is
-  'One notification for each destination of the rule that the tenant''s preferences allow.';
+  'One notification for each destination of the rule that the tenant''s preferences allow. One to '
+  'an address that is not confirmed is given up at once.';
 
 create function logloom_private.enqueue_alert_notifications()
 returns trigger

@@ -19,10 +19,16 @@ begin
     limit v_settings.purge_step_rows
   ));
   get diagnostics v_rows = row_count;
+  delete from logloom_private.notification_usage u where u.hour < now() - interval '1 day';
+  delete from logloom_private.confirmation_mails m
+  where m.sent_at < now() - v_settings.confirmation_lifetime;
+  delete from logloom_private.notification_addresses a
+  where a.confirmed_at is null and a.code_expires_at < now();
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
 
 revoke all on function logloom_private.purge_notifications() from public;
 
-comment on function logloom_private.purge_notifications() is 'Deletes what ended long ago.';
+comment on function logloom_private.purge_notifications() is
+  'Deletes deliveries that ended long ago, and what no limit counts any more.';

@@ -9,6 +9,7 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_notification logloom_private.notifications;
+  v_address text;
 begin
   select n.* into v_notification
   from logloom_private.notifications n
@@ -24,20 +25,33 @@ begin
       message = 'The delivery arrived already',
       hint = 'test_alert_rule sends another notification.';
   end if;
+  if v_notification.purpose = 'confirmation' then
+    raise sqlstate 'PT400' using
+      message = 'A code is not mailed twice',
+      hint = 'test_alert_rule mails a new one.';
+  end if;
+  v_address := coalesce(
+    (
+      select logloom_private.channel_address(v_notification.channel, r.notification_config)
+      from logloom.alert_rules r
+      where r.rule_id = v_notification.rule_id
+    ),
+    v_notification.address
+  );
+  if v_notification.channel = 'email'
+    and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
+  then
+    raise sqlstate 'PT400' using
+      message = 'The address is not confirmed',
+      hint = 'Confirm it by the code that was mailed to it; test_alert_rule mails a new one.';
+  end if;
   -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
   update logloom_private.notifications n
   set status = 'pending',
     settled_at = null,
     next_attempt_at = case when n.claim_id is null then now() else n.next_attempt_at end,
     expires_at = now() + (select s.notification_lifetime from logloom_private.settings s),
-    address = coalesce(
-      (
-        select logloom_private.channel_address(n.channel, r.notification_config)
-        from logloom.alert_rules r
-        where r.rule_id = n.rule_id
-      ),
-      n.address
-    )
+    address = v_address
   where n.notification_id = p_delivery_id
   returning n.* into v_notification;
   return logloom_private.delivery(v_notification);

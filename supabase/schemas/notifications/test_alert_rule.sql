@@ -1,3 +1,43 @@
+create function logloom_private.require_room_for_test(p_tenant_id text, p_channel text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_limit constant integer := logloom_private.channel_limit(
+    p_channel, logloom_private.plan_of(p_tenant_id)
+  );
+  v_room_at timestamptz;
+begin
+  if v_limit = 0 then
+    v_room_at := now() + interval '1 hour';
+  else
+    select n.created_at + interval '1 hour' into v_room_at
+    from logloom_private.notifications n
+    where n.tenant_id = p_tenant_id and n.purpose = 'test' and n.channel = p_channel
+      and n.created_at > now() - interval '1 hour'
+    order by n.created_at desc
+    offset v_limit - 1
+    limit 1;
+  end if;
+  if v_room_at is not null then
+    perform logloom_private.refuse_for_now(
+      format('The plan allows %s tests in an hour by %s', v_limit, p_channel),
+      'Wait, or choose a larger plan.',
+      ceil(extract(epoch from v_room_at - now()))::integer
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.require_room_for_test(text, text) from public;
+
+comment on function logloom_private.require_room_for_test(text, text) is
+  'PT429 where a tenant tested as often within an hour as its plan allows notifications by the '
+  'channel, whatever became of the rules.';
+
 create function logloom_private.enqueue_rule_test(p_rule_id uuid)
 returns setof public.logloom_alert_delivery
 language plpgsql
@@ -10,6 +50,7 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_rule logloom.alert_rules;
   v_sample logloom.alert_history;
+  v_channel text;
 begin
   select r.* into v_rule
   from logloom.alert_rules r
@@ -22,13 +63,19 @@ begin
     select
     from logloom_private.notifications n
     cross join logloom_private.settings s
-    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.alert_id is null
+    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
       and n.created_at > now() - s.notification_test_interval
   ) then
     raise sqlstate 'PT429' using
       message = 'This alert rule was tested a moment ago',
       hint = 'Wait a few seconds.';
   end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  foreach v_channel in array v_rule.notification_destinations loop
+    perform logloom_private.require_room_for_test(v_tenant_id, v_channel);
+  end loop;
   v_sample.triggered_at := now();
   v_sample.window_end := logloom_private.whole_minute(now());
   v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);

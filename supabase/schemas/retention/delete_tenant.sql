@@ -53,6 +53,8 @@ begin
     returning * into v_deletion;
     delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
     delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
+    delete from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.status = 'pending';
     update logloom.alert_rules r set enabled = false
     where r.tenant_id = v_tenant_id and r.enabled;
     perform logloom_private.request_erasure(v_tenant_id);

@@ -27,6 +27,45 @@ revoke all on function logloom_private.auth_users_by_id(text[]) from public;
 comment on function logloom_private.auth_users_by_id(text[]) is
   'Confirmed email addresses of users of Supabase Auth; no rows where there is no Auth.';
 
+create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_user_ids constant uuid[] := array(
+    select m.user_id::uuid
+    from logloom.tenant_members m
+    where m.tenant_id = p_tenant_id and pg_input_is_valid(m.user_id, 'uuid')
+  );
+  v_users constant regclass := to_regclass('auth.users');
+  v_found boolean;
+begin
+  if cardinality(v_user_ids) = 0 or v_users is null then
+    return false;
+  end if;
+  execute format(
+    'select exists (select from %s u where u.id = any ($1) '
+    'and lower(u.email) = lower($2) and u.email_confirmed_at is not null)',
+    v_users
+  )
+  into v_found
+  using v_user_ids, p_address;
+  return v_found;
+-- A project whose postgres does not read Auth's users.
+exception when insufficient_privilege then
+  return false;
+end;
+$$;
+
+revoke all on function logloom_private.is_address_of_member(text, text) from public;
+
+comment on function logloom_private.is_address_of_member(text, text) is
+  'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_member '
+  'was given is a label, and proves nothing.';
+
 create function logloom_private.auth_user_of_email(p_email text)
 returns text
 language plpgsql

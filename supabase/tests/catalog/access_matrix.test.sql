@@ -72,6 +72,9 @@ values
   ('retry_alert_delivery', 'p_delivery_id => {delivery}', 'ok', 'ok', 'PT404', 'PT400'),
   ('test_alert_rule', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
   ('rotate_webhook_secret', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
+  ('confirm_notification_address', 'p_email => ''b@acme.example'', p_code => ''123456''',
+    'ok', 'ok', 'PT400', 'PT400'),
+  ('list_notification_addresses', '', 'ok', 'ok', 'ok', 'PT400'),
   ('preview_alert_rule', 'p_rule_id => {rule}', 'ok', 'ok', 'PT404', 'PT400'),
   ('preview_alert_rule', 'p_tenant_id => ''acme'', p_rule_id => {rule}',
     'ok', 'ok', 'PT403', 'ok'),
@@ -170,6 +173,15 @@ insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbre
 insert into logloom.tenant_members (tenant_id, user_id, role)
 values ('acme', 'alice', 'owner'), ('acme', 'bob', 'member'), ('acme', 'carol', 'admin');
 update logloom_private.settings set tenants_by_users = true;
+insert into logloom_private.notification_addresses (
+  tenant_id, mailbox, confirmed_at, code_hash, code_expires_at
+)
+values
+  ('acme', 'a@acme.example', now(), null, null),
+  (
+    'acme', 'b@acme.example', null, extensions.crypt('123456', extensions.gen_salt('bf', 4)),
+    now() + interval '1 day'
+  );
 
 create temp table objects (name text primary key, sql text);
 with k as (

@@ -1,7 +1,7 @@
 -- A deleted tenant: refused at once, erased by the job, its id free when nothing is left.
 begin;
 \ir ../actors.psql
-select plan(14);
+select plan(15);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -15,6 +15,13 @@ insert into logloom.alert_rules (
   tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
 )
 values ('acme', 'n', 'ts:*', 1, 'gt', 5, 5, true);
+update logloom.alert_rules
+set notification_destinations = '{email}', notification_config = '{"email": "a@acme.example"}'
+where tenant_id = 'acme';
+insert into logloom_private.notification_addresses (tenant_id, mailbox, confirmed_at)
+values ('acme', 'c@acme.example', now()), ('umbrella', 'c@umbrella.example', now());
+insert into logloom_private.notification_usage (tenant_id, channel, hour, attempts)
+values ('acme', 'email', now(), 1), ('umbrella', 'email', now(), 1);
 select public.ingest_logs(
   p_tenant_id => t.tenant_id, p_bytes => 3, p_ts => array[now(), now(), now()]::timestamptz[],
   p_msg => array['a', 'b', 'c']
@@ -51,6 +58,9 @@ select is(pg_temp.by('ann', $$select public.delete_tenant('acme')$$), 'accepted'
 select is(
   pg_temp.by('ann', 'select public.list_api_keys()'),
   'PT401 Invalid token, API key, or missing tenant_id', 'tokens are refused at once'
+);
+select is_empty(
+  'select public.claim_notifications(20)', 'nobody is mailed any more, not even a code'
 );
 select throws_ok(
   $$select public.ingest_logs(p_key_digest => encode(sha256('key'), 'hex'), p_ts => array[now()])$$,

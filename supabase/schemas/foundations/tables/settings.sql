@@ -74,6 +74,12 @@ create table logloom_private.settings (
   notification_lifetime interval not null default '24 hours',
   notification_history_lifetime interval not null default '30 days',
   notification_test_interval interval not null default '10 seconds',
+  confirmation_lifetime interval not null default '24 hours',
+  confirmation_tries integer not null default 5,
+  confirmation_interval interval not null default '1 minute',
+  confirmation_codes_per_tenant integer not null default 10,
+  confirmation_codes_per_address integer not null default 3,
+  confirmation_codes_per_mailbox integer not null default 10,
   webhook_secret_overlap interval not null default '24 hours',
   preview_span interval not null default '24 hours',
   seal_after interval not null default '6 hours',
@@ -324,6 +330,24 @@ comment on column logloom_private.settings.notification_history_lifetime is
 
 comment on column logloom_private.settings.notification_test_interval is
   'Least time between two tests of a rule.';
+
+comment on column logloom_private.settings.confirmation_lifetime is
+  'How long the code that confirms an address is good; the limits below count over as long.';
+
+comment on column logloom_private.settings.confirmation_tries is
+  'Wrong tries after which a code is good no more.';
+
+comment on column logloom_private.settings.confirmation_interval is
+  'Least time between two codes for an address that a tenant asks for.';
+
+comment on column logloom_private.settings.confirmation_codes_per_tenant is
+  'Codes that a tenant may have mailed.';
+
+comment on column logloom_private.settings.confirmation_codes_per_address is
+  'Codes that a tenant may have mailed to one address.';
+
+comment on column logloom_private.settings.confirmation_codes_per_mailbox is
+  'Codes that all tenants together may have mailed to one address, whatever follows a + in it.';
 
 comment on column logloom_private.settings.webhook_secret_overlap is
   'How long webhooks carry the signature of the rotated secret, too.';

@@ -3,6 +3,7 @@ create table logloom_private.notifications (
   tenant_id text not null references logloom.tenants on delete cascade,
   rule_id uuid not null,
   alert_id uuid references logloom.alert_history on delete cascade,
+  purpose text not null default 'alert',
   channel text not null,
   address text not null,
   body text not null,
@@ -16,6 +17,9 @@ create table logloom_private.notifications (
   last_status integer,
   last_error text,
   settled_at timestamptz,
+  constraint notifications_purpose_is_known check (
+    purpose in ('alert', 'test', 'confirmation')
+  ),
   constraint notifications_channel_is_known check (channel in ('email', 'webhook')),
   constraint notifications_status_is_known check (status in ('pending', 'delivered', 'failed')),
   constraint notifications_settlement_is_whole check ((status = 'pending') = (settled_at is null))
@@ -32,11 +36,16 @@ create index notifications_alert_id_idx on logloom_private.notifications (alert_
 create index notifications_tenant_id_rule_id_created_at_idx
 on logloom_private.notifications (tenant_id, rule_id, created_at desc, notification_id desc);
 
+-- What a tenant asked for itself is counted.
+create index notifications_tenant_id_created_at_idx
+on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
+
 alter table logloom_private.notifications enable row level security;
 alter table logloom_private.notifications force row level security;
 
 comment on table logloom_private.notifications is
-  'The outbox: one row for an alert and a destination, or for a test, which has no alert.';
+  'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
+  'address, which have no alert.';
 
 comment on column logloom_private.notifications.notification_id is
   'The webhook''s id, in every attempt.';

@@ -10,8 +10,23 @@ create type public.logloom_alert_delivery as (
   next_attempt_at timestamptz,
   delivered_at timestamptz,
   last_status integer,
-  last_error text
+  last_error text,
+  purpose text
 );
 
 comment on type public.logloom_alert_delivery is
-  'A notification on its way: status is pending, delivered or failed. alert_id is null for a test.';
+  'A notification on its way: status is pending, delivered or failed, purpose alert, test or '
+  'confirmation, which is the mail with a code. alert_id is null for all but the first.';
+
+create type public.logloom_notification_address as (
+  email text,
+  confirmed boolean,
+  confirmed_at timestamptz,
+  code_expires_at timestamptz,
+  tries_left integer
+);
+
+comment on type public.logloom_notification_address is
+  'An email address of alert rules, in lower case. confirmed: notifications may go there, since '
+  'it was confirmed by a code or is a member''s. code_expires_at and tries_left: of a code that '
+  'is good.';

@@ -20,11 +20,17 @@ create table logloom.plans (
   max_open_deletions integer not null default 10,
   max_members integer not null default 1000,
   max_api_keys integer not null default 1000,
+  emails_per_hour integer not null default 1000,
+  webhooks_per_hour integer not null default 10000,
+  max_notification_addresses integer not null default 1000,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
   constraint plans_max_members_is_positive check (max_members >= 1),
   constraint plans_max_api_keys_is_positive check (max_api_keys >= 1),
+  constraint plans_notifications_are_limited check (
+    least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
+  ),
   constraint plans_max_open_deletions_is_positive check (max_open_deletions >= 1),
   constraint plans_concurrent_searches_is_positive check (concurrent_searches >= 1),
   constraint plans_rates_are_positive check (
@@ -64,8 +70,15 @@ values
   );
 
 update logloom.plans p
-set max_members = l.max_members, max_api_keys = l.max_api_keys
-from (values ('free', 10, 20), ('pro', 100, 200)) l (plan_id, max_members, max_api_keys)
+set max_members = l.max_members, max_api_keys = l.max_api_keys,
+  emails_per_hour = l.emails_per_hour, webhooks_per_hour = l.webhooks_per_hour,
+  max_notification_addresses = l.max_notification_addresses
+from (
+  values ('free', 10, 20, 20, 200, 10), ('pro', 100, 200, 200, 2000, 100)
+) l (
+  plan_id, max_members, max_api_keys, emails_per_hour, webhooks_per_hour,
+  max_notification_addresses
+)
 where p.plan_id = l.plan_id;
 
 comment on table logloom.plans is
@@ -96,3 +109,12 @@ comment on column logloom.plans.max_members is 'Members that a tenant may have.'
 
 comment on column logloom.plans.max_api_keys is
   'API keys that a tenant may have that are neither revoked nor expired.';
+
+comment on column logloom.plans.emails_per_hour is
+  'Emails that may be sent for a tenant in an hour of the clock, tests, codes and repeated '
+  'attempts included. What is beyond waits for the next hour; a further test is PT429.';
+
+comment on column logloom.plans.webhooks_per_hour is 'The same for webhooks.';
+
+comment on column logloom.plans.max_notification_addresses is
+  'Email addresses that a tenant may have confirmed.';

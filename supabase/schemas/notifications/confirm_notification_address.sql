@@ -1,0 +1,137 @@
+create function logloom_private.require_room_for_address(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_max constant integer :=
+    (logloom_private.plan_of(p_tenant_id)).max_notification_addresses;
+begin
+  if (
+    select count(*) < v_max
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+  ) then
+    return;
+  end if;
+  delete from logloom_private.notification_addresses a
+  where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+    and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
+  if (
+    select count(*) >= v_max
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+  ) then
+    raise sqlstate 'PT400' using
+      message = format('Plan limit exceeded: notification addresses (max %s)', v_max),
+      hint = 'An address that no alert rule has any more makes room; or choose a larger plan.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.require_room_for_address(text) from public;
+
+comment on function logloom_private.require_room_for_address(text) is
+  'PT400 where the plan has no room for one more confirmed address, once those are forgotten that '
+  'no rule has.';
+
+create function logloom_private.confirm_address(p_email text, p_code text)
+returns jsonb
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- definer because no API role reads or confirms addresses
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_mailbox constant text := lower(logloom_private.trim_space(p_email));
+  v_code constant text := logloom_private.trim_space(p_code);
+  v_tries_max constant integer := (
+    select s.confirmation_tries from logloom_private.settings s
+  );
+  v_address logloom_private.notification_addresses;
+begin
+  if v_code !~ '^[0-9]{6}$' then
+    raise sqlstate 'PT400' using
+      message = 'Invalid p_code: six digits',
+      hint = 'Send the code as the mail has it, as a text.';
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  select a.* into v_address
+  from logloom_private.notification_addresses a
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox
+  for update;
+  if v_address.confirmed_at is not null then
+    return jsonb_build_object('success', true);
+  end if;
+  if v_address.code_expires_at > now() is not true then
+    raise sqlstate 'PT400' using
+      message = 'No code is good for this address',
+      hint = 'test_alert_rule mails a new one to the address of a rule.';
+  end if;
+  if v_address.tries >= v_tries_max then
+    raise sqlstate 'PT400' using
+      message = 'The code was tried too often',
+      hint = 'test_alert_rule mails a new one to the address of the rule.';
+  end if;
+  -- Hashes are compared: how long that takes tells nothing of the code.
+  if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
+    update logloom_private.notification_addresses a
+    set tries = a.tries + 1
+    where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+    return logloom_private.refuse_and_keep(
+      'The code is wrong', 'The last one that was mailed is good, for five tries.'
+    );
+  end if;
+  perform logloom_private.require_room_for_address(v_tenant_id);
+  update logloom_private.notification_addresses a
+  set confirmed_at = now(),
+    confirmed_by = logloom_private.current_user_id(),
+    code_hash = null,
+    code_expires_at = null,
+    tries = 0
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+  return jsonb_build_object('success', true);
+end;
+$$;
+
+revoke all on function logloom_private.confirm_address(text, text) from public;
+
+grant execute on function logloom_private.confirm_address(text, text)
+to authenticated, service_role;
+
+comment on function logloom_private.confirm_address(text, text) is
+  'Confirms an address of the tenant by the code that was mailed to it, or counts a wrong try.';
+
+create function public.confirm_notification_address(
+  p_email text default null,
+  p_code text default null
+)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_email', p_email is null);
+  perform logloom_private.require_parameter('p_code', p_code is null);
+  return logloom_private.confirm_address(p_email, p_code);
+end;
+$$;
+
+revoke all on function public.confirm_notification_address(text, text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.confirm_notification_address(text, text)
+to authenticated, service_role;
+
+comment on function public.confirm_notification_address(text, text) is
+  'Confirms the email address of an alert rule by the six digits that were mailed to it, and '
+  'returns {"success": true}. A code is good for 24 h and five tries. Errors: PT400, PT401.';

@@ -1,0 +1,29 @@
+create table logloom_private.notification_addresses (
+  tenant_id text not null references logloom.tenants on delete cascade,
+  mailbox text not null,
+  confirmed_at timestamptz,
+  confirmed_by text,
+  code_hash text,
+  code_expires_at timestamptz,
+  tries integer not null default 0,
+  primary key (tenant_id, mailbox),
+  constraint notification_addresses_mailbox_is_lower_case check (mailbox = lower(mailbox)),
+  constraint notification_addresses_code_lapses check (
+    (code_hash is null) = (code_expires_at is null)
+  )
+);
+
+alter table logloom_private.notification_addresses enable row level security;
+alter table logloom_private.notification_addresses force row level security;
+
+comment on table logloom_private.notification_addresses is
+  'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
+
+comment on column logloom_private.notification_addresses.mailbox is
+  'The address in lower case: that is how addresses are compared.';
+
+comment on column logloom_private.notification_addresses.code_hash is
+  'Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.';
+
+comment on column logloom_private.notification_addresses.tries is
+  'Wrong tries of that code.';
