@@ -936,6 +936,10 @@ export type Database = {
         "ts_to": string | null;
         "stats": (Database["public"]["CompositeTypes"]["logloom_log_stat"])[] | null;
       };
+      "logloom_stored": {
+        "sealed_bytes": number | null;
+        "hot_bytes": number | null;
+      };
       "logloom_success": {
         "success": boolean | null;
       };
@@ -959,6 +963,7 @@ export type Database = {
         "notification_preferences":
           | Database["public"]["CompositeTypes"]["logloom_notification_preferences"]
           | null;
+        "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
       };
       "logloom_usage": {
         "tenant_id": string | null;
@@ -974,6 +979,7 @@ export type Database = {
         "resets_at": string | null;
         "months": (Database["public"]["CompositeTypes"]["logloom_usage_month"])[] | null;
         "days": (Database["public"]["CompositeTypes"]["logloom_usage_day"])[] | null;
+        "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
       };
       "logloom_usage_day": {
         "day": string | null;

@@ -388,6 +388,7 @@ create table logloom_private.settings (
   search_days_at_once integer not null default 12,
   search_chunks_at_once integer not null default 200,
   search_turn interval not null default '5 seconds',
+  stored_days_counted integer not null default 31,
   tail_turn interval not null default '5 seconds',
   search_sample_records integer not null default 5000,
   search_sample_bytes integer not null default 1200000,
@@ -592,6 +593,10 @@ comment on column logloom_private.settings.search_chunks_at_once is
 
 comment on column logloom_private.settings.search_turn is
   'After this time search_logs begins no further part of its range: the page ends early.';
+
+comment on column logloom_private.settings.stored_days_counted is
+  'Newest days of rows of a tenant that are counted for what it stores; older ones are taken to be '
+  'like them.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';
@@ -1483,10 +1488,17 @@ create type public.logloom_notification_preferences as (email_enabled boolean,
 
 comment on type public.logloom_notification_preferences is 'Which channels alerts may use.';
 
+create type public.logloom_stored as (sealed_bytes bigint, hot_bytes bigint);
+
+comment on type public.logloom_stored is
+  'What a tenant''s records take on disk: sealed_bytes in compressed chunks, hot_bytes as rows '
+  'with their indexes, that one about.';
+
 create type public.logloom_tenant_settings as (
   tenant_id text,
   pipeline_config public.logloom_pipeline_config,
-  notification_preferences public.logloom_notification_preferences
+  notification_preferences public.logloom_notification_preferences,
+  stored public.logloom_stored
 );
 
 comment on type public.logloom_tenant_settings is
@@ -2462,30 +2474,6 @@ to authenticated, service_role;
 comment on function public.get_current_tenant(text) is
   'The tenant with its plan and limits. Errors: PT400, PT401, PT403, PT404.';
 
--- tenants/get_tenant_settings.sql
-
-create function public.get_tenant_settings(p_tenant_id text default null)
-returns public.logloom_tenant_settings
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-begin
-  return logloom_private.effective_settings(logloom_private.resolve_tenant(p_tenant_id));
-end;
-$$;
-
-revoke all on function public.get_tenant_settings(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_tenant_settings(text)
-to authenticated, service_role;
-
-comment on function public.get_tenant_settings(text) is
-  'The settings in force: what the tenant set, else the defaults of its plan. '
-  'Errors: PT400, PT401, PT403, PT404.';
-
 -- tenants/list_members.sql
 
 create function logloom_private.read_members(p_tenant_id text, p_limit integer, p_after text)
@@ -3288,159 +3276,6 @@ comment on function public.set_member_role(text, text, text) is
   'Sets what a member may do, from their next request on, and returns the member. p_role: member, '
   'admin or owner. For owners; the last one stays an owner. '
   'Errors: PT400, PT401, PT403, PT404.';
-
--- tenants/update_tenant_settings.sql
-
-create function logloom_private.check_settings_member(
-  p_group text,
-  p_member text,
-  p_value jsonb,
-  p_retention_days_max integer
-)
-returns void
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_name constant text := p_group || '.' || p_member;
-begin
-  if p_group = 'pipeline_config' and p_member = 'retention_days' then
-    if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
-      raise sqlstate 'PT400' using
-        message = format('Invalid settings data: %s must be a whole number', v_name),
-        hint = format('Send a number from 1 to %s.', p_retention_days_max);
-    end if;
-    if p_value::numeric not between 1 and p_retention_days_max then
-      raise sqlstate 'PT400' using
-        message = format(
-          'Invalid settings data: %s must be from 1 to %s', v_name, p_retention_days_max
-        ),
-        hint = 'The plan sets the greatest retention_days.';
-    end if;
-  elsif v_name in (
-    'pipeline_config.compression',
-    'notification_preferences.email_enabled',
-    'notification_preferences.webhook_enabled'
-  ) then
-    if jsonb_typeof(p_value) <> 'boolean' then
-      raise sqlstate 'PT400' using
-        message = format('Invalid settings data: %s must be true or false', v_name),
-        hint = 'Send a JSON boolean.';
-    end if;
-  else
-    raise sqlstate 'PT400' using
-      message = format(
-        'Invalid settings data: %s has an unknown member "%s"', p_group, left(p_member, 40)
-      ),
-      hint = 'pipeline_config has retention_days and compression, notification_preferences has '
-        'email_enabled and webhook_enabled.';
-  end if;
-end;
-$$;
-
-revoke all on function logloom_private.check_settings_member(text, text, jsonb, integer)
-from public;
-
-grant execute on function logloom_private.check_settings_member(text, text, jsonb, integer)
-to authenticated, service_role;
-
-comment on function logloom_private.check_settings_member(text, text, jsonb, integer) is
-  'PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.';
-
-create function logloom_private.check_settings(
-  p_group text,
-  p_values jsonb,
-  p_retention_days_max integer
-)
-returns void
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_member record;
-begin
-  if p_values is null then
-    return;
-  end if;
-  if jsonb_typeof(p_values) <> 'object' then
-    raise sqlstate 'PT400' using
-      message = format('Invalid settings data: %s must be an object', p_group),
-      hint = 'Send a JSON object with the members to change.';
-  end if;
-  for v_member in select m.key, m.value from jsonb_each(p_values) m loop
-    perform logloom_private.check_settings_member(
-      p_group, v_member.key, v_member.value, p_retention_days_max
-    );
-  end loop;
-end;
-$$;
-
-revoke all on function logloom_private.check_settings(text, jsonb, integer) from public;
-
-grant execute on function logloom_private.check_settings(text, jsonb, integer)
-to authenticated, service_role;
-
-comment on function logloom_private.check_settings(text, jsonb, integer) is
-  'PT400 unless p_values is null or an object of valid settings.';
-
-create function public.update_tenant_settings(
-  p_tenant_id text default null,
-  pipeline_config jsonb default null,
-  notification_preferences jsonb default null
-)
-returns public.logloom_tenant_settings
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-declare
-  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
-  v_pipeline constant jsonb := nullif(update_tenant_settings.pipeline_config, 'null');
-  v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
-  v_retention_days_max constant integer :=
-    (logloom_private.plan_of(v_tenant_id)).retention_days_max;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
-  perform logloom_private.check_settings(
-    'notification_preferences', v_notification, v_retention_days_max
-  );
-
-  insert into logloom.tenant_settings as s (
-    tenant_id, retention_days, compression, email_enabled, webhook_enabled
-  )
-  values (
-    v_tenant_id,
-    (v_pipeline ->> 'retention_days')::numeric,
-    (v_pipeline ->> 'compression')::boolean,
-    (v_notification ->> 'email_enabled')::boolean,
-    (v_notification ->> 'webhook_enabled')::boolean
-  )
-  on conflict (tenant_id) do update set
-    retention_days = coalesce(excluded.retention_days, s.retention_days),
-    compression = coalesce(excluded.compression, s.compression),
-    email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
-    webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
-    updated_at = now();
-  return logloom_private.effective_settings(v_tenant_id);
-end;
-$$;
-
-revoke all on function public.update_tenant_settings(text, jsonb, jsonb)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.update_tenant_settings(text, jsonb, jsonb)
-to authenticated, service_role;
-
-comment on function public.update_tenant_settings(text, jsonb, jsonb) is
-  'Sets the members that are given and returns all settings. pipeline_config: retention_days (1 to '
-  'the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. '
-  'Errors: PT400, PT401, PT403.';
 
 -- audit/tables/audit_events.sql
 
@@ -13252,6 +13087,13 @@ begin
   );
   perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'attrs', 1, v_texts);
 
+  update logloom_private.sealed_chunks c
+  set bytes = pg_column_size(c.*) + (
+    select coalesce(sum(pg_column_size(k.*)), 0)
+    from logloom_private.sealed_columns k
+    where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+  )
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
   -- Read back as every reader does.
   perform logloom_private.compare_chunk(
     p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
@@ -24190,6 +24032,36 @@ comment on function public.check_plan_feature(text) is
   'Whether the plan includes p_feature (saved_searches, alerts), how many, and how many the tenant '
   'has. An unknown feature is not enabled. Errors: PT400, PT401.';
 
+-- usage/get_tenant_settings.sql
+
+create function public.get_tenant_settings(p_tenant_id text default null)
+returns public.logloom_tenant_settings
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_result public.logloom_tenant_settings;
+begin
+  v_result := logloom_private.effective_settings(v_tenant_id);
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  return v_result;
+end;
+$$;
+
+revoke all on function public.get_tenant_settings(text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.get_tenant_settings(text)
+to authenticated, service_role;
+
+comment on function public.get_tenant_settings(text) is
+  'The settings in force: what the tenant set, else the defaults of its plan; and stored, what its '
+  'records take on disk. '
+  'Errors: PT400, PT401, PT403, PT404.';
+
 -- usage/get_usage.sql
 
 create type public.logloom_usage_month as (month text, events bigint, bytes bigint);
@@ -24209,12 +24081,14 @@ create type public.logloom_usage as (
   projected_bytes bigint,
   resets_at timestamptz,
   months public.logloom_usage_month[],
-  days public.logloom_usage_day[]
+  days public.logloom_usage_day[],
+  stored public.logloom_stored
 );
 
 comment on type public.logloom_usage is
   'What a tenant used in the current UTC month, against the limits of its plan; and per month and '
-  'day of the months asked for, newest first. Bytes are those of request bodies.';
+  'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
+  'records take on disk.';
 
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
@@ -24321,6 +24195,7 @@ begin
     group by m.month
     order by m.month desc
   );
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
   v_result.events_percent :=
@@ -24344,8 +24219,263 @@ to authenticated, service_role;
 
 comment on function public.get_usage(text, integer) is
   'What the tenant used in this UTC month, the limits, percentages, a projection for the month''s '
-  'end, and the same per month and day of the last p_months (1 to 24, default 1). What was '
-  'acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
+  'end, the same per month and day of the last p_months (1 to 24, default 1), and what is stored. '
+  'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
+
+-- usage/stored.sql
+
+-- What a tenant's records take on disk. Chunks say it themselves; rows share partitions with those
+-- of other tenants, so that theirs is a share of a partition's size.
+
+create function logloom_private.hot_bytes(p_tenant_id text)
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
+  v_bytes numeric;
+begin
+  select sum(x.bytes) * (
+    select count(*) from logloom_private.log_days d where d.tenant_id = p_tenant_id
+  ) / nullif(count(*), 0)
+  into v_bytes
+  from (
+    select
+      pg_total_relation_size(p.oid) * d.records / greatest(
+        d.records, pg_stat_get_live_tuples(p.oid), p.reltuples, 1
+      )::numeric as bytes
+    from (
+      select
+        u.day,
+        greatest(
+          (
+            select coalesce(sum(c.events), 0)
+            from logloom_private.log_counts c
+            where c.tenant_id = p_tenant_id
+              and c.minute >= logloom_private.day_start(u.day)
+              and c.minute < logloom_private.day_start(u.day + 1)
+          ) - (
+            -- Of the days that a chunk spans each has its part.
+            select coalesce(
+              sum(
+                c.records / (
+                  1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
+                )
+              ),
+              0
+            )
+            from logloom_private.sealed_chunks c
+            where c.tenant_id = p_tenant_id
+              and c.last_ts >= logloom_private.day_start(u.day)
+              and c.first_ts < logloom_private.day_start(u.day + 1)
+          ),
+          0
+        ) as records
+      from logloom_private.log_days u
+      where u.tenant_id = p_tenant_id
+      order by u.day desc
+      limit v_counted
+    ) d
+    join pg_catalog.pg_class p
+      on p.oid = to_regclass(format('logloom.%I', logloom_private.partition_name(d.day)))
+  ) x;
+  return coalesce(round(v_bytes), 0);
+end;
+$$;
+
+revoke all on function logloom_private.hot_bytes(text) from public;
+
+comment on function logloom_private.hot_bytes(text) is
+  'What a tenant''s rows take, about: of each partition with its indexes the share that its '
+  'records have in it.';
+
+create function logloom_private.my_stored(p_tenant_id text)
+returns public.logloom_stored
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because the API roles read neither chunks nor counts
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  return row(
+    (
+      select coalesce(sum(c.bytes), 0)
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = v_tenant_id
+    ),
+    logloom_private.hot_bytes(v_tenant_id)
+  )::public.logloom_stored;
+end;
+$$;
+
+revoke all on function logloom_private.my_stored(text) from public;
+
+grant execute on function logloom_private.my_stored(text) to authenticated, service_role;
+
+comment on function logloom_private.my_stored(text) is
+  'What the records of the request''s tenant take on disk.';
+
+-- usage/update_tenant_settings.sql
+
+create function logloom_private.check_settings_member(
+  p_group text,
+  p_member text,
+  p_value jsonb,
+  p_retention_days_max integer
+)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name constant text := p_group || '.' || p_member;
+begin
+  if p_group = 'pipeline_config' and p_member = 'retention_days' then
+    if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
+      raise sqlstate 'PT400' using
+        message = format('Invalid settings data: %s must be a whole number', v_name),
+        hint = format('Send a number from 1 to %s.', p_retention_days_max);
+    end if;
+    if p_value::numeric not between 1 and p_retention_days_max then
+      raise sqlstate 'PT400' using
+        message = format(
+          'Invalid settings data: %s must be from 1 to %s', v_name, p_retention_days_max
+        ),
+        hint = 'The plan sets the greatest retention_days.';
+    end if;
+  elsif v_name in (
+    'pipeline_config.compression',
+    'notification_preferences.email_enabled',
+    'notification_preferences.webhook_enabled'
+  ) then
+    if jsonb_typeof(p_value) <> 'boolean' then
+      raise sqlstate 'PT400' using
+        message = format('Invalid settings data: %s must be true or false', v_name),
+        hint = 'Send a JSON boolean.';
+    end if;
+  else
+    raise sqlstate 'PT400' using
+      message = format(
+        'Invalid settings data: %s has an unknown member "%s"', p_group, left(p_member, 40)
+      ),
+      hint = 'pipeline_config has retention_days and compression, notification_preferences has '
+        'email_enabled and webhook_enabled.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.check_settings_member(text, text, jsonb, integer)
+from public;
+
+grant execute on function logloom_private.check_settings_member(text, text, jsonb, integer)
+to authenticated, service_role;
+
+comment on function logloom_private.check_settings_member(text, text, jsonb, integer) is
+  'PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.';
+
+create function logloom_private.check_settings(
+  p_group text,
+  p_values jsonb,
+  p_retention_days_max integer
+)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_member record;
+begin
+  if p_values is null then
+    return;
+  end if;
+  if jsonb_typeof(p_values) <> 'object' then
+    raise sqlstate 'PT400' using
+      message = format('Invalid settings data: %s must be an object', p_group),
+      hint = 'Send a JSON object with the members to change.';
+  end if;
+  for v_member in select m.key, m.value from jsonb_each(p_values) m loop
+    perform logloom_private.check_settings_member(
+      p_group, v_member.key, v_member.value, p_retention_days_max
+    );
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.check_settings(text, jsonb, integer) from public;
+
+grant execute on function logloom_private.check_settings(text, jsonb, integer)
+to authenticated, service_role;
+
+comment on function logloom_private.check_settings(text, jsonb, integer) is
+  'PT400 unless p_values is null or an object of valid settings.';
+
+create function public.update_tenant_settings(
+  p_tenant_id text default null,
+  pipeline_config jsonb default null,
+  notification_preferences jsonb default null
+)
+returns public.logloom_tenant_settings
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
+  v_pipeline constant jsonb := nullif(update_tenant_settings.pipeline_config, 'null');
+  v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
+  v_retention_days_max constant integer :=
+    (logloom_private.plan_of(v_tenant_id)).retention_days_max;
+  v_result public.logloom_tenant_settings;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
+  perform logloom_private.check_settings(
+    'notification_preferences', v_notification, v_retention_days_max
+  );
+
+  insert into logloom.tenant_settings as s (
+    tenant_id, retention_days, compression, email_enabled, webhook_enabled
+  )
+  values (
+    v_tenant_id,
+    (v_pipeline ->> 'retention_days')::numeric,
+    (v_pipeline ->> 'compression')::boolean,
+    (v_notification ->> 'email_enabled')::boolean,
+    (v_notification ->> 'webhook_enabled')::boolean
+  )
+  on conflict (tenant_id) do update set
+    retention_days = coalesce(excluded.retention_days, s.retention_days),
+    compression = coalesce(excluded.compression, s.compression),
+    email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
+    webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
+    updated_at = now();
+  v_result := logloom_private.effective_settings(v_tenant_id);
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  return v_result;
+end;
+$$;
+
+revoke all on function public.update_tenant_settings(text, jsonb, jsonb)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.update_tenant_settings(text, jsonb, jsonb)
+to authenticated, service_role;
+
+comment on function public.update_tenant_settings(text, jsonb, jsonb) is
+  'Sets the members that are given and returns all settings. pipeline_config: retention_days (1 to '
+  'the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. '
+  'Errors: PT400, PT401, PT403.';
 
 -- retention/types/retention_run.sql
 

@@ -29,6 +29,7 @@ Deno.test("a tenant appears with its first write, on the default plan", async ()
     tenant_id: tenantId,
     pipeline_config: { retention_days: 7, compression: true },
     notification_preferences: { email_enabled: true, webhook_enabled: true },
+    stored: { sealed_bytes: 0, hot_bytes: 0 },
   });
 });
 
@@ -43,6 +44,7 @@ Deno.test("settings change where they are given and stay elsewhere", async () =>
       tenant_id: tenantId,
       pipeline_config: { retention_days: 3, compression: true },
       notification_preferences: { email_enabled: true, webhook_enabled: false },
+      stored: { sealed_bytes: 0, hot_bytes: 0 },
     },
   );
   await served(
@@ -55,6 +57,7 @@ Deno.test("settings change where they are given and stay elsewhere", async () =>
     tenant_id: tenantId,
     pipeline_config: { retention_days: 3, compression: false },
     notification_preferences: { email_enabled: true, webhook_enabled: false },
+    stored: { sealed_bytes: 0, hot_bytes: 0 },
   });
   const wrong: [unknown, unknown, string][] = [
     [{ retention_days: 8 }, undefined, "pipeline_config.retention_days must be from 1 to 7"],

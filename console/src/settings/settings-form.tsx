@@ -1,11 +1,13 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
+import { bytes } from "../shared/format.ts";
 
 export interface TenantSettings {
   tenant_id: string;
   pipeline_config: { retention_days: number; compression: boolean };
   notification_preferences: { email_enabled: boolean; webhook_enabled: boolean };
+  stored: { sealed_bytes: number; hot_bytes: number };
 }
 
 export function SettingsForm({ settings }: { settings: TenantSettings }) {
@@ -42,6 +44,11 @@ export function SettingsForm({ settings }: { settings: TenantSettings }) {
         />
       </label>
       {check("Days that are over are compressed", isCompressed, setCompressed)}
+      <p className="about">
+        Now {bytes(settings.stored.sealed_bytes)} are compressed, {bytes(settings.stored.hot_bytes)}
+        {" "}
+        are not.
+      </p>
       <h2>Notifications</h2>
       {check("Alerts may send email", preferences.email_enabled, (email_enabled) =>
         setPreferences({ ...preferences, email_enabled }))}

@@ -19,7 +19,10 @@ export default function SettingsScreen() {
       {settings.isPending && !settings.error && <Skeleton />}
       {settings.data && (
         <>
-          <SettingsForm key={JSON.stringify(settings.data)} settings={settings.data} />
+          <SettingsForm
+            key={JSON.stringify({ ...settings.data, stored: null })}
+            settings={settings.data}
+          />
           <DeletionSection />
           <AuditSection />
         </>

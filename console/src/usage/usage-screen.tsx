@@ -15,6 +15,7 @@ interface Usage {
   resets_at: string;
   months: { month: string; events: number; bytes: number }[];
   days: { day: string; events: number; bytes: number }[];
+  stored: { sealed_bytes: number; hot_bytes: number };
 }
 
 export default function UsageScreen() {
@@ -54,6 +55,11 @@ export default function UsageScreen() {
               format={bytes}
             />
           </div>
+          <p className="about">
+            Stored: {bytes(data.stored.sealed_bytes)} compressed, {bytes(data.stored.hot_bytes)}
+            {" "}
+            as rows of days that are not compressed.
+          </p>
           <Days days={data.days} />
         </>
       )}

@@ -218,6 +218,13 @@ begin
   );
   perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'attrs', 1, v_texts);
 
+  update logloom_private.sealed_chunks c
+  set bytes = pg_column_size(c.*) + (
+    select coalesce(sum(pg_column_size(k.*)), 0)
+    from logloom_private.sealed_columns k
+    where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+  )
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
   -- Read back as every reader does.
   perform logloom_private.compare_chunk(
     p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,

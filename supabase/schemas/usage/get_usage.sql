@@ -15,12 +15,14 @@ create type public.logloom_usage as (
   projected_bytes bigint,
   resets_at timestamptz,
   months public.logloom_usage_month[],
-  days public.logloom_usage_day[]
+  days public.logloom_usage_day[],
+  stored public.logloom_stored
 );
 
 comment on type public.logloom_usage is
   'What a tenant used in the current UTC month, against the limits of its plan; and per month and '
-  'day of the months asked for, newest first. Bytes are those of request bodies.';
+  'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
+  'records take on disk.';
 
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
@@ -127,6 +129,7 @@ begin
     group by m.month
     order by m.month desc
   );
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
   v_result.events_percent :=
@@ -150,5 +153,5 @@ to authenticated, service_role;
 
 comment on function public.get_usage(text, integer) is
   'What the tenant used in this UTC month, the limits, percentages, a projection for the month''s '
-  'end, and the same per month and day of the last p_months (1 to 24, default 1). What was '
-  'acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
+  'end, the same per month and day of the last p_months (1 to 24, default 1), and what is stored. '
+  'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';

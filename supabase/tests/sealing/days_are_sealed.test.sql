@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(28);
+select plan(31);
 
 -- A Wednesday, whose week is over.
 create temp table clock as
@@ -142,6 +142,14 @@ select results_eq(
    group by 1, 2, 3, 4 order by 1, 2, 3, 4',
   'the counts are as they were'
 );
+create temp table bytes as
+select
+  sum(s.bytes) as bytes,
+  format('logloom.%I', logloom_private.partition_name(c.day))::regclass as partition
+from logloom_private.sealed_chunks s, clock c
+where s.tenant_id = 'acme'
+group by c.day;
+grant select on bytes to public;
 select is(pg_temp.answers(), b.answers, 'every answer is as it was') from before b;
 select pg_temp.act_as_postgres();
 create temp table one as
@@ -155,6 +163,29 @@ select is(
 )
 from one o;
 select is((public.get_log(o.id, o.ts)).msg, o.msg, 'with p_ts, too') from one o;
+select pg_temp.act_as_postgres();
+
+-- What is stored where.
+select results_eq(
+  'select s.tenant_id, sum(s.bytes) from logloom_private.sealed_chunks s group by 1 order by 1',
+  'select s.tenant_id, (sum(pg_column_size(s.*)) + sum((
+     select sum(pg_column_size(k.*)) from logloom_private.sealed_columns k
+     where k.tenant_id = s.tenant_id and k.chunk_id = s.chunk_id
+   )))::numeric from logloom_private.sealed_chunks s group by 1 order by 1',
+  'a chunk knows what it takes'
+);
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  to_jsonb((public.get_usage()).stored),
+  jsonb_build_object('sealed_bytes', b.bytes, 'hot_bytes', 0), 'all of a tenant is sealed'
+)
+from bytes b;
+select pg_temp.act_as_user('plain', 'pia');
+select is(
+  (public.get_tenant_settings()).stored,
+  row(0, pg_total_relation_size(b.partition))::public.logloom_stored, 'or all of it are rows'
+)
+from bytes b;
 select pg_temp.act_as_postgres();
 
 -- Late records.

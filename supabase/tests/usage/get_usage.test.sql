@@ -30,7 +30,8 @@ select is(
   ),
   '{
     "tenant_id": "acme", "events": 123, "bytes": 300, "monthly_events_limit": 1000,
-    "monthly_bytes_limit": 3000, "events_percent": 12.30, "bytes_percent": 10.00
+    "monthly_bytes_limit": 3000, "events_percent": 12.30, "bytes_percent": 10.00,
+    "stored": {"hot_bytes": 0, "sealed_bytes": 0}
   }',
   'this month against the limits, what is still queued included'
 );

@@ -47,6 +47,7 @@ create table logloom_private.settings (
   search_days_at_once integer not null default 12,
   search_chunks_at_once integer not null default 200,
   search_turn interval not null default '5 seconds',
+  stored_days_counted integer not null default 31,
   tail_turn interval not null default '5 seconds',
   search_sample_records integer not null default 5000,
   search_sample_bytes integer not null default 1200000,
@@ -251,6 +252,10 @@ comment on column logloom_private.settings.search_chunks_at_once is
 
 comment on column logloom_private.settings.search_turn is
   'After this time search_logs begins no further part of its range: the page ends early.';
+
+comment on column logloom_private.settings.stored_days_counted is
+  'Newest days of rows of a tenant that are counted for what it stores; older ones are taken to be '
+  'like them.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';

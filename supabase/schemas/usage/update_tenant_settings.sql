@@ -111,6 +111,7 @@ declare
   v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
   v_retention_days_max constant integer :=
     (logloom_private.plan_of(v_tenant_id)).retention_days_max;
+  v_result public.logloom_tenant_settings;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
@@ -134,7 +135,9 @@ begin
     email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
     webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
     updated_at = now();
-  return logloom_private.effective_settings(v_tenant_id);
+  v_result := logloom_private.effective_settings(v_tenant_id);
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  return v_result;
 end;
 $$;
 

@@ -5,8 +5,13 @@ stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_result public.logloom_tenant_settings;
 begin
-  return logloom_private.effective_settings(logloom_private.resolve_tenant(p_tenant_id));
+  v_result := logloom_private.effective_settings(v_tenant_id);
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  return v_result;
 end;
 $$;
 
@@ -17,5 +22,6 @@ grant execute on function public.get_tenant_settings(text)
 to authenticated, service_role;
 
 comment on function public.get_tenant_settings(text) is
-  'The settings in force: what the tenant set, else the defaults of its plan. '
+  'The settings in force: what the tenant set, else the defaults of its plan; and stored, what its '
+  'records take on disk. '
   'Errors: PT400, PT401, PT403, PT404.';

@@ -1,0 +1,96 @@
+-- What a tenant's records take on disk. Chunks say it themselves; rows share partitions with those
+-- of other tenants, so that theirs is a share of a partition's size.
+
+create function logloom_private.hot_bytes(p_tenant_id text)
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
+  v_bytes numeric;
+begin
+  select sum(x.bytes) * (
+    select count(*) from logloom_private.log_days d where d.tenant_id = p_tenant_id
+  ) / nullif(count(*), 0)
+  into v_bytes
+  from (
+    select
+      pg_total_relation_size(p.oid) * d.records / greatest(
+        d.records, pg_stat_get_live_tuples(p.oid), p.reltuples, 1
+      )::numeric as bytes
+    from (
+      select
+        u.day,
+        greatest(
+          (
+            select coalesce(sum(c.events), 0)
+            from logloom_private.log_counts c
+            where c.tenant_id = p_tenant_id
+              and c.minute >= logloom_private.day_start(u.day)
+              and c.minute < logloom_private.day_start(u.day + 1)
+          ) - (
+            -- Of the days that a chunk spans each has its part.
+            select coalesce(
+              sum(
+                c.records / (
+                  1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
+                )
+              ),
+              0
+            )
+            from logloom_private.sealed_chunks c
+            where c.tenant_id = p_tenant_id
+              and c.last_ts >= logloom_private.day_start(u.day)
+              and c.first_ts < logloom_private.day_start(u.day + 1)
+          ),
+          0
+        ) as records
+      from logloom_private.log_days u
+      where u.tenant_id = p_tenant_id
+      order by u.day desc
+      limit v_counted
+    ) d
+    join pg_catalog.pg_class p
+      on p.oid = to_regclass(format('logloom.%I', logloom_private.partition_name(d.day)))
+  ) x;
+  return coalesce(round(v_bytes), 0);
+end;
+$$;
+
+revoke all on function logloom_private.hot_bytes(text) from public;
+
+comment on function logloom_private.hot_bytes(text) is
+  'What a tenant''s rows take, about: of each partition with its indexes the share that its '
+  'records have in it.';
+
+create function logloom_private.my_stored(p_tenant_id text)
+returns public.logloom_stored
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because the API roles read neither chunks nor counts
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  return row(
+    (
+      select coalesce(sum(c.bytes), 0)
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = v_tenant_id
+    ),
+    logloom_private.hot_bytes(v_tenant_id)
+  )::public.logloom_stored;
+end;
+$$;
+
+revoke all on function logloom_private.my_stored(text) from public;
+
+grant execute on function logloom_private.my_stored(text) to authenticated, service_role;
+
+comment on function logloom_private.my_stored(text) is
+  'What the records of the request''s tenant take on disk.';
