@@ -1,9 +1,7 @@
-import { createService, readUser } from "./client/service.ts";
-import { parseOptions } from "./options.ts";
 import { runReading } from "./reading/command.ts";
-import { humanLine, jsonLine, type LogRecord, type Stat, statLines } from "./reading/lines.ts";
-import { connection, connectionHelp, timeOf, wholeNumber } from "./reading/options.ts";
-import { isColoured, openOutput } from "./reading/output.ts";
+import { jsonLine, type LogRecord, type Stat, statLines } from "./reading/lines.ts";
+import { connectionHelp, timeOf, wholeNumber } from "./reading/options.ts";
+import { openOutput } from "./reading/output.ts";
 
 const help = `Searches the logs: npm run search -- [OPTIONS] 'QUERY'
 
@@ -25,77 +23,64 @@ interface Page {
   next_cursor: string | null;
 }
 
-let query = "";
-
-await runReading(() => query, async (signal) => {
-  const { values, positionals } = parseOptions({
-    args: Deno.args,
-    allowPositionals: true,
-    options: {
-      ...connection,
-      help: { type: "boolean", short: "h" },
-      since: { type: "string" },
-      until: { type: "string" },
-      limit: { type: "string" },
-      oldest: { type: "boolean" },
-      json: { type: "boolean" },
-      "no-pager": { type: "boolean" },
-    },
-  });
-  if (values.help) return console.log(help);
-  query = positionals.join(" ");
-  const range = {
-    p_ts_from: timeOf("--since", values.since),
-    p_ts_to: timeOf("--until", values.until),
-  };
-  const limit = wholeNumber("--limit", values.limit ?? "1000", 1, 100_000);
-  const service = createService({
-    ...await readUser(values),
-    signal,
-    patienceMs: 10_000,
-    onRetry: (reason) => console.error(`logloom: ${reason}; trying again …`),
-  });
-  const output = openOutput({ page: !values.json && !values["no-pager"] });
-  try {
-    if (aggregates(query)) await writeStats();
-    else await writeRecords();
-  } finally {
-    await output.close();
-  }
-
-  async function writeStats(): Promise<void> {
-    const rows = await service.call("log_stats", {
-      p_query_dsl: query,
-      ...range,
-      p_limit: Math.min(limit, 1000),
-    }) as Stat[];
-    for (const line of values.json ? rows.map(jsonLine) : statLines(rows)) {
-      if (!await output.write(line)) return;
+await runReading({
+  help,
+  options: {
+    since: { type: "string" },
+    until: { type: "string" },
+    limit: { type: "string" },
+    oldest: { type: "boolean" },
+    "no-pager": { type: "boolean" },
+  },
+  retrying: "trying again",
+  read: async ({ query, values, service: connect, lineOf }) => {
+    const range = {
+      p_ts_from: timeOf("--since", values.since),
+      p_ts_to: timeOf("--until", values.until),
+    };
+    const limit = wholeNumber("--limit", values.limit ?? "1000", 1, 100_000);
+    const service = await connect(10_000);
+    const output = openOutput({ page: !values.json && !values["no-pager"] });
+    try {
+      if (aggregates(query)) await writeStats();
+      else await writeRecords();
+    } finally {
+      await output.close();
     }
-  }
 
-  async function writeRecords(): Promise<void> {
-    let cursor: string | null = null;
-    let left = limit;
-    do {
-      const page = await service.call("search_logs", {
+    async function writeStats(): Promise<void> {
+      const rows = await service.call("log_stats", {
         p_query_dsl: query,
         ...range,
-        p_order: values.oldest ? "asc" : "desc",
-        p_limit: Math.min(left, 500),
-        p_cursor: cursor,
-      }) as Page;
-      for (const record of page.logs) {
-        const line = values.json ? jsonLine(record) : humanLine(record, isColoured());
+        p_limit: Math.min(limit, 1000),
+      }) as Stat[];
+      for (const line of values.json ? rows.map(jsonLine) : statLines(rows)) {
         if (!await output.write(line)) return;
       }
-      left -= page.logs.length;
-      cursor = page.next_cursor;
-    } while (cursor !== null && left > 0);
-    if (cursor !== null && Deno.stderr.isTerminal()) {
-      console.error(`logloom: there are more; --limit shows more than ${limit}.`);
     }
-  }
+
+    async function writeRecords(): Promise<void> {
+      let cursor: string | null = null;
+      let left = limit;
+      do {
+        const page = await service.call("search_logs", {
+          p_query_dsl: query,
+          ...range,
+          p_order: values.oldest ? "asc" : "desc",
+          p_limit: Math.min(left, 500),
+          p_cursor: cursor,
+        }) as Page;
+        for (const record of page.logs) {
+          if (!await output.write(lineOf(record))) return;
+        }
+        left -= page.logs.length;
+        cursor = page.next_cursor;
+      } while (cursor !== null && left > 0);
+      if (cursor !== null && Deno.stderr.isTerminal()) {
+        console.error(`logloom: there are more; --limit shows more than ${limit}.`);
+      }
+    }
+  },
 });
 
 /** Whether a stage makes rows of numbers: those that leave records records are known. */

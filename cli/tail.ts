@@ -1,9 +1,8 @@
-import { createService, pause, readUser } from "./client/service.ts";
-import { parseOptions } from "./options.ts";
+import { pause } from "./client/service.ts";
 import { runReading } from "./reading/command.ts";
-import { humanLine, jsonLine, type LogRecord } from "./reading/lines.ts";
-import { connection, connectionHelp, wholeNumber } from "./reading/options.ts";
-import { isColoured, openOutput } from "./reading/output.ts";
+import type { LogRecord } from "./reading/lines.ts";
+import { connectionHelp, wholeNumber } from "./reading/options.ts";
+import { openOutput } from "./reading/output.ts";
 
 const help = `Follows the logs: npm run tail -- [OPTIONS] 'QUERY'
 
@@ -23,48 +22,30 @@ interface Tail {
 
 const everyMs = 1000;
 
-let query = "";
-
-await runReading(() => query, async (signal) => {
-  const { values, positionals } = parseOptions({
-    args: Deno.args,
-    allowPositionals: true,
-    options: {
-      ...connection,
-      help: { type: "boolean", short: "h" },
-      backlog: { type: "string" },
-      json: { type: "boolean" },
-    },
-  });
-  if (values.help) return console.log(help);
-  query = positionals.join(" ");
-  const backlog = wholeNumber("--backlog", values.backlog ?? "10", 0, 1000);
-  const user = await readUser(values);
-  const service = (patienceMs: number) =>
-    createService({
-      ...user,
-      signal,
-      patienceMs,
-      onRetry: (reason) => console.error(`logloom: ${reason}; waiting for it …`),
-    });
-  const output = openOutput({ page: false });
-
-  // A first call that fails is told at once; later ones wait as long as it takes.
-  let tail = await service(10_000).call("tail_logs", {
-    p_query_dsl: query,
-    p_backlog: backlog,
-  }) as Tail;
-  const patient = service(Infinity);
-  for (;;) {
-    for (const record of tail.logs) {
-      const line = values.json ? jsonLine(record) : humanLine(record, isColoured());
-      if (!await output.write(line)) return;
-    }
-    if (!tail.more) await pause(everyMs, signal);
-    tail = await patient.call("tail_logs", {
+await runReading({
+  help,
+  options: { backlog: { type: "string" } },
+  retrying: "waiting for it",
+  read: async ({ query, values, signal, service, lineOf }) => {
+    const backlog = wholeNumber("--backlog", values.backlog ?? "10", 0, 1000);
+    // A first call that fails is told at once; later ones wait as long as it takes.
+    const first = await service(10_000);
+    const output = openOutput({ page: false });
+    let tail = await first.call("tail_logs", {
       p_query_dsl: query,
-      p_cursor: tail.next_cursor,
-      p_limit: 1000,
+      p_backlog: backlog,
     }) as Tail;
-  }
+    const patient = await service(Infinity);
+    for (;;) {
+      for (const record of tail.logs) {
+        if (!await output.write(lineOf(record))) return;
+      }
+      if (!tail.more) await pause(everyMs, signal);
+      tail = await patient.call("tail_logs", {
+        p_query_dsl: query,
+        p_cursor: tail.next_cursor,
+        p_limit: 1000,
+      }) as Tail;
+    }
+  },
 });

@@ -16,7 +16,7 @@ const commands = {
   chaos: "tests/chaos/run.ts",
   bench: "bench/main.ts",
   ship: "cli/ship.ts",
-  "console:shots": "console/shots.ts",
+  "console:shots": "console/shots/main.ts",
   token: "cli/token.ts",
   search: "cli/search.ts",
   tail: "cli/tail.ts",

@@ -6,9 +6,9 @@ import {
   chromium,
   type Page,
 } from "../../console/node_modules/playwright-core/index.mjs";
+import { chromium as executablePath } from "../../local/browser.ts";
 import { stack } from "../support/stack.ts";
 
-const executablePath = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium";
 const axe = new URL("../../console/node_modules/axe-core/axe.min.js", import.meta.url);
 
 export type { Page };

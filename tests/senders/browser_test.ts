@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { findBrowser } from "../support/browser.ts";
+import { chromium, installChromium } from "../../local/browser.ts";
+import { installConsolePackages } from "../../local/console.ts";
+import { checkout } from "../../local/stack.ts";
 import { found, isLong, runNode, withTrial } from "./sender.ts";
 
-const browser = isLong ? await findBrowser() : undefined;
+const driver = `${checkout}/console/node_modules/playwright-core/index.mjs`;
 
 /** What the page sends: a path below ingest, and the headers of the request. */
 interface Sent {
@@ -19,9 +21,11 @@ const trace = {
 
 Deno.test({
   name: "a page of another origin may send, with every header that browsers' senders set",
-  ignore: browser === undefined,
-  fn: () =>
-    withTrial("browser", async (trial) => {
+  ignore: !isLong,
+  fn: async () => {
+    await installChromium(console.log);
+    await installConsolePackages("all");
+    await withTrial("browser", async (trial) => {
       const key = { "X-API-Key": trial.key };
       const json = { "Content-Type": "application/json" };
       const sent: Sent[] = [
@@ -64,9 +68,9 @@ Deno.test({
       try {
         const said = await runNode(
           `
-          import { chromium } from ${JSON.stringify(browser?.driver)};
+          import { chromium } from ${JSON.stringify(driver)};
           const browser = await chromium.launch({
-            executablePath: ${JSON.stringify(browser?.program)},
+            executablePath: ${JSON.stringify(chromium)},
             args: ["--no-sandbox"],
           });
           const page = await browser.newPage();
@@ -102,5 +106,6 @@ Deno.test({
       } finally {
         await page.shutdown();
       }
-    }),
+    });
+  },
 });

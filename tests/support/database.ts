@@ -101,7 +101,7 @@ export async function queueIsEmpty(sql: Database, within = 15_000): Promise<void
  */
 export async function changeSettings(
   sql: Database,
-  settings: Record<string, string | number>,
+  settings: Record<string, string | number | boolean>,
 ): Promise<AsyncDisposable> {
   const names = Object.keys(settings);
   const [before] = await sql`

@@ -2,8 +2,9 @@ import { useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago, measure } from "../shared/format.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
@@ -18,10 +19,17 @@ export default function AlertsScreen() {
   );
   const [doomed, setDoomed] = useState<AlertRule | null>(null);
   const [delivered, setDelivered] = useState<AlertRule | null>(null);
-  const rules = useOperation<AlertRule[]>("list_alert_rules", { p_limit: 1000 }, { every: 30_000 });
-  const plan = useOperation<{ maxCount: number; currentCount: number }>("check_plan_feature", {
-    p_feature: "alerts",
+  const rules = useOperation<AlertRule[]>("list_alert_rules", {
+    p_limit: mostAtOnce,
+  }, {
+    every: 30_000,
   });
+  const plan = useOperation<{ maxCount: number; currentCount: number }>(
+    "check_plan_feature",
+    {
+      p_feature: "alerts",
+    },
+  );
   const remove = useChange<{ p_rule_id: string }>("delete_alert_rule", touched);
   return (
     <div className="page">
@@ -33,46 +41,45 @@ export default function AlertsScreen() {
           New rule
         </button>
       </ScreenHead>
-      <ErrorNote error={rules.error} retry={() => void rules.refetch()} />
-      {rules.isPending && !rules.error && <Skeleton />}
-      {rules.data?.length === 0 && (
-        <Empty title="No alert rules yet">
-          <p>A rule counts what a query finds, every minute, and tells you when it is too much.</p>
-        </Empty>
+      <ListTable
+        answer={rules}
+        empty={{
+          title: "No alert rules yet",
+          about:
+            "A rule counts what a query finds, every minute, and tells you when it is too much.",
+        }}
+        label="Alert rules"
+        columns={[
+          "Rule",
+          "State",
+          { name: "Last value", is: "number" },
+          "Fires when",
+          "Looked at",
+          actions,
+        ]}
+      >
+        {(rule) => (
+          <RuleRow
+            key={rule.rule_id}
+            rule={rule}
+            onEdit={() => setEdited(rule)}
+            onDeliveries={() => setDelivered(rule)}
+            onDelete={() => setDoomed(rule)}
+          />
+        )}
+      </ListTable>
+      {edited && (
+        <RuleDialog
+          initial={edited}
+          onClose={() => setEdited(null)}
+        />
       )}
-      {rules.data && rules.data.length > 0 && (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label="Alert rules">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Rule</th>
-                <th scope="col">State</th>
-                <th scope="col" className="number">Last value</th>
-                <th scope="col">Fires when</th>
-                <th scope="col">Looked at</th>
-                <th scope="col">
-                  <span className="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rules.data.map((rule) => (
-                <RuleRow
-                  key={rule.rule_id}
-                  rule={rule}
-                  onEdit={() => setEdited(rule)}
-                  onDeliveries={() =>
-                    setDelivered(rule)}
-                  onDelete={() =>
-                    setDoomed(rule)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+      {delivered && (
+        <DeliveriesDialog
+          rule={delivered}
+          onClose={() => setDelivered(null)}
+        />
       )}
-      {edited && <RuleDialog initial={edited} onClose={() => setEdited(null)} />}
-      {delivered && <DeliveriesDialog rule={delivered} onClose={() => setDelivered(null)} />}
       {doomed && (
         <Confirm
           title="Delete the rule?"

@@ -1,6 +1,7 @@
 import { useChange, useOperation } from "../service/hooks.ts";
-import { Badge, Dialog, Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
+import { Badge, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
+import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import type { AlertRule, Delivery } from "./rules.ts";
 
@@ -21,59 +22,57 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
   ]);
   return (
     <Dialog title={`Deliveries: ${plain(rule.name)}`} onClose={onClose} wide>
-      <ErrorNote error={list.error ?? retry.error} />
-      {list.isPending && !list.error && <Skeleton />}
-      {list.data?.length === 0 && <Empty title="Nothing was sent yet" />}
-      {list.data && list.data.length > 0 && (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label="Deliveries">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">To</th>
-                <th scope="col">For</th>
-                <th scope="col">Status</th>
-                <th scope="col" className="number">Attempts</th>
-                <th scope="col">Last answer</th>
-                <th scope="col">When</th>
-                <th scope="col">
-                  <span className="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.map((delivery) => (
-                <tr key={delivery.delivery_id}>
-                  <th scope="row">{delivery.channel}</th>
-                  <td>{delivery.alert_id ? "an alert" : "a test"}</td>
-                  <td>
-                    <Badge tone={tones[delivery.status] ?? "warn"}>{delivery.status}</Badge>
-                  </td>
-                  <td className="number">{delivery.attempts}</td>
-                  <td>
-                    {delivery.last_status ?? ""} {plain(delivery.last_error ?? "")}
-                    {delivery.last_status === null && delivery.last_error === null && "–"}
-                  </td>
-                  <td>
-                    {ago(delivery.delivered_at ?? delivery.last_attempt_at ?? delivery.created_at)}
-                  </td>
-                  <td className="tools">
-                    {delivery.status !== "delivered" && (
-                      <button
-                        type="button"
-                        className="button small"
-                        disabled={retry.isPending}
-                        onClick={() => retry.mutate({ p_delivery_id: delivery.delivery_id })}
-                      >
-                        Try again
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <ErrorNote error={retry.error} />
+      <ListTable
+        answer={list}
+        empty={{ title: "Nothing was sent yet" }}
+        label="Deliveries"
+        columns={[
+          "To",
+          "For",
+          "Status",
+          { name: "Attempts", is: "number" },
+          "Last answer",
+          "When",
+          actions,
+        ]}
+      >
+        {(delivery) => (
+          <tr key={delivery.delivery_id}>
+            <th scope="row">{delivery.channel}</th>
+            <td>{delivery.alert_id ? "an alert" : "a test"}</td>
+            <td>
+              <Badge tone={tones[delivery.status] ?? "warn"}>
+                {delivery.status}
+              </Badge>
+            </td>
+            <td className="number">{delivery.attempts}</td>
+            <td>
+              {delivery.last_status ?? ""} {plain(delivery.last_error ?? "")}
+              {delivery.last_status === null && delivery.last_error === null &&
+                "–"}
+            </td>
+            <td>
+              {ago(
+                delivery.delivered_at ?? delivery.last_attempt_at ??
+                  delivery.created_at,
+              )}
+            </td>
+            <td className="tools">
+              {delivery.status !== "delivered" && (
+                <button
+                  type="button"
+                  className="button small"
+                  disabled={retry.isPending}
+                  onClick={() => retry.mutate({ p_delivery_id: delivery.delivery_id })}
+                >
+                  Try again
+                </button>
+              )}
+            </td>
+          </tr>
+        )}
+      </ListTable>
     </Dialog>
   );
 }

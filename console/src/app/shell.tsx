@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { go, type Screen, useAddress } from "../address/address.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import { useOperation } from "../service/hooks.ts";
@@ -7,19 +7,11 @@ import { useSession } from "../service/session.ts";
 import { Skeleton } from "../shared/controls.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
 import { Help } from "./help.tsx";
+import { ScreenBoundary } from "./screen-boundary.tsx";
+import { laterScreens } from "./screens.ts";
 import { useShortcuts } from "./shortcuts.ts";
+import { UpdateNote } from "./update-note.tsx";
 import { UserMenu } from "./user-menu.tsx";
-
-const others: Record<Exclude<Screen, "search">, ComponentType> = {
-  alerts: lazy(() => import("../alerts/alerts-screen.tsx")),
-  history: lazy(() => import("../history/history-screen.tsx")),
-  saved: lazy(() => import("../saved/saved-screen.tsx")),
-  keys: lazy(() => import("../keys/keys-screen.tsx")),
-  usage: lazy(() => import("../usage/usage-screen.tsx")),
-  health: lazy(() => import("../health/health-screen.tsx")),
-  settings: lazy(() => import("../settings/settings-screen.tsx")),
-  members: lazy(() => import("../members/members-screen.tsx")),
-};
 
 const labels: Record<Screen, string> = {
   search: "Search",
@@ -43,7 +35,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
   useEffect(() => {
     document.title = screen === "search" ? "Logloom" : `${labels[screen]} · Logloom`;
   }, [screen]);
-  const Other = screen === "search" ? null : others[screen];
+  const Other = screen === "search" ? null : laterScreens[screen];
   return (
     <div className="shell">
       <a
@@ -58,6 +50,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
       </a>
       <TopBar screen={screen} onHelp={() => setHelping(true)} />
       <ConnectionNote />
+      <UpdateNote />
       <main
         id="main"
         tabIndex={-1}
@@ -65,9 +58,11 @@ export function Shell({ queries }: { queries: QueryClient }) {
       >
         {Other
           ? (
-            <Suspense fallback={<Skeleton />}>
-              <Other />
-            </Suspense>
+            <ScreenBoundary key={screen}>
+              <Suspense fallback={<Skeleton />}>
+                <Other />
+              </Suspense>
+            </ScreenBoundary>
           )
           : <SearchScreen />}
       </main>

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ServiceError } from "../service/errors.ts";
 import { useService } from "../service/hooks.ts";
-import { Badge, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago, count, seconds } from "../shared/format.ts";
+import { Loaded, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
 interface Report {
@@ -40,36 +41,45 @@ export default function HealthScreen() {
       >
         {data && <Badge tone={tone(data.status)}>{data.status}</Badge>}
       </ScreenHead>
-      <ErrorNote error={health.error} retry={() => void health.refetch()} />
-      {health.isPending && !health.error && <Skeleton />}
-      {data && (
-        <>
-          <p className={`verdict-line ${tone(data.status)}`}>
-            {words[data.status] ?? data.status}
-          </p>
-          <div className="tiles">
-            {Object.entries(data.checks ?? {}).filter(([name]) => name !== "jobs").map((
-              [name, check],
-            ) => (
-              <section className="tile" key={name}>
-                <h2 className="capital">{name}</h2>
-                <dl className="facts">
-                  {Object.entries(check ?? {}).map(([key, value]) => (
-                    <div key={key}>
-                      <dt>{key.replace(/_(seconds|ms)$|^seconds_/, "").replaceAll("_", " ")}</dt>
-                      <dd>{fact(key, value)}</dd>
-                    </div>
-                  ))}
-                </dl>
-              </section>
-            ))}
-          </div>
-          {data.checks?.jobs && <Jobs jobs={data.checks.jobs as Record<string, Job>} />}
-        </>
-      )}
+      <Loaded answer={health}>{(report) => <Checks report={report} />}</Loaded>
     </div>
   );
 }
+
+function Checks({ report: { status, checks } }: { report: Report }) {
+  const { jobs, ...others } = checks ?? {};
+  return (
+    <>
+      <p className={`verdict-line ${tone(status)}`}>
+        {words[status] ?? status}
+      </p>
+      <div className="tiles">
+        {Object.entries(others).map(([name, check]) => (
+          <section className="tile" key={name}>
+            <h2 className="capital">{name.replaceAll("_", " ")}</h2>
+            <dl className="facts">
+              {statusFirst(check ?? {}).map(([key, value]) => (
+                <div key={key}>
+                  <dt>
+                    {key.replace(/_(seconds|ms)$|^seconds_/, "").replaceAll(
+                      "_",
+                      " ",
+                    )}
+                  </dt>
+                  <dd>{fact(key, value)}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      {jobs && <Jobs jobs={jobs as Record<string, Job>} />}
+    </>
+  );
+}
+
+const statusFirst = (check: Record<string, unknown>) =>
+  Object.entries(check).sort(([a], [b]) => Number(b === "status") - Number(a === "status"));
 
 interface Job {
   last_success: string | null;
@@ -81,31 +91,22 @@ function Jobs({ jobs }: { jobs: Record<string, Job> }) {
   return (
     <section className="block">
       <h2>Jobs</h2>
-      <div className="table-scroll" tabIndex={0} role="region" aria-label="Jobs">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Job</th>
-              <th scope="col">Last success</th>
-              <th scope="col">Last failure</th>
-            </tr>
-          </thead>
-          <tbody>
-            {Object.entries(jobs).sort(([a], [b]) => a < b ? -1 : 1).map(([name, job]) => (
-              <tr key={name}>
-                <th scope="row">
-                  <code>{name}</code>
-                  {job.status && job.status !== "healthy" && (
-                    <Badge tone={tone(job.status)}>{job.status}</Badge>
-                  )}
-                </th>
-                <td>{ago(job.last_success)}</td>
-                <td>{job.last_failure ? ago(job.last_failure) : "none"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Jobs" columns={["Job", "Last success", "Last failure"]}>
+        {Object.entries(jobs).sort(([a], [b]) => a < b ? -1 : 1).map((
+          [name, job],
+        ) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>
+              {job.status && job.status !== "healthy" && (
+                <Badge tone={tone(job.status)}>{job.status}</Badge>
+              )}
+            </th>
+            <td>{ago(job.last_success)}</td>
+            <td>{job.last_failure ? ago(job.last_failure) : "none"}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

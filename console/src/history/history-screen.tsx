@@ -2,8 +2,9 @@ import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
 import type { AlertRule } from "../alerts/rules.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
-import { Badge, Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Badge, ErrorNote, ScreenHead } from "../shared/controls.tsx";
 import { ago, measure } from "../shared/format.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
 interface Alert {
@@ -30,7 +31,7 @@ export default function HistoryScreen() {
     ...(isOpenOnly ? { p_acknowledged: false } : {}),
     p_limit: limit,
   }, { keep: true, every: 30_000 });
-  const rules = useOperation<AlertRule[]>("list_alert_rules", { p_limit: 1000 });
+  const rules = useOperation<AlertRule[]>("list_alert_rules", { p_limit: mostAtOnce });
   const names = useMemo(
     () => new Map(rules.data?.map((rule) => [rule.rule_id, rule]) ?? []),
     [rules.data],
@@ -47,44 +48,31 @@ export default function HistoryScreen() {
           Not acknowledged only
         </label>
       </ScreenHead>
-      <ErrorNote error={alerts.error} retry={() => void alerts.refetch()} />
-      {alerts.isPending && !alerts.error && <Skeleton />}
-      {alerts.data?.length === 0 && (
-        <Empty title={isOpenOnly ? "Everything is acknowledged" : "No rule has fired yet"} />
-      )}
-      {alerts.data && alerts.data.length > 0 && (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label="Alerts">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Rule</th>
-                <th scope="col" className="number">Value</th>
-                <th scope="col" className="number">Threshold</th>
-                <th scope="col">Told</th>
-                <th scope="col">Answered</th>
-                <th scope="col">
-                  <span className="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {alerts.data.map((alert) => (
-                <AlertRow key={alert.alert_id} alert={alert} rule={names.get(alert.rule_id)} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {alerts.data?.length === limit && limit < 1000 && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => setLimit(1000)}
-        >
-          Show more
-        </button>
-      )}
+      <ListTable
+        answer={alerts}
+        empty={{
+          title: isOpenOnly ? "Everything is acknowledged" : "No rule has fired yet",
+        }}
+        more={{ limit, onMore: () => setLimit(mostAtOnce) }}
+        label="Alerts"
+        columns={[
+          "When",
+          "Rule",
+          { name: "Value", is: "number" },
+          { name: "Threshold", is: "number" },
+          "Told",
+          "Answered",
+          actions,
+        ]}
+      >
+        {(alert) => (
+          <AlertRow
+            key={alert.alert_id}
+            alert={alert}
+            rule={names.get(alert.rule_id)}
+          />
+        )}
+      </ListTable>
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { type CreatedKey, NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
 
@@ -25,8 +26,10 @@ export default function KeysScreen() {
   const [rotated, setRotated] = useState<ApiKey | null>(null);
   const [doomed, setDoomed] = useState<ApiKey | null>(null);
   const [secret, setSecret] = useState<CreatedKey | null>(null);
-  const keys = useOperation<ApiKey[]>("list_api_keys", { p_limit: 1000 });
-  const revoke = useChange<{ p_key_id: string }>("revoke_api_key", ["list_api_keys"]);
+  const keys = useOperation<ApiKey[]>("list_api_keys", { p_limit: mostAtOnce });
+  const revoke = useChange<{ p_key_id: string }>("revoke_api_key", [
+    "list_api_keys",
+  ]);
   const show = (key: CreatedKey) => {
     setNew(false);
     setRotated(null);
@@ -39,71 +42,32 @@ export default function KeysScreen() {
           New key
         </button>
       </ScreenHead>
-      <ErrorNote error={keys.error} retry={() => void keys.refetch()} />
-      {keys.isPending && !keys.error && <Skeleton />}
-      {keys.data?.length === 0 && (
-        <Empty title="No keys yet">
-          <p>A server that sends events needs one.</p>
-        </Empty>
-      )}
-      {keys.data && keys.data.length > 0 && (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label="API keys">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Key</th>
-                <th scope="col">Status</th>
-                <th scope="col">Last used</th>
-                <th scope="col">Made</th>
-                <th scope="col">Expires</th>
-                <th scope="col">
-                  <span className="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {keys.data.map((key) => (
-                <tr key={key.key_id} className={key.status === "active" ? "" : "faded"}>
-                  <th scope="row">{plain(key.name)}</th>
-                  <td>
-                    <code>{key.key_prefix}…</code>
-                  </td>
-                  <td>
-                    <Badge tone={tones[key.status] ?? "plain"}>{key.status}</Badge>
-                  </td>
-                  <td title={key.last_used_at ?? undefined}>{ago(key.last_used_at)}</td>
-                  <td title={key.created_at}>{ago(key.created_at)}</td>
-                  <td title={key.expires_at ?? undefined}>
-                    {key.expires_at ? ago(key.expires_at) : "–"}
-                  </td>
-                  <td className="tools">
-                    {key.status === "active" && (
-                      <>
-                        <button
-                          type="button"
-                          className="button small"
-                          onClick={() => setRotated(key)}
-                        >
-                          Rotate
-                        </button>
-                        <button
-                          type="button"
-                          className="button small danger"
-                          onClick={() =>
-                            setDoomed(key)}
-                        >
-                          Revoke
-                        </button>
-                      </>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <ListTable
+        answer={keys}
+        empty={{
+          title: "No keys yet",
+          about: "A server that sends events needs one.",
+        }}
+        label="API keys"
+        columns={[
+          "Name",
+          "Key",
+          "Status",
+          "Last used",
+          "Made",
+          "Expires",
+          actions,
+        ]}
+      >
+        {(key) => (
+          <KeyRow
+            key={key.key_id}
+            apiKey={key}
+            onRotate={() => setRotated(key)}
+            onRevoke={() => setDoomed(key)}
+          />
+        )}
+      </ListTable>
       {isNew && <NewKeyDialog onMade={show} onClose={() => setNew(false)} />}
       {rotated && <RotateDialog apiKey={rotated} onMade={show} onClose={() => setRotated(null)} />}
       {secret && <SecretDialog made={secret} onClose={() => setSecret(null)} />}
@@ -120,5 +84,44 @@ export default function KeysScreen() {
         </Confirm>
       )}
     </div>
+  );
+}
+
+function KeyRow({ apiKey: key, onRotate, onRevoke }: {
+  apiKey: ApiKey;
+  onRotate: () => void;
+  onRevoke: () => void;
+}) {
+  return (
+    <tr className={key.status === "active" ? "" : "faded"}>
+      <th scope="row">{plain(key.name)}</th>
+      <td>
+        <code>{key.key_prefix}…</code>
+      </td>
+      <td>
+        <Badge tone={tones[key.status] ?? "plain"}>{key.status}</Badge>
+      </td>
+      <td title={key.last_used_at ?? undefined}>{ago(key.last_used_at)}</td>
+      <td title={key.created_at}>{ago(key.created_at)}</td>
+      <td title={key.expires_at ?? undefined}>
+        {key.expires_at ? ago(key.expires_at) : "–"}
+      </td>
+      <td className="tools">
+        {key.status === "active" && (
+          <>
+            <button type="button" className="button small" onClick={onRotate}>
+              Rotate
+            </button>
+            <button
+              type="button"
+              className="button small danger"
+              onClick={onRevoke}
+            >
+              Revoke
+            </button>
+          </>
+        )}
+      </td>
+    </tr>
   );
 }

@@ -2,8 +2,9 @@ import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Dialog, Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Badge, Dialog, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
 interface Member {
@@ -24,12 +25,10 @@ export default function MembersScreen() {
   const me = useSession().claims()?.user;
   const [isNew, setNew] = useState(false);
   const [doomed, setDoomed] = useState<Member | null>(null);
-  const members = useOperation<Member[]>("list_members", { p_limit: 1000 });
+  const members = useOperation<Member[]>("list_members", { p_limit: mostAtOnce });
   const touched = ["list_members"];
   const set = useChange<Record<string, unknown>>("set_member_role", touched);
   const remove = useChange<Record<string, unknown>>("remove_member", touched);
-  // An operation that is not there is PostgREST's own 404.
-  const isMissing = members.error?.status === 404;
   return (
     <div className="page">
       <ScreenHead title="Members" about="Who belongs to this tenant, and what they may do.">
@@ -43,69 +42,56 @@ export default function MembersScreen() {
           </button>
         )}
       </ScreenHead>
-      {isMissing
-        ? (
+      <ErrorNote error={set.error} />
+      <ListTable
+        answer={members}
+        // An operation that is not there is PostgREST's own 404.
+        missing={
           <Empty title="This project's database does not manage members yet">
             <p>Apply its migrations, or keep members in the SQL editor as before.</p>
           </Empty>
-        )
-        : <ErrorNote error={members.error} retry={() => void members.refetch()} />}
-      <ErrorNote error={set.error} />
-      {members.isPending && !members.error && <Skeleton />}
-      {members.data?.length === 0 && (
-        <Empty title="This tenant does not use roles">
-          <p>Each of its users may do everything. The first member that you add changes that.</p>
-        </Empty>
-      )}
-      {members.data && members.data.length > 0 && (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label="Members">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">User</th>
-                <th scope="col">Role</th>
-                <th scope="col">Since</th>
-                <th scope="col">
-                  <span className="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {members.data.map((member) => (
-                <tr key={member.user_id}>
-                  <th scope="row">
-                    {plain(member.email ?? "")}
-                    <code className="cell-code">{member.user_id}</code>
-                    {member.user_id === me && <Badge tone="info">you</Badge>}
-                  </th>
-                  <td>
-                    <select
-                      aria-label={`Role of ${member.email ?? member.user_id}`}
-                      value={member.role}
-                      disabled={set.isPending}
-                      onChange={(event) =>
-                        set.mutate({ p_user_id: member.user_id, p_role: event.target.value })}
-                    >
-                      {roles.map((role) => <option key={role}>{role}</option>)}
-                    </select>
-                    <span className="about role-words">{may[member.role]}</span>
-                  </td>
-                  <td>{member.created_at ? ago(member.created_at) : "–"}</td>
-                  <td className="tools">
-                    <button
-                      type="button"
-                      className="button small danger"
-                      onClick={() => setDoomed(member)}
-                    >
-                      Remove
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+        }
+        empty={{
+          title: "This tenant does not use roles",
+          about: "Each of its users may do everything. The first member that you add changes that.",
+        }}
+        label="Members"
+        columns={["User", "Role", "Since", actions]}
+      >
+        {(member) => (
+          <tr key={member.user_id}>
+            <th scope="row">
+              {plain(member.email ?? "")} {member.user_id === me && <Badge tone="info">you</Badge>}
+              <code className="cell-code">{member.user_id}</code>
+            </th>
+            <td>
+              <select
+                aria-label={`Role of ${member.email ?? member.user_id}`}
+                value={member.role}
+                disabled={set.isPending}
+                onChange={(event) =>
+                  set.mutate({
+                    p_user_id: member.user_id,
+                    p_role: event.target.value,
+                  })}
+              >
+                {roles.map((role) => <option key={role}>{role}</option>)}
+              </select>
+              <span className="about role-words">{may[member.role]}</span>
+            </td>
+            <td>{member.created_at ? ago(member.created_at) : "–"}</td>
+            <td className="tools">
+              <button
+                type="button"
+                className="button small danger"
+                onClick={() => setDoomed(member)}
+              >
+                Remove
+              </button>
+            </td>
+          </tr>
+        )}
+      </ListTable>
       {isNew && <NewMember onClose={() => setNew(false)} />}
       {doomed && (
         <Confirm

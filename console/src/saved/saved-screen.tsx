@@ -3,8 +3,9 @@ import { go } from "../address/address.ts";
 import { useChange, useOperation, useService } from "../service/hooks.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ErrorNote, IconButton, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Badge, Empty, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
+import { Loaded, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { SavedDialog, type SavedSearch } from "./saved-dialog.tsx";
 
@@ -18,7 +19,7 @@ export default function SavedScreen() {
   const [doomed, setDoomed] = useState<SavedSearch | null>(null);
   const list = useOperation<SavedSearch[]>("list_saved_searches", {
     include_shared: whose === "all",
-    p_limit: 1000,
+    p_limit: mostAtOnce,
   }, { keep: true });
   const plan = useOperation<{ maxCount: number; currentCount: number }>("check_plan_feature", {
     p_feature: "saved_searches",
@@ -65,25 +66,36 @@ export default function SavedScreen() {
           </select>
         )}
       </div>
-      <ErrorNote error={list.error} retry={() => void list.refetch()} />
-      {list.isPending && !list.error && <Skeleton />}
-      {list.data && shown.length === 0 && (
-        <Empty title="No saved searches yet">
-          <p>Write a query and press the star beside it, or begin here.</p>
-        </Empty>
+      <Loaded answer={list}>
+        {() =>
+          shown.length === 0
+            ? (
+              <Empty title="No saved searches yet">
+                <p>
+                  Write a query and press the star beside it, or begin here.
+                </p>
+              </Empty>
+            )
+            : (
+              <ul className="cards">
+                {shown.map((one) => (
+                  <SavedCard
+                    key={one.id}
+                    saved={one}
+                    isMine={one.created_by === me}
+                    onEdit={() => setEdited(one)}
+                    onDelete={() => setDoomed(one)}
+                  />
+                ))}
+              </ul>
+            )}
+      </Loaded>
+      {edited && (
+        <SavedDialog
+          initial={edited}
+          onClose={() => setEdited(null)}
+        />
       )}
-      <ul className="cards">
-        {shown.map((one) => (
-          <SavedCard
-            key={one.id}
-            saved={one}
-            isMine={one.created_by === me}
-            onEdit={() => setEdited(one)}
-            onDelete={() => setDoomed(one)}
-          />
-        ))}
-      </ul>
-      {edited && <SavedDialog initial={edited} onClose={() => setEdited(null)} />}
       {doomed && (
         <Confirm
           title="Delete the saved search?"
@@ -118,18 +130,33 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
         {saved.is_shared && <Badge tone="info">{isMine ? "shared" : "a colleague's"}</Badge>}
         {saved.category && <Badge tone="plain">{plain(saved.category)}</Badge>}
         {saved.tags.map((tag) => <Badge key={tag} tone="plain">#{plain(tag)}</Badge>)}
-        <span className="spring" />
-        <span className="about">
-          {saved.run_count === 0
-            ? "never run"
-            : `run ${saved.run_count}×, ${ago(saved.last_run_at)}`}
+        <span className="card-tools">
+          <span className="about">
+            {saved.run_count === 0
+              ? "never run"
+              : `run ${saved.run_count}×, ${ago(saved.last_run_at)}`}
+          </span>
+          {isMine && (
+            <>
+              <button
+                type="button"
+                className="button small"
+                aria-label={`Change ${saved.name}`}
+                onClick={onEdit}
+              >
+                Change
+              </button>
+              <button
+                type="button"
+                className="button small danger"
+                aria-label={`Delete ${saved.name}`}
+                onClick={onDelete}
+              >
+                Delete
+              </button>
+            </>
+          )}
         </span>
-        {isMine && (
-          <>
-            <IconButton icon="more" label={`Change ${saved.name}`} onClick={onEdit} />
-            <IconButton icon="close" label={`Delete ${saved.name}`} onClick={onDelete} />
-          </>
-        )}
       </div>
       <code className="card-query">{plain(saved.query_dsl)}</code>
       {saved.description && <p className="about">{plain(saved.description)}</p>}

@@ -59,18 +59,23 @@ export function AggregateChart({ run }: { run: Run }) {
         onReset={() => history.back()}
         label="The first aggregate over time"
       />
-      {series.length > 1 && (
-        <figcaption className="series-legend">
-          {series.map(({ label }, i) => (
-            <span key={label}>
-              <i className={`swatch series-${i + 1}`} />
-              <bdi>{label}</bdi>
-            </span>
-          ))}
-        </figcaption>
-      )}
+      <figcaption className="series-legend">
+        <code>{nameOf(query)}</code>
+        {series.length > 1 && series.map(({ label }, i) => (
+          <span key={label}>
+            <i className={`swatch series-${i + 1}`} />
+            <bdi>{label}</bdi>
+          </span>
+        ))}
+      </figcaption>
     </figure>
   );
+}
+
+/** The aggregate that the lines show: the first of the last stage. */
+function nameOf(query: string): string {
+  const stage = query.slice(query.lastIndexOf("|") + 1).trim();
+  return plain(/^[^)]*\)/.exec(stage)?.[0] ?? stage);
 }
 
 function labelOf(group: Record<string, string | null> | null): string {

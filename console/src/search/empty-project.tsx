@@ -1,6 +1,5 @@
-import { useEffect, useState } from "react";
-import { useChange, useOperation, useService } from "../service/hooks.ts";
-import type { Page } from "../service/records.ts";
+import { useState } from "react";
+import { useChange, useService } from "../service/hooks.ts";
 import { CopyButton, ErrorNote } from "../shared/controls.tsx";
 import { senders } from "./senders.ts";
 
@@ -8,8 +7,8 @@ interface CreatedKey {
   key_value: string;
 }
 
-/** A project without a single event: how to send one, with a fresh key filled in, and a watch for the first. */
-export function EmptyProject({ onFirst }: { onFirst: () => void }) {
+/** A project without a single event: how to send one, with a fresh key filled in. */
+export function EmptyProject() {
   const service = useService();
   const [chosen, setChosen] = useState(0);
   const create = useChange<{ p_name: string }, CreatedKey>("create_api_key", ["list_api_keys"]);
@@ -72,27 +71,9 @@ export function EmptyProject({ onFirst }: { onFirst: () => void }) {
         </div>
         <p className="about">{sender?.about}</p>
       </div>
-      <Waiting onFirst={onFirst} />
+      <p className="waiting" role="status">
+        <span className="pulse" aria-hidden="true" /> Waiting for the first event…
+      </p>
     </div>
-  );
-}
-
-function Waiting({ onFirst }: { onFirst: () => void }) {
-  const [since] = useState(() => new Date(Date.now() - 366 * 86_400_000).toISOString());
-  const [until] = useState(() => new Date(Date.now() + 2 * 86_400_000).toISOString());
-  const first = useOperation<Page>("search_logs", {
-    p_query_dsl: "",
-    p_ts_from: since,
-    p_ts_to: until,
-    p_limit: 1,
-  }, { every: 2000 });
-  const isHere = (first.data?.logs.length ?? 0) > 0;
-  useEffect(() => {
-    if (isHere) onFirst();
-  }, [isHere, onFirst]);
-  return (
-    <p className="waiting" role="status">
-      <span className="pulse" aria-hidden="true" /> Waiting for the first event…
-    </p>
   );
 }

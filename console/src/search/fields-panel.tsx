@@ -4,7 +4,7 @@ import { change, useAddress } from "../address/address.ts";
 import { clause, groupedBy, type Mode, splitQuery, topTerms } from "../language/edit.ts";
 import type { ServiceError } from "../service/errors.ts";
 import type { Field } from "../service/records.ts";
-import { ErrorNote, IconButton, Skeleton } from "../shared/controls.tsx";
+import { IconButton, Skeleton } from "../shared/controls.tsx";
 import { count, short } from "../shared/format.ts";
 import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/plain.ts";
@@ -53,7 +53,7 @@ export function FieldsPanel({ fields, onFilter, query, onClose }: {
         />
       </div>
       <div className="fields-list">
-        {fields.error && !fields.data && <ErrorNote error={fields.error} />}
+        {fields.error && !fields.data && <p className="about">The fields could not be counted.</p>}
         {fields.isPending && fields.fetchStatus === "fetching" && <Skeleton lines={12} />}
         {found.slice(0, most).map((field) => (
           <FieldRow

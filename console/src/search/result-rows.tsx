@@ -9,7 +9,7 @@ import { RowsBar } from "./rows-bar.tsx";
 import { RowsGrid } from "./rows-grid.tsx";
 import { SearchError } from "./search-error.tsx";
 import { type Run, runQuery, runRange, useRows } from "./use-search.ts";
-import { useEverEmpty } from "./use-ever-empty.ts";
+import { useFirstEvent } from "./use-first-event.ts";
 import { useTail } from "./use-tail.ts";
 
 /** The records: a page after the other while one scrolls, or live. */
@@ -23,7 +23,7 @@ export function ResultRows({ run, onFilter, onFields }: {
   const tail = useTail(run.query, run.isLive, isPaused);
   const rows = run.isLive ? tail.rows : pages.data?.pages.flatMap(({ logs }) => logs) ?? [];
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
-  const isEmptyProject = useEverEmpty(isNothing);
+  const { isEmpty, isUnknown } = useFirstEvent(run, isNothing);
 
   return (
     <section className="results" aria-label="Records">
@@ -48,11 +48,11 @@ export function ResultRows({ run, onFilter, onFields }: {
             retry={() => void pages.refetch()}
           />
         )
-        : isEmptyProject
-        ? <EmptyProject onFirst={run.again} />
-        : isNothing
+        : isEmpty
+        ? <EmptyProject />
+        : isNothing && !isUnknown
         ? <NothingFound run={run} />
-        : !run.isLive && pages.isPending
+        : isUnknown || (!run.isLive && pages.isPending)
         ? run.instants && <Skeleton lines={18} />
         : (
           <RowsGrid

@@ -18,6 +18,8 @@ export interface Session {
   refused(): Promise<boolean>;
   /** Whether somebody was signed in here until the token was refused. */
   hasEnded(): boolean;
+  /** Asks for a token with what is known of the user now. False where only signing in again gives one. */
+  renew(): Promise<boolean>;
   signOut(): Promise<void>;
   subscribe(listener: () => void): () => void;
   /** A counter that moves with every change, for useSyncExternalStore. */

@@ -39,6 +39,8 @@ export class TokenSession extends Listeners implements Session {
     return Promise.resolve(false);
   };
 
+  renew = (): Promise<boolean> => Promise.resolve(false);
+
   hasEnded = (): boolean => this.#ended;
 
   signOut = (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useOperation } from "../service/hooks.ts";
-import { ErrorNote } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
+import { ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
 interface AuditEvent {
@@ -22,45 +22,26 @@ export function AuditSection() {
   return (
     <section className="block">
       <h2>Audit</h2>
-      <ErrorNote error={events.error} />
-      {events.data?.length === 0 && <p className="about">Nothing was changed yet.</p>}
-      {events.data && events.data.length > 0 && (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label="Audit">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">What</th>
-                <th scope="col">Who</th>
-                <th scope="col">Details</th>
-              </tr>
-            </thead>
-            <tbody>
-              {events.data.map((event) => (
-                <tr key={event.event_id}>
-                  <td title={event.occurred_at}>{ago(event.occurred_at)}</td>
-                  <th scope="row">{event.action}</th>
-                  <td>
-                    <code title={event.actor}>{plain(event.actor).slice(0, 8)}</code>
-                  </td>
-                  <td className="details-cell">
-                    <code>{plain(JSON.stringify(event.details)).slice(0, 160)}</code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {events.data?.length === limit && (
-        <button
-          type="button"
-          className="button small"
-          onClick={() => setLimit(1000)}
-        >
-          Show more
-        </button>
-      )}
+      <ListTable
+        answer={events}
+        empty={{ title: "Nothing was changed yet" }}
+        more={{ limit, onMore: () => setLimit(mostAtOnce) }}
+        label="Audit"
+        columns={["When", "What", "Who", "Details"]}
+      >
+        {(event) => (
+          <tr key={event.event_id}>
+            <td title={event.occurred_at}>{ago(event.occurred_at)}</td>
+            <th scope="row">{event.action}</th>
+            <td>
+              <code title={event.actor}>{plain(event.actor).slice(0, 8)}</code>
+            </td>
+            <td className="details-cell">
+              <code>{plain(JSON.stringify(event.details)).slice(0, 160)}</code>
+            </td>
+          </tr>
+        )}
+      </ListTable>
     </section>
   );
 }

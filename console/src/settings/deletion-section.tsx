@@ -4,6 +4,7 @@ import { useChange, useOperation } from "../service/hooks.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
 import { ago, count } from "../shared/format.ts";
+import { Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
 interface DeletionRun {
@@ -133,33 +134,31 @@ export function DeletionSection() {
 function Runs({ runs }: { runs: DeletionRun[] }) {
   if (runs.length === 0) return null;
   return (
-    <div className="table-scroll" tabIndex={0} role="region" aria-label="Deletions">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Deletion</th>
-            <th scope="col">Status</th>
-            <th scope="col" className="number">Records</th>
-            <th scope="col">Asked for</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.run_id}>
-              <th scope="row">
-                {run.query_dsl ? <code>{plain(run.query_dsl)}</code> : "by age"}
-              </th>
-              <td>
-                <Badge tone={run.error ? "bad" : run.status === "done" ? "good" : "warn"}>
-                  {run.status}
-                </Badge>
-              </td>
-              <td className="number">{count(run.records)}</td>
-              <td>{ago(run.requested_at)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Deletions"
+      columns={[
+        "Deletion",
+        "Status",
+        { name: "Records", is: "number" },
+        "Asked for",
+      ]}
+    >
+      {runs.map((run) => (
+        <tr key={run.run_id}>
+          <th scope="row">
+            {run.query_dsl ? <code>{plain(run.query_dsl)}</code> : "by age"}
+          </th>
+          <td>
+            <Badge
+              tone={run.error ? "bad" : run.status === "done" ? "good" : "warn"}
+            >
+              {run.status}
+            </Badge>
+          </td>
+          <td className="number">{count(run.records)}</td>
+          <td>{ago(run.requested_at)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

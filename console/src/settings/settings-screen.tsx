@@ -1,5 +1,6 @@
 import { useOperation } from "../service/hooks.ts";
-import { Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Empty, ScreenHead } from "../shared/controls.tsx";
+import { Loaded } from "../shared/list.tsx";
 import { AuditSection } from "./audit-section.tsx";
 import { DeletionSection } from "./deletion-section.tsx";
 import { SettingsForm, type TenantSettings } from "./settings-form.tsx";
@@ -9,24 +10,22 @@ export default function SettingsScreen() {
   return (
     <div className="page">
       <ScreenHead title="Settings" />
-      {settings.error?.status === 404
-        ? (
+      <Loaded
+        answer={settings}
+        missing={
           <Empty title="This tenant does not exist yet">
             <p>The first event, key or rule makes it; its settings are here then.</p>
           </Empty>
-        )
-        : <ErrorNote error={settings.error} retry={() => void settings.refetch()} />}
-      {settings.isPending && !settings.error && <Skeleton />}
-      {settings.data && (
-        <>
-          <SettingsForm
-            key={JSON.stringify({ ...settings.data, stored: null })}
-            settings={settings.data}
-          />
-          <DeletionSection />
-          <AuditSection />
-        </>
-      )}
+        }
+      >
+        {(data) => (
+          <>
+            <SettingsForm key={JSON.stringify({ ...data, stored: null })} settings={data} />
+            <DeletionSection />
+            <AuditSection />
+          </>
+        )}
+      </Loaded>
     </div>
   );
 }

@@ -80,7 +80,7 @@ export function TimeChart(props: Props) {
         height,
         tzDate: (seconds) =>
           zone === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "UTC") : new Date(seconds * 1000),
-        padding: [6, 2, 0, 2],
+        padding: [6, 16, 0, 2],
         legend: { show: false },
         cursor: {
           y: false,
@@ -120,6 +120,8 @@ export function TimeChart(props: Props) {
           {
             ...axis,
             size: 44,
+            // Records are counted in whole numbers.
+            ...(kind === "bars" ? { incrs: wholeSteps } : {}),
             gap: 4,
             space: 26,
             font: "11px system-ui, sans-serif",
@@ -187,6 +189,9 @@ export function TimeChart(props: Props) {
 
   return <div ref={place} className="chart" role="img" aria-label={label} />;
 }
+
+const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power))
+  .flat();
 
 function bucketUnder(plot: uPlot): number | null {
   const { left } = plot.cursor;

@@ -1,8 +1,17 @@
+import { type FormEvent, useState } from "react";
+import { useChange } from "../service/hooks.ts";
 import type { Session } from "../service/session.ts";
+import { ErrorNote } from "../shared/controls.tsx";
 
-/** Signed in, but the token names no tenant: nothing can be shown, and this says what is missing. */
+/** Signed in, but the token names no tenant: what is missing, and a tenant of one's own where the project allows it. */
 export function NoTenant({ session }: { session: Session }) {
   const claims = session.claims();
+  const [stays, setStays] = useState<string | null>(null);
+  // A token is about the moment at which it was issued: a new one may name a tenant.
+  const renew = async (unchanged: string) => {
+    const isNew = await session.renew();
+    setStays(isNew ? unchanged : "Sign in again: your next token names the tenant.");
+  };
   return (
     <main className="gate">
       <div className="gate-box">
@@ -12,20 +21,26 @@ export function NoTenant({ session }: { session: Session }) {
           <strong>{claims?.email ?? claims?.user}</strong>, but your access token carries no{" "}
           <code>tenant_id</code>. Logs belong to tenants, so there is nothing to show.
         </p>
+        <NewTenant
+          onMade={() =>
+            renew("The tenant is made, but your new token does not name it: check the hook.")}
+        />
+        <p className="or-line">or</p>
         <ul>
           <li>
-            Ask an owner of the tenant to add you as a member, then sign in again.
+            Ask an owner of a tenant to add you as a member, then try again.
           </li>
           <li>
             If you run this project: check that the access-token hook is switched on, and that you
             are a member of a tenant.
           </li>
         </ul>
+        {stays && <p className="note warn" role="status">{stays}</p>}
         <div className="row">
           <button
             type="button"
             className="button"
-            onClick={() => location.reload()}
+            onClick={() => void renew("Your token still names no tenant.")}
           >
             Try again
           </button>
@@ -39,5 +54,32 @@ export function NoTenant({ session }: { session: Session }) {
         </div>
       </div>
     </main>
+  );
+}
+
+function NewTenant({ onMade }: { onMade: () => Promise<void> }) {
+  const [name, setName] = useState("");
+  const create = useChange<{ p_tenant_id: string }>("create_tenant", []);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ p_tenant_id: name.trim() }, { onSuccess: () => void onMade() });
+  };
+  return (
+    <form onSubmit={submit}>
+      <label className="field">
+        <span>Make a tenant of your own, by a short name</span>
+        <input
+          required
+          maxLength={255}
+          autoComplete="organization"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+      </label>
+      <ErrorNote error={create.error} />
+      <button type="submit" className="button primary" disabled={create.isPending}>
+        Make the tenant
+      </button>
+    </form>
   );
 }

@@ -1,9 +1,10 @@
 import { lazy, Suspense, useState } from "react";
+import { loadPart } from "../app/update.ts";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { TokenSession } from "../service/token-session.ts";
 
-const SupabaseSignIn = lazy(() => import("./supabase-sign-in.tsx"));
+const SupabaseSignIn = lazy(() => loadPart(() => import("./supabase-sign-in.tsx")));
 
 export function SignIn(
   { config, session }: { config: Config; session: Session },

@@ -33,6 +33,11 @@ export class SupabaseSession extends Listeners implements Session {
 
   claims = (): Claims | null => this.#session ? readClaims(this.#session.access_token) : null;
 
+  renew = async (): Promise<boolean> => {
+    const { data, error } = await this.auth.refreshSession();
+    return !error && data.session !== null;
+  };
+
   refused = async (): Promise<boolean> => {
     const { data, error } = await this.auth.refreshSession();
     if (!error && data.session) return true;

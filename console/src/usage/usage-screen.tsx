@@ -1,7 +1,8 @@
 import { useMemo } from "react";
 import { useOperation } from "../service/hooks.ts";
-import { Empty, ErrorNote, ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Empty, ScreenHead } from "../shared/controls.tsx";
 import { bytes, count, short } from "../shared/format.ts";
+import { Loaded, Table } from "../shared/list.tsx";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 
 interface Usage {
@@ -21,7 +22,6 @@ interface Usage {
 export default function UsageScreen() {
   const usage = useOperation<Usage>("get_usage", { p_months: 2 }, { every: 60_000 });
   const tenant = useOperation<{ plan_name: string }>("get_current_tenant");
-  const { data } = usage;
   return (
     <div className="page">
       <ScreenHead
@@ -29,40 +29,41 @@ export default function UsageScreen() {
         about={tenant.data &&
           `Plan ${tenant.data.plan_name}. A month is a calendar month in UTC.`}
       />
-      {usage.error?.status === 404
-        ? (
+      <Loaded
+        answer={usage}
+        missing={
           <Empty title="Nothing was used yet">
             <p>The first event, key or rule makes the tenant.</p>
           </Empty>
-        )
-        : <ErrorNote error={usage.error} retry={() => void usage.refetch()} />}
-      {usage.isPending && !usage.error && <Skeleton />}
-      {data && (
-        <>
-          <div className="tiles">
-            <Meter
-              title="Events this month"
-              used={data.events}
-              limit={data.monthly_events_limit}
-              projected={data.projected_events}
-              format={short}
-            />
-            <Meter
-              title="Bytes this month"
-              used={data.bytes}
-              limit={data.monthly_bytes_limit}
-              projected={data.projected_bytes}
-              format={bytes}
-            />
-          </div>
-          <p className="about">
-            Stored: {bytes(data.stored.sealed_bytes)} compressed, {bytes(data.stored.hot_bytes)}
-            {" "}
-            as rows of days that are not compressed.
-          </p>
-          <Days days={data.days} />
-        </>
-      )}
+        }
+      >
+        {(data) => (
+          <>
+            <div className="tiles">
+              <Meter
+                title="Events this month"
+                used={data.events}
+                limit={data.monthly_events_limit}
+                projected={data.projected_events}
+                format={short}
+              />
+              <Meter
+                title="Bytes this month"
+                used={data.bytes}
+                limit={data.monthly_bytes_limit}
+                projected={data.projected_bytes}
+                format={bytes}
+              />
+            </div>
+            <p className="about">
+              Stored: {bytes(data.stored.sealed_bytes)} compressed, {bytes(data.stored.hot_bytes)}
+              {" "}
+              as rows of days that are not compressed.
+            </p>
+            <Days days={data.days} />
+          </>
+        )}
+      </Loaded>
     </div>
   );
 }
@@ -131,26 +132,21 @@ function Days({ days }: { days: Usage["days"] }) {
         range={[Math.min(first, last - 27 * 86_400), last + 86_400]}
         label="Events a day"
       />
-      <div className="table-scroll" tabIndex={0} role="region" aria-label="Days">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Day (UTC)</th>
-              <th scope="col" className="number">Events</th>
-              <th scope="col" className="number">Bytes</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.toReversed().map((day) => (
-              <tr key={day.day}>
-                <th scope="row">{day.day}</th>
-                <td className="number">{count(day.events)}</td>
-                <td className="number">{bytes(day.bytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Days"
+        columns={["Day (UTC)", { name: "Events", is: "number" }, {
+          name: "Bytes",
+          is: "number",
+        }]}
+      >
+        {sorted.toReversed().map((day) => (
+          <tr key={day.day}>
+            <th scope="row">{day.day}</th>
+            <td className="number">{count(day.events)}</td>
+            <td className="number">{bytes(day.bytes)}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { changeSettings, openDatabase } from "../../support/database.ts";
 import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
 import { openBrowser, type Page } from "../browser.ts";
@@ -13,21 +14,30 @@ const email = "ada@example.com";
 
 interface Auth {
   tenantId?: string;
+  userId?: string;
   /** Seconds that the first access token lasts. */
   lasts?: number;
   refuses?: "password" | "refresh";
   asked: string[];
 }
 
+/** What the access-token hook would put into a new token: the tenant that the user belongs to by now. */
+async function tenantOf(user: string): Promise<string | undefined> {
+  await using db = openDatabase();
+  const [member] = await db`
+    select tenant_id from logloom.tenant_members where user_id = ${user}`;
+  return member?.tenant_id;
+}
+
 /** A session as `POST /auth/v1/token` answers it. */
 async function session(auth: Auth, lasts = 3600) {
-  const id = "5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1";
+  const id = auth.userId ?? "5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1";
   const now = Math.floor(Date.now() / 1000);
   return {
     access_token: await userToken({
       sub: id,
       email,
-      tenant_id: auth.tenantId,
+      tenant_id: auth.tenantId ?? await tenantOf(id),
       exp: now + lasts,
       session: crypto.randomUUID(),
     }),
@@ -185,3 +195,29 @@ signInTest("a token without a tenant gets a page of its own", {}, nothing, async
   await byPassword(page);
   await page.getByText("You belong to no tenant yet").waitFor();
 });
+
+const founder = crypto.randomUUID();
+
+signInTest(
+  "who belongs to no tenant makes one, where the project allows it",
+  { userId: founder },
+  /status (of )?40[03]/,
+  async (page, asked) => {
+    await using db = openDatabase();
+    await byPassword(page);
+    const name = page.getByLabel(/Make a tenant of your own/);
+    const make = page.getByRole("button", { name: "Make the tenant" });
+    await name.fill(`acme-${founder}`);
+    await using not = await changeSettings(db, { tenants_by_users: false });
+    await make.click();
+    await page.getByRole("alert").getByText("Users do not make tenants here").waitFor();
+    await not[Symbol.asyncDispose]();
+
+    await using _allowed = await changeSettings(db, { tenants_by_users: true });
+    await make.click();
+    await page.getByText("Send the first event").waitFor();
+    await page.getByTitle(`Tenant acme-${founder}`).waitFor();
+    assert.deepEqual(asked, ["/token password", "/token refresh_token"]);
+    assert.equal(await tenantOf(founder), `acme-${founder}`);
+  },
+);

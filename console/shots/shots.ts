@@ -1,0 +1,214 @@
+/// <reference lib="dom" />
+// @deno-types="../node_modules/playwright-core/index.d.ts"
+import type { Page } from "../node_modules/playwright-core/index.mjs";
+
+export interface Shot {
+  readonly name: string;
+  /** What the address says after `#`. */
+  readonly hash: string;
+  /** Who looks: a tenant with a day of logs unless said otherwise. */
+  readonly as?: "newcomer" | "nobody" | "without-tenant";
+  /** Before the page is opened: answers that come late or not at all. */
+  readonly before?: (page: Page) => Promise<unknown>;
+  /** Brings the screen to what is to be seen, and waits until it is. */
+  readonly then?: (page: Page) => Promise<unknown>;
+  /** The name of the picture that the documents have of it. */
+  readonly document?: string;
+}
+
+const rows = (page: Page) => page.locator("[data-row]").first().waitFor();
+const table = (page: Page) => page.locator("main tbody tr").first().waitFor();
+const press = (page: Page, name: string | RegExp) => page.getByRole("button", { name }).click();
+const dialog = (page: Page) => page.getByRole("dialog").waitFor();
+
+/** The service does not come to an answer: what a page shows meanwhile. */
+const held = (page: Page) => page.route("**/rest/v1/rpc/**", () => {});
+
+const refused = (page: Page) =>
+  page.route("**/rest/v1/rpc/**", (route) =>
+    route.fulfill({
+      status: 408,
+      json: {
+        code: "PT408",
+        message: "The search took too long",
+        hint: "Narrow it.",
+      },
+    }));
+
+const away = (page: Page) =>
+  page.route(
+    "**/{rest,functions}/v1/**",
+    (route) => route.abort("connectionrefused"),
+  );
+
+export const shots: Shot[] = [
+  {
+    name: "search",
+    hash: "q=level:%3E=warn&from=now-1h",
+    then: rows,
+    document: "console-search",
+  },
+  { name: "search-day", hash: "q=&from=now-24h", then: rows },
+  {
+    name: "record",
+    hash: "q=service:checkout+level:error&from=now-1h",
+    then: async (page) => {
+      await rows(page);
+      await page.locator("[data-row]").nth(1).click();
+      await page.locator(".detail").waitFor();
+    },
+  },
+  {
+    name: "context",
+    hash: "q=service:checkout+level:error&from=now-1h",
+    then: async (page) => {
+      await rows(page);
+      await page.locator("[data-row]").nth(1).click();
+      await press(page, /^Context/);
+      await page.locator(".context-rows li.this").waitFor();
+    },
+  },
+  {
+    name: "columns",
+    hash: "q=service:gateway&from=now-1h&cols=route,attrs.duration_ms,attrs.region",
+    then: rows,
+  },
+  {
+    name: "numbers",
+    hash: "q=%7C+count()+by+service&from=now-24h",
+    then: table,
+  },
+  {
+    name: "lines",
+    hash:
+      "q=service:gateway+%7C+avg(attrs.duration_ms),+max(attrs.duration_ms)+by+route&from=now-24h",
+    then: table,
+  },
+  {
+    name: "one-number",
+    hash: "q=level:error+%7C+count()&from=now-24h",
+    then: (page) => page.locator(".single").waitFor(),
+  },
+  {
+    name: "wrong-query",
+    hash: "q=level:loud",
+    then: (page) => page.getByTestId("query-error").waitFor(),
+  },
+  {
+    name: "nothing-found",
+    hash: "q=service:nobody&from=now-5m",
+    then: (page) => page.getByText("Nothing found").waitFor(),
+  },
+  { name: "live", hash: "q=level:error&live=1", then: rows },
+  { name: "loading", hash: "q=level:error", before: held },
+  { name: "too-slow", hash: "q=level:error", before: refused },
+  {
+    name: "away",
+    hash: "q=level:error",
+    before: away,
+    then: (page) => page.getByText("cannot be reached").first().waitFor(),
+  },
+  {
+    name: "help",
+    hash: "q=&from=now-1h",
+    then: async (page) => {
+      await rows(page);
+      await press(page, "Keys and queries");
+      await dialog(page);
+    },
+  },
+  {
+    name: "empty-project",
+    hash: "",
+    as: "newcomer",
+    then: async (page) => {
+      await press(page, "Make a key and fill it in");
+      await page.locator("code.secret").waitFor();
+    },
+    document: "console-empty",
+  },
+  { name: "alerts", hash: "/alerts", then: table },
+  {
+    name: "alert-preview",
+    hash: "/alerts",
+    then: async (page) => {
+      await page.getByRole("button", { name: "Payments fail" }).click();
+      await page.getByText(/it would have fired/).waitFor();
+    },
+    document: "console-alert",
+  },
+  {
+    name: "deliveries",
+    hash: "/alerts",
+    then: async (page) => {
+      const rule = page.getByRole("row").filter({ hasText: "Payments fail" });
+      await rule.getByRole("button", { name: "Deliveries" }).click();
+      await page.getByRole("dialog").locator("tbody tr").first().waitFor();
+    },
+  },
+  { name: "history", hash: "/history", then: table },
+  {
+    name: "saved",
+    hash: "/saved",
+    then: (page) => page.locator(".card").first().waitFor(),
+  },
+  {
+    name: "saved-dialog",
+    hash: "/saved",
+    then: async (page) => {
+      await page.getByRole("button", { name: "Change Card processor" }).click();
+      await dialog(page);
+    },
+  },
+  { name: "keys", hash: "/keys", then: table },
+  {
+    name: "key-rotate",
+    hash: "/keys",
+    then: async (page) => {
+      await page.getByRole("button", { name: "Rotate" }).first().click();
+      await dialog(page);
+    },
+  },
+  {
+    name: "usage",
+    hash: "/usage",
+    then: (page) => page.locator("main h2").first().waitFor(),
+  },
+  {
+    name: "health",
+    hash: "/health",
+    then: (page) => page.locator("main h2").first().waitFor(),
+  },
+  {
+    name: "settings",
+    hash: "/settings",
+    then: (page) => page.locator("main h2").first().waitFor(),
+  },
+  { name: "members", hash: "/members", then: table },
+  {
+    name: "member-new",
+    hash: "/members",
+    then: async (page) => {
+      await press(page, "Add a member");
+      await dialog(page);
+    },
+  },
+  {
+    name: "user-menu",
+    hash: "/keys",
+    then: async (page) => {
+      await table(page);
+      await press(page, "User and display");
+    },
+  },
+  ...["alerts", "history", "saved", "keys", "usage", "settings", "members"].map(
+    (screen): Shot => ({
+      name: `${screen}-empty`,
+      hash: `/${screen}`,
+      as: "newcomer",
+    }),
+  ),
+  { name: "keys-loading", hash: "/keys", before: held },
+  { name: "sign-in", hash: "", as: "nobody" },
+  { name: "no-tenant", hash: "", as: "without-tenant" },
+];

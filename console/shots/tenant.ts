@@ -1,0 +1,193 @@
+import { Failure } from "../../local/failure.ts";
+import { userToken } from "../../local/keys.ts";
+import { story } from "./story.ts";
+
+export interface Tenant {
+  readonly token: string;
+  call<Result>(
+    operation: string,
+    parameters: Record<string, unknown>,
+  ): Promise<Result>;
+}
+
+export function tenantOf(url: string, name: string): Tenant {
+  const token = userToken(crypto.randomUUID(), name);
+  return {
+    token,
+    async call<Result>(operation: string, parameters: Record<string, unknown>) {
+      const response = await fetch(`${url}/rest/v1/rpc/${operation}`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify(parameters),
+      });
+      const text = await response.text();
+      if (!response.ok) {
+        throw new Failure(`${operation} answered ${response.status}: ${text}`);
+      }
+      return JSON.parse(text) as Result;
+    },
+  };
+}
+
+/** A tenant that looks as one does after a day: its logs, and a row at least on every screen. */
+export async function furnishedTenant(url: string): Promise<Tenant> {
+  const tenant = tenantOf(url, `acme-${crypto.randomUUID().slice(0, 4)}`);
+  const events = story(Date.now());
+  for (let from = 0; from < events.length; from += 1000) {
+    const response = await fetch(`${url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${tenant.token}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(events.slice(from, from + 1000)),
+    });
+    const text = await response.text();
+    if (!response.ok) {
+      throw new Failure(`ingest answered ${response.status}: ${text}`);
+    }
+  }
+  await until("the day can be searched", async () => {
+    const [row] = await tenant.call<{ value: number }[]>("log_stats", {
+      p_query_dsl: "| count()",
+      p_ts_from: "now-25h",
+      p_ts_to: "now",
+    });
+    return row?.value === events.length;
+  });
+  await addMembers(tenant);
+  await addKeys(tenant);
+  await addSearches(tenant);
+  await addRules(tenant);
+  return tenant;
+}
+
+async function addMembers({ token, call }: Tenant): Promise<void> {
+  const me = JSON.parse(atob(token.split(".")[1] ?? "")).sub as string;
+  const others = [["admin", "noor@acme.example"], [
+    "member",
+    "sam.long-name@acme.example",
+  ]];
+  await call("add_member", {
+    p_user_id: me,
+    p_role: "owner",
+    p_email: "kim@acme.example",
+  });
+  for (const [role, email] of others) {
+    const id = crypto.randomUUID();
+    await call("add_member", { p_user_id: id, p_role: role, p_email: email });
+  }
+}
+
+async function addKeys({ call }: Tenant): Promise<void> {
+  for (
+    const name of [
+      "gateway",
+      "checkout and worker",
+      "staging, until the move is over",
+    ]
+  ) {
+    await call("create_api_key", { p_name: name });
+  }
+  const day = 86_400_000;
+  const expires = new Date(Date.now() + 30 * day).toISOString();
+  await call("create_api_key", { p_name: "load test", p_expires_at: expires });
+  const old = await call<{ key_id: string }>("create_api_key", {
+    p_name: "laptop of Sam",
+  });
+  await call("revoke_api_key", { p_key_id: old.key_id });
+}
+
+async function addSearches({ call }: Tenant): Promise<void> {
+  const searches = [
+    ["Errors", "level:error", "Every day", true, ["first-look"]],
+    [
+      "Slow requests",
+      "service:gateway attrs.duration_ms:>1000",
+      "Every day",
+      true,
+      ["speed"],
+    ],
+    ["Card processor", 'service:checkout "did not answer"', "Payments", true, [
+      "incident",
+      "cards",
+    ]],
+    [
+      "Refused sign-ins by address",
+      "service:auth level:warn | count() by attrs.ip",
+      null,
+      false,
+      [],
+    ],
+  ] as const;
+  for (const [name, query, category, isShared, tags] of searches) {
+    await call("create_saved_search", {
+      p_name: name,
+      p_query_dsl: query,
+      p_category: category,
+      p_is_shared: isShared,
+      p_tags: tags,
+      p_description: name === "Card processor"
+        ? "What the runbook for payments begins with."
+        : null,
+    });
+  }
+}
+
+/** Rules, of which some fire within the next minute. */
+async function addRules({ call }: Tenant): Promise<void> {
+  const rules = [
+    [
+      "Payments fail",
+      'service:checkout level:error "did not answer"',
+      "gt",
+      3,
+      true,
+    ],
+    ["Any error at the gateway", "service:gateway level:error", "gte", 5, true],
+    ["The worker is silent", "service:worker", "lt", 1, false],
+  ] as const;
+  for (const [name, query, comparison, threshold, isEnabled] of rules) {
+    const { rule_id } = await call<{ rule_id: string }>("create_alert_rule", {
+      p_name: name,
+      p_query_dsl: query,
+      p_threshold: threshold,
+      p_comparison: comparison,
+      p_window_minutes: 30,
+      p_cooldown_minutes: 60,
+      p_enabled: isEnabled,
+      p_notification_destinations: name === "Payments fail" ? ["webhook"] : [],
+      p_notification_config: {
+        webhook_url: "https://hooks.acme.example/oncall",
+      },
+    });
+    if (name === "Payments fail") {
+      await call("test_alert_rule", { p_rule_id: rule_id });
+    }
+  }
+}
+
+/** Waits for the alerts of `furnishedTenant`, and acknowledges one. */
+export async function firedAlerts({ call }: Tenant): Promise<void> {
+  const alerts = await until("the rules fire", async () => {
+    const found = await call<{ alert_id: string }[]>("list_alert_history", {});
+    return found.length >= 2 && found;
+  });
+  await call("acknowledge_alert", { p_alert_id: alerts[0]?.alert_id });
+}
+
+async function until<Result>(
+  what: string,
+  look: () => Promise<Result | false>,
+): Promise<Result> {
+  const deadline = Date.now() + 150_000;
+  while (Date.now() < deadline) {
+    const found = await look();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  throw new Failure(`It took too long until ${what}.`);
+}

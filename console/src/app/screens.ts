@@ -1,0 +1,19 @@
+import { type ComponentType, lazy } from "react";
+import type { Screen } from "../address/address.ts";
+import { loadPart } from "./update.ts";
+
+type Load = () => Promise<{ default: ComponentType }>;
+
+const screen = (load: Load) => lazy(() => loadPart(load));
+
+/** The screens that are loaded when somebody goes there. */
+export const laterScreens: Record<Exclude<Screen, "search">, ComponentType> = {
+  alerts: screen(() => import("../alerts/alerts-screen.tsx")),
+  history: screen(() => import("../history/history-screen.tsx")),
+  saved: screen(() => import("../saved/saved-screen.tsx")),
+  keys: screen(() => import("../keys/keys-screen.tsx")),
+  usage: screen(() => import("../usage/usage-screen.tsx")),
+  health: screen(() => import("../health/health-screen.tsx")),
+  settings: screen(() => import("../settings/settings-screen.tsx")),
+  members: screen(() => import("../members/members-screen.tsx")),
+};

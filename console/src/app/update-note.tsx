@@ -1,0 +1,15 @@
+import { useState } from "react";
+import { IconButton } from "../shared/controls.tsx";
+import { wasUpdated } from "./update.ts";
+
+/** Why the page was loaded anew without being asked to. */
+export function UpdateNote() {
+  const [isShown, setShown] = useState(wasUpdated);
+  if (!isShown) return null;
+  return (
+    <p className="connection update" role="status">
+      The console was updated, and has been loaded anew.
+      <IconButton icon="close" label="Close this note" onClick={() => setShown(false)} />
+    </p>
+  );
+}

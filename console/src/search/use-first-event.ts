@@ -1,0 +1,48 @@
+import { useEffect, useState } from "react";
+import { change } from "../address/address.ts";
+import { useOperation } from "../service/hooks.ts";
+import type { LogRecord, Page } from "../service/records.ts";
+import type { Run } from "./use-search.ts";
+
+const minute = 60_000;
+
+/** What is kept at most, and what is accepted ahead of time. */
+const everything = { p_query_dsl: "", p_ts_from: "now-366d", p_ts_to: "now+2d", p_limit: 1 };
+
+/**
+ * Whether the tenant has no record at all: asked when a search found nothing, and again until the first one is here,
+ * which is then shown. It may come after the search and before the question: then the search is run again, once.
+ */
+export function useFirstEvent(run: Run & { again: () => void }, isNothing: boolean) {
+  const [known, setKnown] = useState<"nothing" | "empty" | "in use">("nothing");
+  const any = useOperation<Page>("search_logs", everything, {
+    enabled: isNothing && known !== "in use",
+    every: known === "empty" ? 2000 : false,
+  });
+  const page = any.data;
+  useEffect(() => {
+    if (!isNothing || !page || known === "in use") return;
+    const [record] = page.logs;
+    if (!record) return setKnown("empty");
+    setKnown("in use");
+    if (known === "empty") show(record, run);
+    else if (isAfterStart(record, run)) run.again();
+  }, [isNothing, page, known, run]);
+  return {
+    isEmpty: isNothing && known === "empty",
+    isUnknown: isNothing && known === "nothing" && !any.error,
+  };
+}
+
+const isAfterStart = ({ ts }: LogRecord, { instants }: Run) =>
+  instants !== null && Date.parse(ts) >= Date.parse(instants.from);
+
+/** Somebody was promised to see it: a query or a range that leave it out give way. */
+function show(record: LogRecord, run: Run & { again: () => void }): void {
+  const time = Date.parse(record.ts);
+  if (!isAfterStart(record, run) || time > Date.now()) {
+    const [from, to] = [time - 15 * minute, time + 15 * minute];
+    change({ q: "", from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+  } else if (run.query !== "") change({ q: "" });
+  else run.again();
+}

@@ -1,0 +1,103 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
+import type { ServiceError } from "../service/errors.ts";
+import { Empty, ErrorNote, Skeleton } from "./controls.tsx";
+
+/** So many items a list answers at most. */
+export const mostAtOnce = 1000;
+
+/** An answer of the service in each of its states: on its way, refused, or there. */
+export function Loaded<Result>({ answer, missing, lines, children }: {
+  answer: UseQueryResult<Result, ServiceError>;
+  /** What a 404 means here, where it is no error. */
+  missing?: ReactNode;
+  /** So many lines stand for what is on its way. */
+  lines?: number;
+  children: (result: Result) => ReactNode;
+}) {
+  if (missing !== undefined && answer.error?.status === 404) return missing;
+  return (
+    <>
+      <ErrorNote error={answer.error} retry={() => void answer.refetch()} />
+      {answer.isPending && !answer.error && <Skeleton lines={lines} />}
+      {answer.data !== undefined && children(answer.data)}
+    </>
+  );
+}
+
+/** A column's name; that of a column of buttons is for those who cannot see them. */
+export type Column = string | { name: string; is: "number" | "actions" };
+
+export const actions: Column = { name: "Actions", is: "actions" };
+
+const nameOf = (column: Column) => typeof column === "string" ? column : column.name;
+
+interface TableProps<Rows> {
+  label: string;
+  columns: Column[];
+  children: Rows;
+}
+
+/** A table; on a narrow screen each row is a card, whose cells say their columns. */
+export function Table({ label, columns, children }: TableProps<ReactNode>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  useLayoutEffect(() => {
+    for (const row of body.current?.rows ?? []) {
+      for (const [i, cell] of [...row.cells].entries()) {
+        cell.dataset.column = nameOf(columns[i] ?? "");
+      }
+    }
+  });
+  return (
+    <div className="table-scroll" tabIndex={0} role="region" aria-label={label}>
+      <table className="table list">
+        <thead>
+          <tr>{columns.map((column) => <Heading key={nameOf(column)} column={column} />)}</tr>
+        </thead>
+        <tbody ref={body}>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function Heading({ column }: { column: Column }) {
+  if (typeof column === "string") return <th scope="col">{column}</th>;
+  if (column.is === "number") return <th scope="col" className="number">{column.name}</th>;
+  return (
+    <th scope="col">
+      <span className="hidden">{column.name}</span>
+    </th>
+  );
+}
+
+interface ListProps<Item> extends TableProps<(item: Item) => ReactNode> {
+  answer: UseQueryResult<Item[], ServiceError>;
+  missing?: ReactNode;
+  /** What is said where there is nothing. */
+  empty: { title: string; about?: string };
+  /** Asks for more, where the answer is as long as it was allowed to be. */
+  more?: { limit: number; onMore: () => void };
+}
+
+/** A list that the service answers, as a table with a row for each item. */
+export function ListTable<Item>(
+  { answer, missing, empty, more, label, columns, children }: ListProps<Item>,
+) {
+  return (
+    <Loaded answer={answer} missing={missing}>
+      {(items) =>
+        items.length === 0
+          ? <Empty title={empty.title}>{empty.about && <p>{empty.about}</p>}</Empty>
+          : (
+            <>
+              <Table label={label} columns={columns}>{items.map(children)}</Table>
+              {more && items.length === more.limit && more.limit < mostAtOnce && (
+                <button type="button" className="button small more" onClick={more.onMore}>
+                  Show more
+                </button>
+              )}
+            </>
+          )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,20 @@
+import { command } from "./command.ts";
+import { Failure } from "./failure.ts";
+import { exists } from "./files.ts";
+
+/** The browser that the console's tests, pictures and benchmark drive. */
+export const chromium = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium";
+
+/** Installs Debian's Chromium where there is none and root may. */
+export async function installChromium(progress: (step: string) => void): Promise<void> {
+  if (await exists(chromium)) return;
+  if (Deno.uid() !== 0 || !(await exists("/etc/debian_version"))) {
+    throw new Failure("a browser is missing: install chromium, or name one by LOGLOOM_CHROMIUM.");
+  }
+  progress("Installing chromium");
+  const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
+  const options = { env, failure: "Installing chromium failed" };
+  await command(["apt-get", "update"], options);
+  const packages = ["chromium", "fonts-dejavu-core"];
+  await command(["apt-get", "install", "--yes", "--no-install-recommends", ...packages], options);
+}

@@ -1,0 +1,102 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { rpc } from "../../support/client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { receiveWebhooks } from "../../support/receivers.ts";
+import { stack } from "../../support/stack.ts";
+import { newUser, type User } from "../../support/users.ts";
+import { openBrowser } from "../browser.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const loose = { sanitizeOps: false, sanitizeResources: false };
+
+async function makeRule(user: User, parameters: Record<string, unknown>): Promise<string> {
+  const { status, body } = await rpc<{ rule_id: string }>(user.token, "create_alert_rule", {
+    p_name: "Errors",
+    p_query_dsl: "level:error",
+    p_threshold: 0,
+    p_comparison: "gt",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 60,
+    p_enabled: true,
+    ...parameters,
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.rule_id;
+}
+
+Deno.test({
+  name: "what a rule found is looked at and acknowledged, and so it is for a colleague",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    const colleague = await newUser(user.tenantId);
+    await makeRule(user, {});
+    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+      body: '[{"level":"error","msg":"it broke"}]',
+    });
+    assert.equal(response.status, 200, await response.text());
+    await eventually("the rule fires", async () => {
+      const { body } = await rpc<unknown[]>(user.token, "list_alert_history", {});
+      return body.length === 1;
+    }, { within: 150_000 });
+
+    await using tab = await browser.open(user.token, { hash: "/history" });
+    const { page } = tab;
+    const row = page.getByRole("row").filter({ hasText: "Errors" });
+    await row.getByText("open", { exact: true }).waitFor();
+    await page.getByRole("link", { name: /History\s*1/ }).waitFor();
+    await row.getByRole("button", { name: "Records" }).click();
+    await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();
+    await page.goBack();
+    await row.getByRole("button", { name: "Acknowledge" }).click();
+    await row.getByText("acknowledged", { exact: true }).waitFor();
+    await page.getByLabel("Not acknowledged only").check();
+    await page.getByText("Everything is acknowledged").waitFor();
+    const { body } = await rpc<{ acknowledged_by: string }[]>(
+      user.token,
+      "list_alert_history",
+      { p_acknowledged: true },
+    );
+    assert.deepEqual(body.map(({ acknowledged_by }) => acknowledged_by), [user.id]);
+
+    await using other = await browser.open(colleague.token, { hash: "/history" });
+    await other.page.getByText("acknowledged", { exact: true }).waitFor();
+    assert.equal(await other.page.getByRole("button", { name: "Acknowledge" }).count(), 0);
+  },
+});
+
+Deno.test({
+  name: "a test goes out, what came of it is told, and it is sent again when the receiver is back",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await using receiver = receiveWebhooks((before) =>
+      new Response(null, { status: before === 0 ? 410 : 204 })
+    );
+    await makeRule(user, {
+      p_notification_destinations: ["webhook"],
+      p_notification_config: { webhook_url: `${receiver.url}/hook` },
+    });
+    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    const { page } = tab;
+    await page.getByRole("button", { name: "Errors", exact: true }).click();
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("On its way to 1 destination").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+
+    await page.getByRole("button", { name: "Deliveries" }).click();
+    const delivery = page.getByRole("dialog").getByRole("row").filter({ hasText: "webhook" });
+    await delivery.getByText("HTTP 410: the receiver is gone").waitFor();
+    await delivery.getByText("failed", { exact: true }).waitFor();
+    await delivery.getByRole("button", { name: "Try again" }).click();
+    await delivery.getByText("delivered", { exact: true }).waitFor();
+    assert.equal(await delivery.getByRole("button", { name: "Try again" }).count(), 0);
+    const bodies = receiver.received.map(({ body }) => JSON.parse(body).type);
+    assert.deepEqual(bodies, ["alert.test", "alert.test"]);
+  },
+});

@@ -1,0 +1,68 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { rpc } from "../../support/client.ts";
+import { openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { newUser } from "../../support/users.ts";
+import { openBrowser } from "../browser.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const loose = { sanitizeOps: false, sanitizeResources: false };
+
+Deno.test({
+  name: "members: the first makes roles count, who may not is told, a removed one is shut out",
+  ...loose,
+  fn: async () => {
+    const [user, colleague] = [await newUser(), await newUser()];
+    const mate = await newUser(user.tenantId);
+    await rpc(user.token, "create_api_key", { p_name: "makes the tenant" });
+    await using db = openDatabase();
+    await using tab = await browser.open(user.token, {
+      hash: "/members",
+      expected: /status (of )?40\d/,
+    });
+    const { page } = tab;
+    const add = async (id: string, role: string) => {
+      await page.getByRole("button", { name: "Add a member" }).click();
+      await page.getByLabel("Email address or user id").fill(id);
+      await page.getByRole("dialog").getByLabel("Role").selectOption(role);
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+    };
+    await page.getByText("This tenant does not use roles").waitFor();
+    await add(user.id, "owner");
+    await page.getByRole("row").filter({ hasText: user.id }).getByText("you").waitFor();
+    await add("nobody@example.com", "member");
+    await page.getByRole("dialog").getByRole("alert").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await add(mate.id, "member");
+
+    await using other = await browser.open(mate.token, {
+      hash: "/keys",
+      expected: /status (of )?40[13]/,
+    });
+    await other.page.getByRole("button", { name: "New key" }).click();
+    await other.page.getByLabel(/^Name/).fill("mine");
+    await other.page.getByRole("button", { name: "Make the key" }).click();
+    await other.page.getByRole("dialog").getByRole("alert").waitFor();
+
+    const row = page.getByRole("row").filter({ hasText: mate.id });
+    await row.getByRole("combobox").selectOption("admin");
+    await eventually("the role is kept", async () => {
+      const [kept] = await db`
+        select role from logloom.tenant_members
+        where tenant_id = ${user.tenantId} and user_id = ${mate.id}`;
+      return kept?.role === "admin";
+    });
+    await other.page.getByRole("button", { name: "Make the key" }).click();
+    await other.page.getByTestId("key-value").waitFor();
+
+    await row.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await row.waitFor({ state: "detached" });
+    const { status } = await rpc(mate.token, "list_api_keys", {});
+    assert.equal(status, 401);
+    assert.equal((await rpc(colleague.token, "list_members", {})).status, 200);
+  },
+});
