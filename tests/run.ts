@@ -3,6 +3,7 @@ import type { Step, StepResult } from "./step.ts";
 import { longSteps, steps } from "./steps.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
+import { checkout } from "../local/stack.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
 // npm test -- long: what takes too long to be run at every change.
@@ -15,26 +16,84 @@ await run(async () => {
   }
 
   let stack: TestStack | undefined;
+  let beside: Beside | undefined;
   const rows: Row[] = [];
   try {
-    for (const step of chosen) {
+    // As it was before the stack of the tests: what it sets is not meant for others.
+    const env = Deno.env.toObject();
+    const isEverything = wanted === undefined;
+    for (const step of chosen.filter((step) => !(isEverything && step.isBeside))) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
         stack = await startTestStack();
+        if (isEverything) beside = runBeside(chosen.filter((step) => step.isBeside), env);
       }
       console.log(`\n== ${step.name}: ${step.title}`);
       const began = performance.now();
       const result = await step.run({ files, stack });
       rows.push({ name: step.name, seconds: (performance.now() - began) / 1000, ...result });
+      beside?.show();
     }
+    if (beside) rows.push(...await beside.rows);
+    beside?.show();
   } finally {
+    beside?.end();
     await stack?.stop();
   }
 
+  const order = chosen.map(({ name }) => name);
+  rows.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
   const failed = report(rows);
   if (failed) Deno.exit(1);
   if (stack) await removeIfThere(stack.stack.folder);
 });
+
+interface Beside {
+  rows: Promise<Row[]>;
+  /** Prints what the steps that have ended said. */
+  show(): void;
+  end(): void;
+}
+
+/** Runs steps one after the other, each as a process of its own, while others run here. */
+function runBeside(steps: Step[], env: Record<string, string>): Beside {
+  const said: string[] = [];
+  const ended = new AbortController();
+  const run = async (step: Step): Promise<Row> => {
+    const began = performance.now();
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
+      clearEnv: true,
+      env,
+      signal: ended.signal,
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    said.push(text.slice(0, text.indexOf("\n== summary")));
+    const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
+    return {
+      name: step.name,
+      seconds: (performance.now() - began) / 1000,
+      passed: Number(counts?.[1] ?? 0),
+      failed: Number(counts?.[2] ?? 1),
+    };
+  };
+  const all = async () => {
+    const rows: Row[] = [];
+    for (const step of steps) rows.push(await run(step));
+    return rows;
+  };
+  const rows = all();
+  // Where the steps here end it, nobody waits for it.
+  rows.catch(() => {});
+  return {
+    rows,
+    show: () => {
+      for (const text of said.splice(0)) console.log(text);
+    },
+    end: () => ended.abort(),
+  };
+}
 
 function choose(wanted: string | undefined): Step[] {
   if (wanted === undefined) return steps;

@@ -19,6 +19,8 @@ export interface Step {
   name: string;
   title: string;
   needsStack: boolean;
+  /** It starts a stack itself, so in a run of everything it has its turn beside the others. */
+  isBeside?: boolean;
   run(context: Context): Promise<StepResult>;
 }
 

@@ -57,18 +57,21 @@ export const steps: Step[] = [
     name: "migrations",
     title: "schemas and migrations agree, and an upgrade under load loses nothing",
     needsStack: false,
+    isBeside: true,
     run: migrationTests,
   },
   {
     name: "restore",
     title: "a dump, restored into an empty database and repaired",
     needsStack: false,
+    isBeside: true,
     run: restore,
   },
   {
     name: "guest",
     title: "a project of somebody else, before, with and after Logloom",
     needsStack: false,
+    isBeside: true,
     run: (context) => denoTests(["tests/guest"], context),
   },
   {
