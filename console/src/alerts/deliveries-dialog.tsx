@@ -5,6 +5,12 @@ import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import type { AlertRule, Delivery } from "./rules.ts";
 
+const purposes: Record<Delivery["purpose"], string> = {
+  alert: "an alert",
+  test: "a test",
+  confirmation: "a code",
+};
+
 const tones: Record<string, "good" | "bad" | "warn"> = {
   delivered: "good",
   failed: "bad",
@@ -12,7 +18,9 @@ const tones: Record<string, "good" | "bad" | "warn"> = {
 };
 
 /** What was sent for a rule, tests included, and what came of it. */
-export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: () => void }) {
+export function DeliveriesDialog(
+  { rule, onClose }: { rule: AlertRule; onClose: () => void },
+) {
   const list = useOperation<Delivery[]>("list_alert_deliveries", {
     p_rule_id: rule.rule_id,
     p_limit: 200,
@@ -40,7 +48,7 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
         {(delivery) => (
           <tr key={delivery.delivery_id}>
             <th scope="row">{delivery.channel}</th>
-            <td>{delivery.alert_id ? "an alert" : "a test"}</td>
+            <td>{purposes[delivery.purpose]}</td>
             <td>
               <Badge tone={tones[delivery.status] ?? "warn"}>
                 {delivery.status}
@@ -59,12 +67,14 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
               )}
             </td>
             <td className="tools">
-              {delivery.status !== "delivered" && (
+              {delivery.status !== "delivered" &&
+                delivery.purpose !== "confirmation" && (
                 <button
                   type="button"
                   className="button small"
                   disabled={retry.isPending}
-                  onClick={() => retry.mutate({ p_delivery_id: delivery.delivery_id })}
+                  onClick={() =>
+                    retry.mutate({ p_delivery_id: delivery.delivery_id })}
                 >
                   Try again
                 </button>

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { rpc } from "../../support/client.ts";
+import { receiveEmails } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
 import { newUser, type User } from "../../support/users.ts";
@@ -68,6 +69,44 @@ Deno.test({
     await page.getByRole("button", { name: "Any error" }).waitFor();
     const { body } = await rpc<{ threshold: number }[]>(user.token, "list_alert_rules", {});
     assert.deepEqual(body.map(({ threshold }) => threshold), [0]);
+  },
+});
+
+Deno.test({
+  name: "a rule whose address is not confirmed says so, and takes the code of the mail",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await using mailbox = await receiveEmails();
+    const email = `${user.tenantId}@example.com`;
+    const { status } = await rpc(user.token, "create_alert_rule", {
+      p_name: "Any error",
+      p_query_dsl: "level:error",
+      p_threshold: 1,
+      p_comparison: "gt",
+      p_window_minutes: 5,
+      p_cooldown_minutes: 5,
+      p_enabled: true,
+      p_notification_destinations: ["email"],
+      p_notification_config: { email },
+    });
+    assert.equal(status, 200);
+    await using tab = await browser.open(user.token, {
+      hash: "/alerts",
+      expected: /status (of )?400/,
+    });
+    const { page } = tab;
+    const field = page.getByLabel(`Code that was mailed to ${email}`);
+    await field.waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    const code = await mailbox.waitForCode(email, 30_000);
+    await field.fill(`${(Number(code) + 1) % 1_000_000}`.padStart(6, "0"));
+    await page.getByRole("button", { name: "Confirm", exact: true }).click();
+    await page.getByText("The code is wrong").waitFor();
+    await field.fill(code);
+    await page.getByRole("button", { name: "Confirm", exact: true }).click();
+    await field.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Any error" }).waitFor();
   },
 });
 
