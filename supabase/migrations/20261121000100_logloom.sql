@@ -381,6 +381,7 @@ create table logloom_private.settings (
   count_compact_rows integer not null default 100000,
   api_pool_size integer not null default 10,
   search_pool_share double precision not null default 0.5,
+  concurrent_validations integer not null default 2,
   search_default_range interval not null default '1 hour',
   search_buckets_default integer not null default 60,
   tail_backlog_span interval not null default '24 hours',
@@ -597,6 +598,9 @@ comment on column logloom_private.settings.search_turn is
 comment on column logloom_private.settings.stored_days_counted is
   'Newest days of rows of a tenant that are counted for what it stores; older ones are taken to be '
   'like them.';
+
+comment on column logloom_private.settings.concurrent_validations is
+  'Queries of a tenant that validate_query compiles at once; a further one is PT429.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';
@@ -9183,6 +9187,61 @@ $$;
 
 revoke all on function logloom_private.query_number(text, integer) from public;
 
+-- query/query_verdict.sql
+
+create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
+
+comment on type public.logloom_query_warning is
+  'What is valid in a query and probably means something else than was meant, where (1-based, code '
+  'points), and what to write instead of that term.';
+
+create type public.logloom_query_validity as (
+  valid boolean,
+  error text,
+  "position" integer,
+  hint text,
+  warnings public.logloom_query_warning[]
+);
+
+comment on type public.logloom_query_validity is
+  'Whether a query compiles; if not, what is wrong, where (1-based, code points), and what was '
+  'expected. warnings: what compiles and probably means something else than was meant.';
+
+create function logloom_private.query_verdict(p_query_dsl text)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error text;
+  v_detail text;
+  v_hint text;
+  v_warnings jsonb;
+begin
+  v_warnings := (logloom_private.compile_query(p_query_dsl)).warnings;
+  return '{"valid": true, "error": null, "position": null, "hint": null}'::jsonb
+    || jsonb_build_object('warnings', v_warnings);
+exception when sqlstate 'PT400' then
+  get stacked diagnostics
+    v_error = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+  return jsonb_build_object(
+    'valid', false,
+    'error', v_error,
+    'position', v_detail::jsonb -> 'position',
+    'hint', v_hint,
+    'warnings', '[]'::jsonb
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_verdict(text) from public;
+
+comment on function logloom_private.query_verdict(text) is
+  'Whether a query compiles: {"valid", "error", "position", "hint", "warnings"}; error, position '
+  'and hint are null where it does. To be granted to nobody: its caller is a definer function.';
+
 -- query/refuse_slow_search.sql
 
 create function logloom_private.refuse_slow_search()
@@ -11146,109 +11205,6 @@ end;
 $$;
 
 revoke all on function logloom_private.query_like_record(text) from public;
-
--- query/validate_query.sql
-
-create function logloom_private.query_verdict(p_query_dsl text)
-returns jsonb
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_error text;
-  v_detail text;
-  v_hint text;
-  v_warnings jsonb;
-begin
-  v_warnings := (logloom_private.compile_query(p_query_dsl)).warnings;
-  return '{"valid": true, "error": null, "position": null, "hint": null}'::jsonb
-    || jsonb_build_object('warnings', v_warnings);
-exception when sqlstate 'PT400' then
-  get stacked diagnostics
-    v_error = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-  return jsonb_build_object(
-    'valid', false,
-    'error', v_error,
-    'position', v_detail::jsonb -> 'position',
-    'hint', v_hint,
-    'warnings', '[]'::jsonb
-  );
-end;
-$$;
-
-revoke all on function logloom_private.query_verdict(text) from public;
-
-comment on function logloom_private.query_verdict(text) is
-  'Whether a query compiles: {"valid", "error", "position", "hint", "warnings"}; error, position '
-  'and hint are null where it does. To be granted to nobody: its caller is a definer function.';
-
-create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
-
-comment on type public.logloom_query_warning is
-  'What is valid in a query and probably means something else than was meant, where (1-based, code '
-  'points), and what to write instead of that term.';
-
-create type public.logloom_query_validity as (
-  valid boolean,
-  error text,
-  "position" integer,
-  hint text,
-  warnings public.logloom_query_warning[]
-);
-
-comment on type public.logloom_query_validity is
-  'Whether a query compiles; if not, what is wrong, where (1-based, code points), and what was '
-  'expected. warnings: what compiles and probably means something else than was meant.';
-
-create function logloom_private.read_query_validity(p_query_dsl text)
-returns public.logloom_query_validity
-language plpgsql
-stable
-security definer
-set search_path = ''
-as $$
--- definer because no API role calls the compiler's parts
-begin
-  perform logloom_private.resolve_tenant();
-  return jsonb_populate_record(
-    null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
-  );
-exception when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-end;
-$$;
-
-revoke all on function logloom_private.read_query_validity(text) from public;
-
-grant execute on function logloom_private.read_query_validity(text)
-to authenticated, service_role;
-
-create function public.validate_query(p_query_dsl text default null)
-returns public.logloom_query_validity
-language plpgsql
-stable
-security invoker
-set search_path = ''
-set statement_timeout = '15s'
-as $$
-begin
-  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
-  return logloom_private.read_query_validity(p_query_dsl);
-end;
-$$;
-
-revoke all on function public.validate_query(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.validate_query(text)
-to authenticated, service_role;
-
-comment on function public.validate_query(text) is
-  'Whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, '
-  'suggestion}]}. Errors: PT400, PT401, PT408.';
 
 -- query/values.sql
 
@@ -17812,7 +17768,8 @@ $$;
 revoke all on function logloom_private.search_slot_key(text, integer) from public;
 
 comment on function logloom_private.search_slot_key(text, integer) is
-  'The advisory lock that is a slot: of a tenant, ''of '' before its id, or of ''all''.';
+  'The advisory lock that is a slot: of a tenant, ''of '' or ''validations of '' before its id, or '
+  'of ''all''.';
 
 create function logloom_private.free_search_slot(p_owner text, p_slots integer)
 returns integer
@@ -17878,6 +17835,85 @@ comment on function logloom_private.take_search_slot(text) is
   'What every operation that reads records calls first, once: takes a slot of the tenant and one '
   'of the pool until the transaction''s end. PT429 with Retry-After where none is free: to wait '
   'would hold a connection.';
+
+-- Not those of searches: a page that searches has its query checked meanwhile.
+create function logloom_private.take_validation_slot(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if logloom_private.free_search_slot(
+    'validations of ' || p_tenant_id,
+    (select s.concurrent_validations from logloom_private.settings s)
+  ) is null then
+    perform logloom_private.refuse_for_now(
+      'Too many queries of this tenant are being validated', 'Wait for one to end.', 1
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.take_validation_slot(text) from public;
+
+comment on function logloom_private.take_validation_slot(text) is
+  'A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none '
+  'is free.';
+
+-- search/validate_query.sql
+
+create function logloom_private.read_query_validity(p_query_dsl text)
+returns public.logloom_query_validity
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because no API role calls the compiler's parts
+begin
+  perform logloom_private.take_validation_slot(logloom_private.resolve_tenant());
+  return jsonb_populate_record(
+    null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
+  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.read_query_validity(text) from public;
+
+grant execute on function logloom_private.read_query_validity(text)
+to authenticated, service_role;
+
+comment on function logloom_private.read_query_validity(text) is
+  'What public.validate_query answers, in a slot of the tenant.';
+
+create function public.validate_query(p_query_dsl text default null)
+returns public.logloom_query_validity
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  return logloom_private.read_query_validity(p_query_dsl);
+end;
+$$;
+
+revoke all on function public.validate_query(text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.validate_query(text)
+to authenticated, service_role;
+
+comment on function public.validate_query(text) is
+  'Whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, '
+  'suggestion}]}. Errors: PT400, PT401, PT408, PT429.';
 
 -- saved_searches/types/saved_search.sql
 

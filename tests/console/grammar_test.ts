@@ -16,10 +16,11 @@ interface Verdict {
 }
 
 async function compare(queries: string[]): Promise<string[]> {
-  const { token } = await newUser();
   const wrong: string[] = [];
   let next = 0;
   const work = async () => {
+    // A tenant has two queries validated at once.
+    const { token } = await newUser();
     while (next < queries.length) {
       const text = queries[next++];
       const { status, body } = await rpc<Verdict>(token, "validate_query", { p_query_dsl: text });

@@ -154,3 +154,41 @@ Deno.test("all tenants' searches leave connections free, and the last are for wh
   await Promise.all(flights.map(({ all }) => all));
   assert.equal((await search(fourth)).status, 200);
 });
+
+Deno.test("a tenant has two queries validated at once; forty at once hurt nobody", async () => {
+  await using db = openDatabase(undefined, 1);
+  const noisy = await newTenant("noisy");
+  const quiet = await newTenant("quiet");
+  const validate = ({ token }: Tenant) =>
+    rpc(token, "validate_query", { p_query_dsl: `msg:~"(?i)[\u0080-\u{1EFFF}]" a b` });
+  const held = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const transaction = db.begin(async (tx) => {
+    await tx`
+      select pg_advisory_xact_lock(
+        logloom_private.search_slot_key(${`validations of ${noisy.id}`}, n)
+      ) from generate_series(1, 2) n`;
+    held.resolve();
+    await go.promise;
+  });
+  await held.promise;
+  const answers = await Promise.all(Array.from({ length: 40 }, () => validate(noisy)));
+  for (const { status, headers, body } of answers) {
+    assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
+      429,
+      "PT429",
+      "Too many queries of this tenant are being validated",
+      "1",
+    ]);
+  }
+  assert.equal((await validate(quiet)).status, 200);
+  assert.equal((await search(noisy)).status, 200);
+  go.resolve();
+  await transaction;
+
+  const flood = await Promise.all(Array.from({ length: 40 }, () => validate(noisy)));
+  assert.deepEqual(flood.filter(({ status }) => status !== 200 && status !== 429), []);
+  assert.ok(flood.some(({ status }) => status === 200));
+  // One after the other all are answered.
+  for (let n = 0; n < 5; n++) assert.equal((await validate(noisy)).status, 200);
+});

@@ -9,19 +9,9 @@ import { plain } from "../shared/plain.ts";
 import { ConfirmAddress } from "./confirm-address.tsx";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
-import {
-  type AlertRule,
-  mailsTo,
-  type NotificationAddress,
-  signs,
-  stateOf,
-} from "./rules.ts";
+import { type AlertRule, mailsTo, type NotificationAddress, signs, stateOf } from "./rules.ts";
 
-const touched = [
-  "list_alert_rules",
-  "check_plan_feature",
-  "list_notification_addresses",
-];
+const touched = ["list_alert_rules", "check_plan_feature", "list_notification_addresses"];
 
 export default function AlertsScreen() {
   const { parameters } = useAddress();
@@ -41,31 +31,20 @@ export default function AlertsScreen() {
       p_feature: "alerts",
     },
   );
-  const addresses = useOperation<NotificationAddress[]>(
-    "list_notification_addresses",
-    {
-      p_limit: mostAtOnce,
-    },
-    { every: 30_000 },
-  );
+  const addresses = useOperation<NotificationAddress[]>("list_notification_addresses", {
+    p_limit: mostAtOnce,
+  }, { every: 30_000 });
   const unconfirmed = new Set(
-    addresses.data?.filter(({ confirmed }) => !confirmed).map(({ email }) =>
-      email
-    ),
+    addresses.data?.filter(({ confirmed }) => !confirmed).map(({ email }) => email),
   );
   const remove = useChange<{ p_rule_id: string }>("delete_alert_rule", touched);
   return (
     <div className="page">
       <ScreenHead
         title="Alert rules"
-        about={plan.data &&
-          `${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
+        about={plan.data && `${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
       >
-        <button
-          type="button"
-          className="button primary"
-          onClick={() => setEdited({})}
-        >
+        <button type="button" className="button primary" onClick={() => setEdited({})}>
           New rule
         </button>
       </ScreenHead>
@@ -117,8 +96,7 @@ export default function AlertsScreen() {
           parameters={{ p_rule_id: doomed.rule_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.name)}</strong>{" "}
-          is not looked at any more. Its history stays.
+          <strong>{plain(doomed.name)}</strong> is not looked at any more. Its history stays.
         </Confirm>
       )}
     </div>
@@ -137,9 +115,7 @@ function RuleRow({ rule, unconfirmed, onEdit, onDeliveries, onDelete }: {
   return (
     <tr>
       <th scope="row">
-        <button type="button" className="card-title" onClick={onEdit}>
-          {plain(rule.name)}
-        </button>
+        <button type="button" className="card-title" onClick={onEdit}>{plain(rule.name)}</button>
         <code className="cell-code">{plain(rule.query_dsl)}</code>
         {email !== null && unconfirmed.has(email.toLowerCase()) && (
           <ConfirmAddress rule={rule} email={email} />
@@ -147,9 +123,7 @@ function RuleRow({ rule, unconfirmed, onEdit, onDeliveries, onDelete }: {
       </th>
       <td>
         <Badge tone={state.tone}>{state.word}</Badge>
-        {rule.last_error && (
-          <span className="field-error">{plain(rule.last_error)}</span>
-        )}
+        {rule.last_error && <span className="field-error">{plain(rule.last_error)}</span>}
       </td>
       <td className="number">{measure(rule.last_value)}</td>
       <td>
@@ -158,19 +132,9 @@ function RuleRow({ rule, unconfirmed, onEdit, onDeliveries, onDelete }: {
       </td>
       <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
       <td className="tools">
-        <button type="button" className="button small" onClick={onEdit}>
-          Change
-        </button>
-        <button type="button" className="button small" onClick={onDeliveries}>
-          Deliveries
-        </button>
-        <button
-          type="button"
-          className="button small danger"
-          onClick={onDelete}
-        >
-          Delete
-        </button>
+        <button type="button" className="button small" onClick={onEdit}>Change</button>
+        <button type="button" className="button small" onClick={onDeliveries}>Deliveries</button>
+        <button type="button" className="button small danger" onClick={onDelete}>Delete</button>
       </td>
     </tr>
   );

@@ -20,8 +20,7 @@ export function ConditionFields({ draft, onChange }: {
       <div>
         <label className="field">
           <span>
-            Query: a filter counts its records; | rate(), | p95(attrs.ms) and
-            others work too
+            Query: a filter counts its records; | rate(), | p95(attrs.ms) and others work too
           </span>
           <textarea
             className="mono"
@@ -39,8 +38,7 @@ export function ConditionFields({ draft, onChange }: {
           <span>Fires when it is</span>
           <select
             value={draft.comparison}
-            onChange={(event) =>
-              onChange({ comparison: event.target.value as Comparison })}
+            onChange={(event) => onChange({ comparison: event.target.value as Comparison })}
           >
             {comparisons.map((one) => (
               <option key={one} value={one}>{signs[one]} {words[one]}</option>
@@ -64,8 +62,7 @@ export function ConditionFields({ draft, onChange }: {
             min={1}
             max={1440}
             value={draft.window_minutes}
-            onChange={(event) =>
-              onChange({ window_minutes: event.target.value })}
+            onChange={(event) => onChange({ window_minutes: event.target.value })}
           />
         </label>
         <label className="field">
@@ -76,8 +73,7 @@ export function ConditionFields({ draft, onChange }: {
             min={0}
             max={10080}
             value={draft.cooldown_minutes}
-            onChange={(event) =>
-              onChange({ cooldown_minutes: event.target.value })}
+            onChange={(event) => onChange({ cooldown_minutes: event.target.value })}
           />
         </label>
       </div>

@@ -18,9 +18,7 @@ const tones: Record<string, "good" | "bad" | "warn"> = {
 };
 
 /** What was sent for a rule, tests included, and what came of it. */
-export function DeliveriesDialog(
-  { rule, onClose }: { rule: AlertRule; onClose: () => void },
-) {
+export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: () => void }) {
   const list = useOperation<Delivery[]>("list_alert_deliveries", {
     p_rule_id: rule.rule_id,
     p_limit: 200,
@@ -67,14 +65,12 @@ export function DeliveriesDialog(
               )}
             </td>
             <td className="tools">
-              {delivery.status !== "delivered" &&
-                delivery.purpose !== "confirmation" && (
+              {delivery.status !== "delivered" && delivery.purpose !== "confirmation" && (
                 <button
                   type="button"
                   className="button small"
                   disabled={retry.isPending}
-                  onClick={() =>
-                    retry.mutate({ p_delivery_id: delivery.delivery_id })}
+                  onClick={() => retry.mutate({ p_delivery_id: delivery.delivery_id })}
                 >
                   Try again
                 </button>

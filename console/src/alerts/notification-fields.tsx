@@ -12,13 +12,7 @@ export function NotificationFields({ draft, onChange }: {
         : draft.destinations.filter((one) => one !== name),
     });
   const rows = [
-    {
-      name: "email",
-      label: "Email",
-      key: "email",
-      type: "email",
-      sample: "ops@example.com",
-    },
+    { name: "email", label: "Email", key: "email", type: "email", sample: "ops@example.com" },
     {
       name: "webhook",
       label: "Webhook",

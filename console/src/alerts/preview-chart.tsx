@@ -20,9 +20,7 @@ export function PreviewChart({ draft, onThreshold }: {
 }) {
   const { zone } = usePreferences();
   const asked = useLater(conditionOf(draft));
-  const isWhole = Object.values(asked).every((value) =>
-    value !== null && value !== ""
-  );
+  const isWhole = Object.values(asked).every((value) => value !== null && value !== "");
   const answer = useOperation<Preview>("preview_alert_rule", asked, {
     enabled: isWhole,
     keep: true,
@@ -37,18 +35,13 @@ export function PreviewChart({ draft, onThreshold }: {
   const [top, setTop] = useState(1);
   const highest = Math.max(0, ...valuesOf(data).map((value) => value ?? 0));
   useEffect(() => {
-    if (Number.isFinite(threshold)) {
-      setTop(Math.max(highest, threshold, 1e-9) * 1.15);
-    }
+    if (Number.isFinite(threshold)) setTop(Math.max(highest, threshold, 1e-9) * 1.15);
   }, [highest, data]);
   const hooks = useMemo<uPlot.Hooks.Arrays>(() => ({
     drawClear: [(plot) => shade(plot, data?.alerts ?? [])],
   }), [data]);
   const range = useMemo<[number, number] | null>(
-    () =>
-      data
-        ? [Date.parse(data.ts_from) / 1000, Date.parse(data.ts_to) / 1000]
-        : null,
+    () => data ? [Date.parse(data.ts_from) / 1000, Date.parse(data.ts_to) / 1000] : null,
     [data],
   );
   return (
@@ -68,19 +61,14 @@ export function PreviewChart({ draft, onThreshold }: {
               {data.alerts[0] && (
                 <span className="about">
                   , last with {measure(data.alerts.at(-1)?.value)} at{" "}
-                  {shortTime(
-                    Date.parse(data.alerts.at(-1)?.window_end ?? ""),
-                    zone,
-                  )}
+                  {shortTime(Date.parse(data.alerts.at(-1)?.window_end ?? ""), zone)}
                 </span>
               )}
             </>
           )
           : "Looking at the last 24 hours…"}
       </p>
-      {answer.error && answer.error.position === null && (
-        <ErrorNote error={answer.error} />
-      )}
+      {answer.error && answer.error.position === null && <ErrorNote error={answer.error} />}
       <div className="preview-chart">
         {range
           ? (
@@ -128,8 +116,7 @@ function useLater(value: Record<string, unknown>): Record<string, unknown> {
 
 function timesOf(data: Preview | undefined): number[] {
   if (data?.series) return data.series.map(({ ts }) => Date.parse(ts) / 1000);
-  return data?.alerts.map(({ window_end }) => Date.parse(window_end) / 1000) ??
-    [];
+  return data?.alerts.map(({ window_end }) => Date.parse(window_end) / 1000) ?? [];
 }
 
 function valuesOf(data: Preview | undefined): (number | null)[] {

@@ -14,18 +14,10 @@ export function RuleDialog({ initial, onClose }: {
   onClose: () => void;
 }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(initial));
-  const change = (part: Partial<Draft>) =>
-    setDraft((now) => ({ ...now, ...part }));
-  const save = useChange(
-    draft.rule_id ? "update_alert_rule" : "create_alert_rule",
-    touched,
-  );
+  const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
+  const save = useChange(draft.rule_id ? "update_alert_rule" : "create_alert_rule", touched);
   return (
-    <Dialog
-      title={draft.rule_id ? "Alert rule" : "New alert rule"}
-      onClose={onClose}
-      wide
-    >
+    <Dialog title={draft.rule_id ? "Alert rule" : "New alert rule"} onClose={onClose} wide>
       <form
         className="form"
         onSubmit={(event) => {
@@ -54,10 +46,7 @@ export function RuleDialog({ initial, onClose }: {
           </label>
         </div>
         <ConditionFields draft={draft} onChange={change} />
-        <PreviewChart
-          draft={draft}
-          onThreshold={(threshold) => change({ threshold })}
-        />
+        <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />
         <NotificationFields draft={draft} onChange={change} />
         <ErrorNote error={save.error} />
         <div className="dialog-actions">
@@ -71,14 +60,8 @@ export function RuleDialog({ initial, onClose }: {
             />
             Enabled
           </label>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            className="button primary"
-            disabled={save.isPending}
-          >
+          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="submit" className="button primary" disabled={save.isPending}>
             {draft.rule_id ? "Save" : "Make the rule"}
           </button>
         </div>
@@ -92,10 +75,7 @@ function RuleTools({ ruleId }: { ruleId: string }) {
   const test = useChange<{ p_rule_id: string }, unknown[]>("test_alert_rule", [
     "list_alert_deliveries",
   ]);
-  const rotate = useChange<{ p_rule_id: string }, { secret: string }>(
-    "rotate_webhook_secret",
-    [],
-  );
+  const rotate = useChange<{ p_rule_id: string }, { secret: string }>("rotate_webhook_secret", []);
   return (
     <div className="rule-tools">
       <button
@@ -122,8 +102,7 @@ function RuleTools({ ruleId }: { ruleId: string }) {
       )}
       {rotate.data && (
         <p role="status">
-          Shown this once: <code className="secret">{rotate.data.secret}</code>
-          {" "}
+          Shown this once: <code className="secret">{rotate.data.secret}</code>{" "}
           <CopyButton text={rotate.data.secret} label="Copy the secret" icon />
         </p>
       )}

@@ -60,17 +60,12 @@ export interface NotificationAddress {
 /** The address that a rule mails to. */
 export function mailsTo(rule: AlertRule): string | null {
   const { email } = rule.notification_config;
-  return rule.notification_destinations.includes("email") &&
-      typeof email === "string"
+  return rule.notification_destinations.includes("email") && typeof email === "string"
     ? email
     : null;
 }
 
-export function holds(
-  value: number,
-  comparison: Comparison,
-  threshold: number,
-): boolean {
+export function holds(value: number, comparison: Comparison, threshold: number): boolean {
   switch (comparison) {
     case "gt":
       return value > threshold;
@@ -93,11 +88,8 @@ export function stateOf(
 ): { word: string; tone: "good" | "bad" | "warn" | "plain" } {
   if (!rule.enabled) return { word: "off", tone: "plain" };
   if (rule.last_error) return { word: "cannot be evaluated", tone: "warn" };
-  if (rule.last_evaluated_at === null) {
-    return { word: "not looked at yet", tone: "plain" };
-  }
-  return rule.last_value !== null &&
-      holds(rule.last_value, rule.comparison, rule.threshold)
+  if (rule.last_evaluated_at === null) return { word: "not looked at yet", tone: "plain" };
+  return rule.last_value !== null && holds(rule.last_value, rule.comparison, rule.threshold)
     ? { word: "fires", tone: "bad" }
     : { word: "quiet", tone: "good" };
 }
@@ -133,9 +125,7 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
     cooldown_minutes: String(rule.cooldown_minutes ?? 30),
     enabled: rule.enabled ?? true,
     email: typeof config.email === "string" ? config.email : "",
-    webhook_url: typeof config.webhook_url === "string"
-      ? config.webhook_url
-      : "",
+    webhook_url: typeof config.webhook_url === "string" ? config.webhook_url : "",
     destinations: rule.notification_destinations ?? [],
     config,
   };

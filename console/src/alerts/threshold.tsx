@@ -32,8 +32,7 @@ export function Threshold({ value, top, height, edges, onChange }: {
       aria-valuemax={round(top, step)}
       aria-valuenow={value}
       style={{ top: place }}
-      onPointerDown={(event) =>
-        event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={drag}
       onKeyDown={(event) => {
         const moves: Record<string, number> = {

@@ -15,7 +15,8 @@ $$;
 revoke all on function logloom_private.search_slot_key(text, integer) from public;
 
 comment on function logloom_private.search_slot_key(text, integer) is
-  'The advisory lock that is a slot: of a tenant, ''of '' before its id, or of ''all''.';
+  'The advisory lock that is a slot: of a tenant, ''of '' or ''validations of '' before its id, or '
+  'of ''all''.';
 
 create function logloom_private.free_search_slot(p_owner text, p_slots integer)
 returns integer
@@ -81,3 +82,29 @@ comment on function logloom_private.take_search_slot(text) is
   'What every operation that reads records calls first, once: takes a slot of the tenant and one '
   'of the pool until the transaction''s end. PT429 with Retry-After where none is free: to wait '
   'would hold a connection.';
+
+-- Not those of searches: a page that searches has its query checked meanwhile.
+create function logloom_private.take_validation_slot(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if logloom_private.free_search_slot(
+    'validations of ' || p_tenant_id,
+    (select s.concurrent_validations from logloom_private.settings s)
+  ) is null then
+    perform logloom_private.refuse_for_now(
+      'Too many queries of this tenant are being validated', 'Wait for one to end.', 1
+    );
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.take_validation_slot(text) from public;
+
+comment on function logloom_private.take_validation_slot(text) is
+  'A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none '
+  'is free.';

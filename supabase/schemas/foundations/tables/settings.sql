@@ -40,6 +40,7 @@ create table logloom_private.settings (
   count_compact_rows integer not null default 100000,
   api_pool_size integer not null default 10,
   search_pool_share double precision not null default 0.5,
+  concurrent_validations integer not null default 2,
   search_default_range interval not null default '1 hour',
   search_buckets_default integer not null default 60,
   tail_backlog_span interval not null default '24 hours',
@@ -256,6 +257,9 @@ comment on column logloom_private.settings.search_turn is
 comment on column logloom_private.settings.stored_days_counted is
   'Newest days of rows of a tenant that are counted for what it stores; older ones are taken to be '
   'like them.';
+
+comment on column logloom_private.settings.concurrent_validations is
+  'Queries of a tenant that validate_query compiles at once; a further one is PT429.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';

@@ -1,0 +1,52 @@
+create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
+
+comment on type public.logloom_query_warning is
+  'What is valid in a query and probably means something else than was meant, where (1-based, code '
+  'points), and what to write instead of that term.';
+
+create type public.logloom_query_validity as (
+  valid boolean,
+  error text,
+  "position" integer,
+  hint text,
+  warnings public.logloom_query_warning[]
+);
+
+comment on type public.logloom_query_validity is
+  'Whether a query compiles; if not, what is wrong, where (1-based, code points), and what was '
+  'expected. warnings: what compiles and probably means something else than was meant.';
+
+create function logloom_private.query_verdict(p_query_dsl text)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error text;
+  v_detail text;
+  v_hint text;
+  v_warnings jsonb;
+begin
+  v_warnings := (logloom_private.compile_query(p_query_dsl)).warnings;
+  return '{"valid": true, "error": null, "position": null, "hint": null}'::jsonb
+    || jsonb_build_object('warnings', v_warnings);
+exception when sqlstate 'PT400' then
+  get stacked diagnostics
+    v_error = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+  return jsonb_build_object(
+    'valid', false,
+    'error', v_error,
+    'position', v_detail::jsonb -> 'position',
+    'hint', v_hint,
+    'warnings', '[]'::jsonb
+  );
+end;
+$$;
+
+revoke all on function logloom_private.query_verdict(text) from public;
+
+comment on function logloom_private.query_verdict(text) is
+  'Whether a query compiles: {"valid", "error", "position", "hint", "warnings"}; error, position '
+  'and hint are null where it does. To be granted to nobody: its caller is a definer function.';

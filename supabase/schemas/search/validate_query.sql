@@ -1,0 +1,50 @@
+create function logloom_private.read_query_validity(p_query_dsl text)
+returns public.logloom_query_validity
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+-- definer because no API role calls the compiler's parts
+begin
+  perform logloom_private.take_validation_slot(logloom_private.resolve_tenant());
+  return jsonb_populate_record(
+    null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
+  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.read_query_validity(text) from public;
+
+grant execute on function logloom_private.read_query_validity(text)
+to authenticated, service_role;
+
+comment on function logloom_private.read_query_validity(text) is
+  'What public.validate_query answers, in a slot of the tenant.';
+
+create function public.validate_query(p_query_dsl text default null)
+returns public.logloom_query_validity
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set statement_timeout = '15s'
+as $$
+begin
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  return logloom_private.read_query_validity(p_query_dsl);
+end;
+$$;
+
+revoke all on function public.validate_query(text)
+from public, anon, authenticated, service_role;
+
+grant execute on function public.validate_query(text)
+to authenticated, service_role;
+
+comment on function public.validate_query(text) is
+  'Whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, '
+  'suggestion}]}. Errors: PT400, PT401, PT408, PT429.';
