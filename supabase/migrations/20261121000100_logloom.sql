@@ -5777,7 +5777,8 @@ comment on function public.ingest_logs(
   'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
   'committed in several calls with one idempotency key. '
   'Returns the answer to the client {success, ingested, rejected, errors}. '
-  'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
+  'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the '
+  'watermark.';
 
 -- ingest/ingest_requests.sql
 

@@ -5,15 +5,11 @@ import { plain } from "../shared/plain.ts";
 import type { AlertRule } from "./rules.ts";
 
 /** A rule whose address is not confirmed: says so, and takes the code that was mailed to it. */
-export function ConfirmAddress(
-  { rule, email }: { rule: AlertRule; email: string },
-) {
+export function ConfirmAddress({ rule, email }: { rule: AlertRule; email: string }) {
   const [code, setCode] = useState("");
   const confirm = useChange<{ p_email: string; p_code: string }>(
     "confirm_notification_address",
-    [
-      "list_notification_addresses",
-    ],
+    ["list_notification_addresses"],
   );
   const resend = useChange<{ p_rule_id: string }>("test_alert_rule", [
     "list_notification_addresses",
