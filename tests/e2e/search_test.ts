@@ -216,7 +216,7 @@ Deno.test("statistics and a histogram count what was ingested", async () => {
 Deno.test("the counts are those of a recount, while they are summed up and records come and go", async () => {
   const tenant = await newTenant();
   await using db = openDatabase();
-  // Of all tenants, by level: services beyond the limit are counted together.
+  // Of all tenants whose records are rows, by level: services beyond the limit are counted together.
   const disagreements = async () => [
     ...await db`
       select * from (
@@ -231,7 +231,10 @@ Deno.test("the counts are those of a recount, while they are summed up and recor
         group by 1, 2, 3
         having sum(c.events) <> 0
       ) c on row(c.tenant_id, c.minute, c.level)::text = row(l.tenant_id, l.minute, l.level)::text
-      where c.events is distinct from l.events`,
+      where c.events is distinct from l.events and not exists (
+        select from logloom_private.sealed_chunks s
+        where s.tenant_id = coalesce(c.tenant_id, l.tenant_id)
+      )`,
   ];
   let done = false;
   const senders = Promise.all([0, 1, 2].map(async (sender) => {
