@@ -3,6 +3,7 @@ import { Failure } from "../local/failure.ts";
 import { userToken } from "../local/keys.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { pace } from "./support/load.ts";
+import { manyTenantFigures } from "./support/many_tenants.ts";
 import { memory } from "./support/memory.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
@@ -37,6 +38,7 @@ interface Tally {
  * Thirty days of event times in some minutes: ingest, searches, alerts and retention at once.
  *
  * Options: --minutes N (default 20), --rate N events a second (default 2000), --events FILE.
+ * With --tenants N instead a night of so many tenants with a handful of events a day each.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -45,16 +47,40 @@ export async function run(args: string[]): Promise<void> {
       minutes: { type: "string", default: "20" },
       rate: { type: "string", default: "2000" },
       events: { type: "string" },
+      tenants: { type: "string" },
     },
   });
   const events = await loadEvents(values.events);
   const bench = await startBenchStack();
   try {
-    const figures = await soak(bench, events, Number(values.minutes) * 60, Number(values.rate));
+    const figures = values.tenants === undefined
+      ? await soak(bench, events, Number(values.minutes) * 60, Number(values.rate))
+      : await soakManyTenants(bench, events, Number(values.tenants));
     if (figures.some(({ holds }) => holds === false)) throw new Failure("Not every limit holds.");
   } finally {
     await bench.stop();
   }
+}
+
+async function soakManyTenants(
+  bench: BenchStack,
+  events: Event[],
+  tenants: number,
+): Promise<Figure[]> {
+  const { key } = await makeTenant(bench, 30);
+  const body = JSON.stringify(events.slice(0, 20));
+  const figures = await manyTenantFigures(
+    bench,
+    tenants,
+    () =>
+      fetch(`${bench.state.url}/functions/v1/ingest`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body,
+      }),
+  );
+  printFigures("Many tenants with few events", figures);
+  return figures;
 }
 
 async function soak(

@@ -14,6 +14,7 @@ export async function addRecords(
 /** Leaves no record, and nothing that is known of one. */
 export async function removeAllRecords(sql: postgres.Sql): Promise<void> {
   await sql`
-    truncate logloom.logs, logloom_private.log_counts, logloom_private.log_days,
+    truncate logloom.logs, logloom_private.log_counts, logloom_private.packed_counts,
+      logloom_private.counted_days, logloom_private.log_days,
       logloom_private.log_arrivals`;
 }

@@ -369,7 +369,7 @@ create table logloom_private.settings (
   job_failure_lifetime interval not null default '7 days',
   deletion_step_records integer not null default 10000,
   deletion_pause interval not null default '50 milliseconds',
-  retention_step_tenants integer not null default 500,
+  retention_step_tenants integer not null default 2000,
   partition_drop_lock_timeout interval not null default '200 milliseconds',
   partition_drop_attempts integer not null default 30,
   audit_lifetime interval not null default '400 days',
@@ -379,6 +379,8 @@ create table logloom_private.settings (
   count_services_max integer not null default 100,
   count_service_length_max integer not null default 200,
   count_compact_rows integer not null default 100000,
+  count_pack_rows integer not null default 1000,
+  count_pack_days integer not null default 1000,
   api_pool_size integer not null default 10,
   search_pool_share double precision not null default 0.5,
   concurrent_validations integer not null default 2,
@@ -567,6 +569,13 @@ comment on column logloom_private.settings.count_service_length_max is
 
 comment on column logloom_private.settings.count_compact_rows is
   'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.';
+
+comment on column logloom_private.settings.count_pack_rows is
+  'Of a day of a tenant that has at most so many rows of logloom_private.log_counts they are '
+  'packed.';
+
+comment on column logloom_private.settings.count_pack_days is
+  'Days of tenants that one step of compact_log_counts packs.';
 
 comment on column logloom_private.settings.search_default_range is
   'How long a range is that names no start.';
@@ -3106,6 +3115,30 @@ comment on function public.remove_member(text, text) is
 
 -- tenants/retention_days.sql
 
+create function logloom_private.retention_in_force(
+  p_chosen integer,
+  p_plan_default integer,
+  p_plan_max integer
+)
+returns integer
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return least(coalesce(p_chosen, p_plan_default), p_plan_max);
+end;
+$$;
+
+revoke all on function logloom_private.retention_in_force(integer, integer, integer) from public;
+
+grant execute on function logloom_private.retention_in_force(integer, integer, integer)
+to authenticated, service_role;
+
+comment on function logloom_private.retention_in_force(integer, integer, integer) is
+  'What the tenant chose, else the default of its plan, never more than the plan allows.';
+
 create function logloom_private.retention_days(p_tenant_id text, p_plan logloom.plans)
 returns integer
 language plpgsql
@@ -3114,11 +3147,9 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return least(
-    coalesce(
-      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-      p_plan.retention_days_default
-    ),
+  return logloom_private.retention_in_force(
+    (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
+    p_plan.retention_days_default,
     p_plan.retention_days_max
   );
 end;
@@ -3208,6 +3239,31 @@ revoke all on function logloom_private.first_kept_day(text, date) from public;
 
 comment on function logloom_private.first_kept_day(text, date) is
   'The first UTC day whose records retention leaves to the tenant, were it p_today.';
+
+create function logloom_private.first_kept_days(p_today date)
+returns table (tenant_id text, first_kept_day date)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    t.tenant_id,
+    p_today - logloom_private.retention_in_force(
+      s.retention_days, p.retention_days_default, p.retention_days_max
+    )
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.first_kept_days(date) from public;
+
+comment on function logloom_private.first_kept_days(date) is
+  'first_kept_day of every tenant, at once.';
 
 -- tenants/set_member_role.sql
 
@@ -4228,6 +4284,36 @@ constraint log_level_is_known check (value in ('debug', 'info', 'warn', 'error')
 create domain logloom_private.log_attrs as jsonb
 constraint log_attrs_is_object check (jsonb_typeof(value) = 'object');
 
+-- logs/types/minute_count.sql
+
+create type logloom_private.minute_count as (
+  minute timestamptz,
+  events bigint,
+  is_other boolean,
+  level text,
+  service text
+);
+
+comment on type logloom_private.minute_count is
+  'A row of logloom_private.log_counts, as logloom_private.packed_counts holds it.';
+
+-- logs/tables/counted_days.sql
+
+create table logloom_private.counted_days (
+  day date not null,
+  noted_at timestamptz not null default now(),
+  tenant_id text not null,
+  primary key (tenant_id, day)
+);
+
+create index counted_days_noted_at_idx on logloom_private.counted_days (noted_at);
+
+alter table logloom_private.counted_days enable row level security;
+alter table logloom_private.counted_days force row level security;
+
+comment on table logloom_private.counted_days is
+  'Days of a tenant whose counts were summed up since pack_log_counts last looked at all of them.';
+
 -- logs/tables/log_arrivals.sql
 
 create table logloom_private.log_arrivals (
@@ -4378,6 +4464,39 @@ comment on column logloom.logs.ts is
 
 comment on column logloom.logs.received_at is 'When it was committed to the queue.';
 
+-- logs/tables/packed_counts.sql
+
+create table logloom_private.packed_counts (
+  week date not null,
+  tenant_id text not null,
+  minutes smallint[] not null,
+  events integer[] not null,
+  levels "char"[] not null,
+  places smallint[] not null,
+  services text[] not null,
+  primary key (tenant_id, week)
+);
+
+alter table logloom_private.packed_counts enable row level security;
+alter table logloom_private.packed_counts force row level security;
+
+comment on table logloom_private.packed_counts is
+  'What logloom_private.log_counts said of minutes long ago, of tenants with few rows there: a row '
+  'a week instead of one a minute. A count is here or there, not in both.';
+
+comment on column logloom_private.packed_counts.week is 'Its Monday.';
+
+comment on column logloom_private.packed_counts.minutes is
+  'Of each count the minute of the week, from 0 on.';
+
+comment on column logloom_private.packed_counts.events is 'Of each count how many.';
+
+comment on column logloom_private.packed_counts.levels is
+  'Of each count the first letter of its level, a blank where it has none.';
+
+comment on column logloom_private.packed_counts.places is
+  'Of each count the place of its service among services, from 1 on; 0 where is_other.';
+
 -- logs/change_records.sql
 
 -- Records are changed by these statements alone: each keeps the counts, the days and the arrivals
@@ -4494,6 +4613,83 @@ comment on function logloom_private.removed_records_sql(text) is
   'A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes '
   'what it removes away from the counts and notes the removal. It returns how many records went.';
 
+-- Of whole days everything is forgotten at once, in one snapshot: what is added meanwhile stays
+-- with its counts. To be called with the lock log_counts.
+create function logloom_private.forgotten_records_sql(p_from timestamptz, p_to timestamptz)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format(
+    $query$
+      with ranges as materialized (
+        select r.* from unnest($1::text[], $2::timestamptz[]) r (tenant_id, starts)
+      ), gone as (
+        delete from logloom.logs l
+        using ranges r
+        where l.tenant_id = r.tenant_id
+          and l.ts >= r.starts and l.ts >= %1$L::timestamptz and l.ts < %2$L::timestamptz
+        returning l.tenant_id, l.ts
+      ), noted as (
+        insert into logloom_private.log_removals (tenant_id)
+        select distinct g.tenant_id
+        from gone g
+        -- Further back than any alert window reaches.
+        where g.ts > now() - interval '3 days'
+      ), counts as (
+        delete from logloom_private.log_counts c
+        using ranges r
+        where c.tenant_id = r.tenant_id and c.minute >= r.starts and c.minute < %2$L::timestamptz
+        returning c.tenant_id, c.events
+      ), unpacked as (
+        delete from logloom_private.packed_counts p
+        using ranges r
+        where p.tenant_id = r.tenant_id
+          and p.week >= logloom_private.week_of(logloom_private.utc_day(r.starts))
+          and p.week < logloom_private.utc_day(%2$L::timestamptz)
+        returning p as packed, r.starts
+      ), weeks as materialized (
+        select (u.packed).tenant_id, (u.packed).week, c as count,
+          c.minute >= u.starts and c.minute < %2$L::timestamptz as is_gone
+        from unpacked u
+        cross join lateral logloom_private.unpacked_counts(u.packed) c
+      ), packed as (
+        insert into logloom_private.packed_counts
+        select p.*
+        from (
+          select w.tenant_id, w.week, array_agg(w.count) as counts
+          from weeks w
+          where not w.is_gone
+          group by 1, 2
+        ) w
+        cross join lateral logloom_private.packed_week(w.tenant_id, w.week, w.counts) p
+      )
+      select array_agg(f.tenant_id), array_agg(f.events)
+      from (
+        select u.tenant_id, sum(u.events)::bigint as events
+        from (
+          select c.tenant_id, c.events from counts c
+          union all
+          select w.tenant_id, (w.count).events from weeks w where w.is_gone
+        ) u
+        group by u.tenant_id
+      ) f
+    $query$,
+    p_from, p_to
+  );
+end;
+$$;
+
+revoke all on function logloom_private.forgotten_records_sql(timestamptz, timestamptz) from public;
+
+comment on function logloom_private.forgotten_records_sql(timestamptz, timestamptz) is
+  'A statement that deletes all rows and counts of the tenants $1 from each one''s instant in $2, '
+  'p_from the least of these, to p_to: the bounds of days. It returns, as two arrays, tenants and '
+  'how many records were counted of each.';
+
 -- logs/compact_log_counts.sql
 
 create function logloom_private.forget_day(p_day date)
@@ -4513,6 +4709,23 @@ begin
     and c.tenant_id = d.tenant_id
     and c.minute >= v_from
     and c.minute < v_from + interval '1 day';
+  with unpacked as (
+    delete from logloom_private.packed_counts p
+    where p.week = logloom_private.week_of(p_day)
+    returning p as packed
+  )
+  insert into logloom_private.packed_counts
+  select p.*
+  from unpacked u
+  cross join lateral logloom_private.packed_week(
+    (u.packed).tenant_id, (u.packed).week,
+    array(
+      select c
+      from logloom_private.unpacked_counts(u.packed) c
+      where c.minute < v_from or c.minute >= v_from + interval '1 day'
+    )
+  ) p
+  where p.minutes is not null;
   delete from logloom_private.log_days d where d.day = p_day;
   delete from logloom_private.log_arrivals a where a.day = p_day;
 end;
@@ -4561,7 +4774,8 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_rows integer;
-  v_days date[];
+  v_arrived_days date[];
+  v_days integer := 0;
 begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
@@ -4570,19 +4784,40 @@ begin
 
   -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
   with minutes as (
-    select distinct d.tenant_id, d.minute
+    select d.tenant_id, d.minute, bool_or(d.events < 0) as is_negative
     from (
-      select c.tenant_id, c.minute
+      select c.tenant_id, c.minute, c.events
       from logloom_private.log_counts c
       where c.is_delta
       order by c.minute
       limit v_settings.count_compact_rows
     ) d
-  ), taken as (
+    group by 1, 2
+  ), rows_taken as (
     delete from logloom_private.log_counts c
     using minutes m
     where c.tenant_id = m.tenant_id and c.minute = m.minute
     returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+  ), unpacked as (
+    delete from logloom_private.packed_counts p
+    using (
+      select distinct
+        m.tenant_id, logloom_private.week_of((m.minute at time zone 'UTC')::date) as week
+      from minutes m
+      where m.is_negative
+    ) w
+    where p.tenant_id = w.tenant_id and p.week = w.week
+    returning p as packed
+  ), taken as (
+    select t.* from rows_taken t
+    union all
+    select (u.packed).tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+    from unpacked u, logloom_private.unpacked_counts(u.packed) c
+  ), noted as (
+    insert into logloom_private.counted_days (tenant_id, day)
+    select distinct t.tenant_id, (t.minute at time zone 'UTC')::date
+    from taken t
+    on conflict do nothing
   ), summed as (
     select
       t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
@@ -4607,7 +4842,7 @@ begin
     having sum(k.events) <> 0
     order by 1, 2
   )
-  select count(*) into v_rows from taken;
+  select count(*) into v_rows from rows_taken;
 
   with superseded as (
     delete from logloom_private.log_arrivals a
@@ -4616,17 +4851,244 @@ begin
     )
     returning a.day
   )
-  select array_agg(distinct s.day) into v_days from superseded s;
-  perform logloom_private.summarize_arrivals(d.day) from unnest(v_days) d (day);
-  return case when v_rows >= v_settings.count_compact_rows then interval '0' end;
+  select array_agg(distinct s.day) into v_arrived_days from superseded s;
+  perform logloom_private.summarize_arrivals(d.day) from unnest(v_arrived_days) d (day);
+  if v_rows < v_settings.count_compact_rows then
+    v_days := logloom_private.pack_log_counts();
+  end if;
+  return case
+    when v_rows >= v_settings.count_compact_rows or v_days >= v_settings.count_pack_days
+      then interval '0'
+  end;
 end;
 $$;
 
 revoke all on function logloom_private.compact_log_counts() from public;
 
 comment on function logloom_private.compact_log_counts() is
-  'Sums up the rows of minutes that changed, and keeps the latest arrival of a day '
-  'only: one step of a job.';
+  'Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest '
+  'arrival of a day only: one step of a job.';
+
+-- logs/pack_log_counts.sql
+
+create function logloom_private.week_of(p_day date)
+returns date
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return p_day - (extract(isodow from p_day)::integer - 1);
+end;
+$$;
+
+revoke all on function logloom_private.week_of(date) from public;
+
+comment on function logloom_private.week_of(date) is 'The Monday of a day''s week.';
+
+create function logloom_private.unpacked_counts(p_week logloom_private.packed_counts)
+returns setof logloom_private.minute_count
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    p_week.week::timestamp at time zone 'UTC' + make_interval(mins => c.minute),
+    c.events::bigint, c.place = 0,
+    case c.level
+      when 'd' then 'debug' when 'i' then 'info' when 'w' then 'warn' when 'e' then 'error'
+    end,
+    p_week.services[c.place]
+  from unnest(p_week.minutes, p_week.events, p_week.levels, p_week.places)
+    c (minute, events, level, place);
+end;
+$$;
+
+revoke all on function logloom_private.unpacked_counts(logloom_private.packed_counts)
+from public;
+
+comment on function logloom_private.unpacked_counts(logloom_private.packed_counts) is
+  'The counts that are packed in a row.';
+
+create function logloom_private.packed_week(
+  p_tenant_id text,
+  p_week date,
+  p_counts logloom_private.minute_count[]
+)
+returns logloom_private.packed_counts
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_monday constant timestamptz := p_week::timestamp at time zone 'UTC';
+  v_packed logloom_private.packed_counts;
+begin
+  with summed as (
+    select
+      c.minute, c.is_other, c.level, c.service, sum(c.events) as events,
+      dense_rank() over (order by c.is_other, c.service) as place
+    from unnest(p_counts) c
+    group by 1, 2, 3, 4
+    having sum(c.events) <> 0
+  )
+  select
+    array_agg((extract(epoch from s.minute - v_monday) / 60)::smallint order by s.minute),
+    array_agg(s.events::integer order by s.minute),
+    array_agg(coalesce(left(s.level, 1), ' ')::"char" order by s.minute),
+    array_agg(case when s.is_other then 0 else s.place end::smallint order by s.minute),
+    array(
+      select u.service
+      from (select distinct s.place, s.service from summed s where not s.is_other) u
+      order by u.place
+    )
+  into v_packed.minutes, v_packed.events, v_packed.levels, v_packed.places, v_packed.services
+  from summed s;
+  v_packed.tenant_id := p_tenant_id;
+  v_packed.week := p_week;
+  return v_packed;
+end;
+$$;
+
+revoke all on function logloom_private.packed_week(
+  text, date, logloom_private.minute_count[]
+) from public;
+
+comment on function logloom_private.packed_week(text, date, logloom_private.minute_count[]) is
+  'A row of packed_counts with these counts, which are of the week that begins with p_week.';
+
+create function logloom_private.packed_counts_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format(
+    '(select p.tenant_id, c.* from logloom_private.packed_counts p, '
+      || 'logloom_private.unpacked_counts(p) c '
+      || 'where p.tenant_id = %L and p.week >= %L::date and p.week <= %L::date)',
+    p_tenant_id, logloom_private.week_of(logloom_private.utc_day(p_from)),
+    logloom_private.week_of(logloom_private.utc_day(p_to))
+  );
+end;
+$$;
+
+revoke all on function logloom_private.packed_counts_sql(text, timestamptz, timestamptz)
+from public;
+
+comment on function logloom_private.packed_counts_sql(text, timestamptz, timestamptz) is
+  'SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all '
+  'weeks that the range touches.';
+
+create function logloom_private.pack_log_counts()
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+-- Tenant by tenant through the index, whatever the planner believes of a table that changed a lot.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_until timestamptz;
+  v_days integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- Whoever asks how much came lately, as the alerts do, finds it where it was counted.
+  v_until := date_bin('1 minute', now() - v_settings.seal_after, 'epoch');
+  with due as (
+    select c.tenant_id, c.day
+    from logloom_private.counted_days c
+    -- What comes late is packed with what comes later still.
+    where c.noted_at < now() - v_settings.seal_after
+    order by c.noted_at
+    limit v_settings.count_pack_days
+  ), over as (
+    delete from logloom_private.counted_days c
+    using due d
+    where c.tenant_id = d.tenant_id and c.day = d.day
+      and (d.day + 1)::timestamp at time zone 'UTC' <= v_until
+  ), under_way as (
+    update logloom_private.counted_days c
+    set noted_at = now()
+    from due d
+    where c.tenant_id = d.tenant_id and c.day = d.day
+      and (d.day + 1)::timestamp at time zone 'UTC' > v_until
+  ), few as materialized (
+    select r.*
+    from (
+      select
+        d.tenant_id, d.day,
+        d.day::timestamp at time zone 'UTC' as starts,
+        least((d.day + 1)::timestamp at time zone 'UTC', v_until) as ends
+      from due d
+    ) r
+    -- With more, a row for each is found faster than a place in a long array.
+    where (
+      select count(*)
+      from (
+        select
+        from logloom_private.log_counts c
+        where c.tenant_id = r.tenant_id and c.minute >= r.starts and c.minute < r.ends
+        limit v_settings.count_pack_rows + 1
+      ) l
+    ) <= v_settings.count_pack_rows
+  ), taken as (
+    delete from logloom_private.log_counts c
+    using few f
+    where c.tenant_id = f.tenant_id
+      and c.minute >= f.starts
+      and c.minute < f.ends
+      and not c.is_delta
+    returning
+      c.tenant_id, logloom_private.week_of(f.day) as week,
+      row(c.minute, c.events, c.is_other, c.level, c.service)::logloom_private.minute_count
+        as count
+  ), unpacked as (
+    delete from logloom_private.packed_counts p
+    using (select distinct t.tenant_id, t.week from taken t) w
+    where p.tenant_id = w.tenant_id and p.week = w.week
+    returning p as packed
+  ), packed as (
+    insert into logloom_private.packed_counts
+    select p.*
+    from (
+      select c.tenant_id, c.week, array_agg(c.count) as counts
+      from (
+        select t.tenant_id, t.week, t.count from taken t
+        union all
+        select (u.packed).tenant_id, (u.packed).week, c
+        from unpacked u, logloom_private.unpacked_counts(u.packed) c
+      ) c
+      group by c.tenant_id, c.week
+    ) w
+    cross join lateral logloom_private.packed_week(w.tenant_id, w.week, w.counts) p
+    where p.minutes is not null
+  )
+  select count(*) into v_days from due;
+  return v_days;
+end;
+$$;
+
+revoke all on function logloom_private.pack_log_counts() from public;
+
+comment on function logloom_private.pack_log_counts() is
+  'Packs the counts of minutes that are over for seal_after, of some days of tenants that have '
+  'few. How many days it looked at. To be called with the lock log_counts.';
 
 -- logs/partitions.sql
 
@@ -16944,6 +17406,7 @@ declare
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
   v_hides_services boolean;
 begin
   if v_first >= v_last
@@ -16955,6 +17418,8 @@ begin
   if 'service' = any(v_fields) then
     execute 'select exists (select ' || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    ) || ') or exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', v_packed, 'minute'
     ) || ')'
     into v_hides_services;
     if v_hides_services then
@@ -16965,6 +17430,10 @@ begin
   return 'from (select l.minute as ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, p_query.filter, 'logloom_private.log_counts', 'minute'
+    )
+    || ' union all select l.minute, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, p_query.filter, v_packed, 'minute'
     )
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '
@@ -24574,6 +25043,7 @@ create table logloom_private.retention_place (
   singleton boolean primary key default true,
   today date not null,
   done_through date,
+  day date,
   tenant_through text,
   attempts integer not null default 0,
   error text,
@@ -24590,10 +25060,14 @@ comment on table logloom_private.retention_place is
 comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
 
 comment on column logloom_private.retention_place.done_through is
-  'The last day whose partition was seen to. The one after it is being worked at.';
+  'The last day that was seen to.';
+
+comment on column logloom_private.retention_place.day is
+  'The day of which tenant after tenant is seen to; null while the next one may still be dropped '
+  'whole.';
 
 comment on column logloom_private.retention_place.tenant_through is
-  'Up to this tenant that day was seen to; null while it may still be dropped whole.';
+  'Up to this tenant that day was seen to.';
 
 comment on column logloom_private.retention_place.attempts is
   'How often that day''s partition could not be dropped for its readers.';
@@ -24659,121 +25133,123 @@ comment on column logloom.retention_runs.position_chunk is
 
 -- retention/days.sql
 
-create function logloom_private.day_tenants(
-  p_day date,
-  p_after text default null,
-  p_limit integer default null
-)
-returns text[]
+create function logloom_private.day_tenants(p_day date)
+returns setof text
 language plpgsql
 stable
 security invoker
 set search_path = ''
 as $$
 begin
+  return query
+  select t.tenant_id from logloom_private.log_days t where t.day = p_day
+  union
+  select c.tenant_id
+  from logloom_private.sealed_chunks c
+  where c.last_ts >= logloom_private.day_start(p_day)
+    and c.last_ts < logloom_private.day_start(p_day + 1);
+end;
+$$;
+
+revoke all on function logloom_private.day_tenants(date) from public;
+
+comment on function logloom_private.day_tenants(date) is
+  'The tenants that have, or had until lately, records in a day, or a chunk that ends in it.';
+
+-- A tenant that is gone keeps nothing but what may still be on its way. No nested loop: it would go
+-- through all tenants for each one.
+create function logloom_private.day_is_kept(p_day date, p_today date)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set enable_nestloop = off
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.day_tenants(p_day) d (tenant_id)
+    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    where coalesce(k.first_kept_day, p_today) <= p_day
+  );
+end;
+$$;
+
+revoke all on function logloom_private.day_is_kept(date, date) from public;
+
+comment on function logloom_private.day_is_kept(date, date) is
+  'Whether a tenant with records in the day keeps it.';
+
+create function logloom_private.expired_tenants(
+  p_day date,
+  p_today date,
+  p_after text,
+  p_limit integer
+)
+returns text[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set enable_nestloop = off
+as $$
+begin
   return array(
     select d.tenant_id
-    from (
-      select t.tenant_id from logloom_private.log_days t where t.day = p_day
-      union
-      select c.tenant_id
-      from logloom_private.sealed_chunks c
-      where c.last_ts >= logloom_private.day_start(p_day)
-        and c.last_ts < logloom_private.day_start(p_day + 1)
-    ) d
-    where p_after is null or d.tenant_id > p_after
+    from logloom_private.day_tenants(p_day) d (tenant_id)
+    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    where d.tenant_id > p_after and coalesce(k.first_kept_day, p_today) > p_day
     order by d.tenant_id
     limit p_limit
   );
 end;
 $$;
 
-revoke all on function logloom_private.day_tenants(date, text, integer) from public;
+revoke all on function logloom_private.expired_tenants(date, date, text, integer) from public;
 
-comment on function logloom_private.day_tenants(date, text, integer) is
-  'The tenants that have, or had until lately, records in a day, or a chunk that ends in it, in '
-  'their order: those after p_after, p_limit of them; all where these are null.';
+comment on function logloom_private.expired_tenants(date, date, text, integer) is
+  'The first p_limit tenants after p_after of a day that do not keep it, in their order.';
 
 -- retention/delete_expired.sql
 
-create function logloom_private.note_deletion(
-  p_tenant_id text,
-  p_first_kept_day date,
-  p_records bigint,
-  p_partitions integer
+create function logloom_private.note_deletions(
+  p_tenant_ids text[],
+  p_records bigint[],
+  p_partitions integer,
+  p_today date
 )
 returns void
 language plpgsql
 volatile
 security invoker
 set search_path = ''
+-- Else, with hashing off where it is called, it goes through all tenants for each one.
+set enable_hashjoin = on
+set enable_nestloop = off
 as $$
 begin
   insert into logloom.retention_runs as r (
     tenant_id, kind, status, requested_by, ts_to, records, partitions
   )
   select
-    t.tenant_id, 'retention', 'running', 'retention', logloom_private.day_start(p_first_kept_day),
-    p_records, p_partitions
-  from logloom.tenants t
-  where t.tenant_id = p_tenant_id
+    n.tenant_id, 'retention', 'running', 'retention',
+    logloom_private.day_start(k.first_kept_day), n.records, p_partitions
+  from unnest(p_tenant_ids, p_records) n (tenant_id, records)
+  join logloom_private.first_kept_days(p_today) k on k.tenant_id = n.tenant_id
+  where n.records > 0
   on conflict (tenant_id, ts_to) where kind = 'retention' and status = 'running' do update
   set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
 end;
 $$;
 
-revoke all on function logloom_private.note_deletion(text, date, bigint, integer)
+revoke all on function logloom_private.note_deletions(text[], bigint[], integer, date)
 from public;
 
-comment on function logloom_private.note_deletion(text, date, bigint, integer) is
-  'Adds to the tenant''s run of retention that is under way.';
+comment on function logloom_private.note_deletions(text[], bigint[], integer, date) is
+  'Adds to the tenants'' runs of retention that are under way.';
 
-create function logloom_private.forget_sealed_day(
-  p_tenant_id text,
-  p_day date,
-  p_first_kept_day date
-)
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-declare
-  v_from timestamptz;
-  v_records bigint;
-begin
-  with gone as (
-    delete from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id
-      and c.last_ts >= logloom_private.day_start(p_day)
-      and c.last_ts < logloom_private.day_start(p_day + 1)
-    returning c.first_ts
-  )
-  select min(g.first_ts) into v_from from gone g;
-  if v_from is null then
-    return;
-  end if;
-  -- Without compact_log_counts no counts of these days come to be while they are forgotten.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  with forgotten as (
-    delete from logloom_private.log_counts c
-    where c.tenant_id = p_tenant_id
-      and c.minute >= logloom_private.day_start(logloom_private.utc_day(v_from))
-      and c.minute < logloom_private.day_start(p_day + 1)
-    returning c.events
-  )
-  select coalesce(sum(f.events), 0) into v_records from forgotten f;
-  perform logloom_private.note_deletion(p_tenant_id, p_first_kept_day, v_records, 0);
-end;
-$$;
-
-revoke all on function logloom_private.forget_sealed_day(text, date, date) from public;
-
-comment on function logloom_private.forget_sealed_day(text, date, date) is
-  'Deletes the chunks whose last record is of a day that the tenant does not keep, and the counts '
-  'of their days, of which no row is left. Until then nobody reads what in them is expired.';
-
+-- Of a tenant with many records in the day.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql
@@ -24782,14 +25258,12 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_first_kept_day constant date := logloom_private.first_kept_day(p_tenant_id, p_today);
   v_rows text;
   v_last_ts timestamptz;
   v_last_id uuid;
-  v_is_left boolean;
   v_deleted integer;
 begin
-  if p_day >= v_first_kept_day then
+  if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today) then
     return 0;
   end if;
   -- A page of keys, from the least on; constants, so that one partition is looked at.
@@ -24804,13 +25278,6 @@ begin
   )
   into v_last_ts, v_last_id;
   if v_last_ts is null then
-    -- Without the writer, which notes a day only where it is not noted yet.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    execute format('select exists (select %s)', v_rows) into v_is_left;
-    if not v_is_left then
-      perform logloom_private.forget_sealed_day(p_tenant_id, p_day, v_first_kept_day);
-      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = p_day;
-    end if;
     return 0;
   end if;
   execute logloom_private.removed_records_sql(format(
@@ -24818,9 +25285,7 @@ begin
     v_rows, v_last_ts, v_last_ts, v_last_id
   ))
   into v_deleted;
-  if v_deleted > 0 then
-    perform logloom_private.note_deletion(p_tenant_id, v_first_kept_day, v_deleted, 0);
-  end if;
+  perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
   return v_deleted;
 end;
 $$;
@@ -24829,6 +25294,153 @@ revoke all on function logloom_private.delete_expired(text, date, date) from pub
 
 comment on function logloom_private.delete_expired(text, date, date) is
   'Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.';
+
+-- What there is to do for tenants that do not keep a day: how many rows each has, up to one more
+-- than p_limit, and whether anything else is known of its day.
+create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
+returns table (tenant_id text, records bigint)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  return query execute format(
+    $query$
+      select u.tenant_id, u.records
+      from (
+        select
+          t.tenant_id,
+          (
+            select count(*)
+            from (
+              select
+              from logloom.logs l
+              where l.tenant_id = t.tenant_id and l.ts >= %1$L::timestamptz
+                and l.ts < %2$L::timestamptz
+              limit $2 + 1
+            ) l
+          ) as records
+        from unnest($1) t (tenant_id)
+      ) u
+      where u.records > 0
+        or exists (
+          select from logloom_private.log_counts c
+          where c.tenant_id = u.tenant_id and c.minute >= %1$L::timestamptz
+            and c.minute < %2$L::timestamptz
+        )
+        or exists (
+          select from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
+          where p.tenant_id = u.tenant_id and p.week = %3$L::date
+            and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
+        )
+        or exists (
+          select from logloom_private.sealed_chunks c
+          where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
+            and c.last_ts < %2$L::timestamptz
+        )
+      order by u.tenant_id
+    $query$,
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
+    logloom_private.week_of(p_day)
+  )
+  using p_tenant_ids, p_limit;
+end;
+$$;
+
+revoke all on function logloom_private.expired_days(text[], date, integer) from public;
+
+comment on function logloom_private.expired_days(text[], date, integer) is
+  'Those of the tenants of whose day something is left, with how many rows, p_limit + 1 at most.';
+
+create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+-- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
+-- filled since it was last looked at.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_froms timestamptz[];
+  v_from timestamptz;
+  v_tenant_ids text[];
+  v_records bigint[];
+begin
+  -- Without compact_log_counts none of the counts is summed up meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  with gone as (
+    delete from logloom_private.sealed_chunks c
+    using unnest(p_tenant_ids) t (tenant_id)
+    where c.tenant_id = t.tenant_id
+      and c.last_ts >= logloom_private.day_start(p_day)
+      and c.last_ts < logloom_private.day_start(p_day + 1)
+    returning c.tenant_id, c.first_ts
+  ), froms as (
+    -- A chunk of several days goes with the last. No row is left of the days before.
+    select
+      t.tenant_id,
+      logloom_private.day_start(
+        least(logloom_private.utc_day(min(g.first_ts)), p_day)
+      ) as starts
+    from unnest(p_tenant_ids) t (tenant_id)
+    left join gone g on g.tenant_id = t.tenant_id
+    group by t.tenant_id
+  )
+  select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
+    min(f.starts)
+  into v_froms, v_tenant_ids, v_from
+  from froms f;
+  execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
+  into v_tenant_ids, v_records
+  using v_tenant_ids, v_froms;
+  perform logloom_private.note_deletions(
+    v_tenant_ids, v_records,
+    (
+      not logloom_private.partition_exists(p_day)
+      and not logloom_private.day_is_kept(p_day, p_today)
+    )::integer,
+    p_today
+  );
+end;
+$$;
+
+revoke all on function logloom_private.forget_expired(text[], date, date) from public;
+
+comment on function logloom_private.forget_expired(text[], date, date) is
+  'Deletes what there is of a day of tenants that do not keep it: rows, chunks that end in it with '
+  'their days, and counts.';
+
+create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Without the writer, which notes a day only where it is not noted yet.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  execute format(
+    'delete from logloom_private.log_days d where d.day = $1 and d.tenant_id = any($2) '
+      || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
+      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
+  )
+  using p_day, p_tenant_ids;
+end;
+$$;
+
+revoke all on function logloom_private.leave_expired_day(text[], date) from public;
+
+comment on function logloom_private.leave_expired_day(text[], date) is
+  'Takes a day of which the tenants have no rows any more out of log_days.';
 
 -- retention/delete_logs.sql
 
@@ -25183,17 +25795,12 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_tenants text[];
+  v_tenants bigint;
   v_lock_wait text;
 begin
-  v_tenants := logloom_private.day_tenants(p_day);
+  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
   -- An empty yesterday waits a day: events may well be on their way.
-  if v_tenants = '{}' and p_day >= p_today - 1
-    or exists (
-      select from unnest(v_tenants) t (tenant_id)
-      where logloom_private.first_kept_day(t.tenant_id, p_today) <= p_day
-    )
-  then
+  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
     return 'kept';
   end if;
 
@@ -25204,28 +25811,11 @@ begin
     -- Without the writer nothing is added: it makes the day anew when events for it come.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
     perform logloom_private.lock_partitions();
-    -- Without compact_log_counts no counts of the day come to be while they are forgotten.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-    if logloom_private.day_tenants(p_day) <> v_tenants then
+    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
       return 'busy';
     end if;
-    perform logloom_private.forget_sealed_day(
-      t.tenant_id, p_day, logloom_private.first_kept_day(t.tenant_id, p_today)
-    )
-    from unnest(v_tenants) t (tenant_id);
-    perform logloom_private.note_deletion(
-      n.tenant_id, logloom_private.first_kept_day(n.tenant_id, p_today), n.records, 1
-    )
-    from (
-      select t.tenant_id, sum(c.events)::bigint as records
-      from unnest(v_tenants) t (tenant_id)
-      join logloom_private.log_counts c on c.tenant_id = t.tenant_id
-        and c.minute >= logloom_private.day_start(p_day) and c.minute < logloom_private.day_start(
-          p_day + 1
-        )
-      group by t.tenant_id
-    ) n;
-    perform logloom_private.forget_day(p_day);
+    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
+    delete from logloom_private.log_arrivals a where a.day = p_day;
     -- Last, because every reader of logloom.logs waits from here to the commit.
     execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
     perform logloom_private.restore_lock_wait(v_lock_wait);
@@ -25681,8 +26271,8 @@ begin
   insert into logloom_private.retention_place (today)
   values (p_today)
   on conflict (singleton) do update
-  set today = excluded.today, done_through = null, tenant_through = null, attempts = 0,
-    error = null, finished_at = null;
+  set today = excluded.today, done_through = null, day = null, tenant_through = null,
+    attempts = 0, error = null, finished_at = null;
   update logloom.retention_runs r
   set status = 'interrupted', finished_at = clock_timestamp()
   where r.kind = 'retention' and r.status = 'running';
@@ -25731,7 +26321,8 @@ set search_path = ''
 as $$
 begin
   update logloom_private.retention_place p
-  set done_through = p_day, tenant_through = null, attempts = 0, error = coalesce(p.error, p_error)
+  set done_through = p_day, day = null, tenant_through = null, attempts = 0,
+    error = coalesce(p.error, p_error)
   where p.singleton;
 end;
 $$;
@@ -25741,10 +26332,42 @@ revoke all on function logloom_private.end_retention_day(date, text) from public
 comment on function logloom_private.end_retention_day(date, text) is
   'Goes on to the next day. p_error: why this one could not be seen to; null where it was.';
 
-create function logloom_private.delete_expired_of_day(
-  p_day date,
-  p_place logloom_private.retention_place
-)
+-- Those of a step at once; where that fails, each by itself, so that one keeps no other waiting.
+create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error text;
+begin
+  begin
+    perform logloom_private.forget_expired(p_tenant_ids, p_day, p_today);
+    return null;
+  exception when others then
+    v_error := format('%s: %s', sqlstate, sqlerrm);
+  end;
+  if cardinality(p_tenant_ids) > 1 then
+    v_error := null;
+    for v_at in 1..cardinality(p_tenant_ids) loop
+      v_error := coalesce(
+        v_error,
+        logloom_private.try_forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
+      );
+    end loop;
+  end if;
+  return v_error;
+end;
+$$;
+
+revoke all on function logloom_private.try_forget_expired(text[], date, date) from public;
+
+comment on function logloom_private.try_forget_expired(text[], date, date) is
+  'forget_expired; the first error, of any tenant, or null.';
+
+create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
 volatile
@@ -25754,44 +26377,62 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_tenants text[];
-  v_tenant_id text;
+  v_left text[];
+  v_first record;
   v_through text := p_place.tenant_through;
-  v_deleted integer := 0;
   v_error text;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  v_tenants := logloom_private.day_tenants(p_day, v_through, v_settings.retention_step_tenants);
+  v_tenants := logloom_private.expired_tenants(
+    p_place.day, p_place.today, p_place.tenant_through, v_settings.retention_step_tenants
+  );
   if v_tenants = '{}' then
-    perform logloom_private.end_retention_day(p_day, null);
+    perform logloom_private.end_retention_day(p_place.day, null);
     return interval '0';
   end if;
-  foreach v_tenant_id in array v_tenants loop
-    begin
-      v_deleted := logloom_private.delete_expired(v_tenant_id, p_day, p_place.today);
-    exception when others then
-      v_error := coalesce(v_error, format('%s: %s', sqlstate, sqlerrm));
-      v_deleted := 0;
-    end;
-    if v_deleted < v_settings.deletion_step_records then
-      v_through := v_tenant_id;
+  -- As many tenants as have a step's records between them, and at least one.
+  select
+    array_agg(d.tenant_id order by d.tenant_id) filter (
+      where d.records_through <= v_settings.deletion_step_records
+    ) as tenant_ids,
+    (array_agg(d.tenant_id order by d.tenant_id))[1] as tenant_id
+  into v_first
+  from (
+    select e.tenant_id, sum(e.records) over (order by e.tenant_id) as records_through
+    from logloom_private.expired_days(
+      v_tenants, p_place.day, v_settings.deletion_step_records
+    ) e
+  ) d;
+  v_left := v_first.tenant_ids;
+  if v_first.tenant_id is null then
+    perform logloom_private.leave_expired_day(v_tenants, p_place.day);
+    v_through := v_tenants[cardinality(v_tenants)];
+  elsif v_left is not null then
+    v_error := logloom_private.try_forget_expired(v_left, p_place.day, p_place.today);
+    if v_error is not null then
+      -- Its turn comes again the next time.
+      v_through := v_left[cardinality(v_left)];
     end if;
-    exit when v_deleted > 0;
-  end loop;
+  else
+    begin
+      perform logloom_private.delete_expired(v_first.tenant_id, p_place.day, p_place.today);
+    exception when others then
+      v_error := format('%s: %s', sqlstate, sqlerrm);
+      v_through := v_first.tenant_id;
+    end;
+  end if;
   update logloom_private.retention_place p
   set tenant_through = v_through, error = coalesce(p.error, v_error)
   where p.singleton;
-  return case when v_deleted > 0 then v_settings.deletion_pause else interval '0' end;
+  return case when v_first.tenant_id is null then interval '0' else v_settings.deletion_pause end;
 end;
 $$;
 
-revoke all on function logloom_private.delete_expired_of_day(
-  date, logloom_private.retention_place
-) from public;
+revoke all on function logloom_private.delete_expired_of_day(logloom_private.retention_place)
+from public;
 
-comment on function logloom_private.delete_expired_of_day(
-  date, logloom_private.retention_place
-) is
-  'Deletes a step of one tenant''s records of a day that another tenant keeps, and notes the '
+comment on function logloom_private.delete_expired_of_day(logloom_private.retention_place) is
+  'Deletes a step of what tenants have in the day being worked at and do not keep, and notes the '
   'place.';
 
 create function logloom_private.retention_step()
@@ -25817,10 +26458,18 @@ begin
   if v_place.today is null or v_place.finished_at is not null then
     return null;
   end if;
+  if v_place.day is not null then
+    return logloom_private.delete_expired_of_day(v_place);
+  end if;
   v_day := (
     select min(d.day)
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
+      union all
+      -- A day that was dropped before all was done that follows.
+      select min(l.day)
+      from logloom_private.log_days l
+      where l.day > coalesce(v_place.done_through, '1970-01-01')
       union all
       -- A day that is sealed whole has no partition. A chunk of several days goes with the last.
       select logloom_private.utc_day(min(c.last_ts))
@@ -25833,9 +26482,6 @@ begin
     perform logloom_private.end_retention(v_place.error);
     return null;
   end if;
-  if v_place.tenant_through is not null then
-    return logloom_private.delete_expired_of_day(v_day, v_place);
-  end if;
 
   begin
     v_outcome := logloom_private.drop_expired_day(v_day, v_place.today);
@@ -25843,9 +26489,9 @@ begin
     v_outcome := 'failed';
     v_error := format('%s: %s', sqlstate, sqlerrm);
   end;
-  if v_outcome = 'kept' then
+  if v_outcome in ('kept', 'dropped') then
     -- No tenant''s name comes before the empty one.
-    update logloom_private.retention_place set tenant_through = '' where singleton;
+    update logloom_private.retention_place set day = v_day, tenant_through = '' where singleton;
   elsif v_outcome <> 'busy' then
     perform logloom_private.end_retention_day(v_day, v_error);
   elsif v_place.attempts + 1 < v_attempts then
@@ -25863,8 +26509,7 @@ $$;
 revoke all on function logloom_private.retention_step() from public;
 
 comment on function logloom_private.retention_step() is
-  'A step of the job run_retention: drops a day, or deletes some of one tenant''s records of '
-  'it.';
+  'A step of the job run_retention: drops a day, or deletes some of what tenants have of it.';
 
 -- No set clause and not definer: such a procedure could not commit. Every name is qualified.
 create procedure logloom_private.run_retention(p_today date default null)

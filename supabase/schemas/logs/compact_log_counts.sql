@@ -15,6 +15,23 @@ begin
     and c.tenant_id = d.tenant_id
     and c.minute >= v_from
     and c.minute < v_from + interval '1 day';
+  with unpacked as (
+    delete from logloom_private.packed_counts p
+    where p.week = logloom_private.week_of(p_day)
+    returning p as packed
+  )
+  insert into logloom_private.packed_counts
+  select p.*
+  from unpacked u
+  cross join lateral logloom_private.packed_week(
+    (u.packed).tenant_id, (u.packed).week,
+    array(
+      select c
+      from logloom_private.unpacked_counts(u.packed) c
+      where c.minute < v_from or c.minute >= v_from + interval '1 day'
+    )
+  ) p
+  where p.minutes is not null;
   delete from logloom_private.log_days d where d.day = p_day;
   delete from logloom_private.log_arrivals a where a.day = p_day;
 end;
@@ -63,7 +80,8 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_rows integer;
-  v_days date[];
+  v_arrived_days date[];
+  v_days integer := 0;
 begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
@@ -72,19 +90,40 @@ begin
 
   -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
   with minutes as (
-    select distinct d.tenant_id, d.minute
+    select d.tenant_id, d.minute, bool_or(d.events < 0) as is_negative
     from (
-      select c.tenant_id, c.minute
+      select c.tenant_id, c.minute, c.events
       from logloom_private.log_counts c
       where c.is_delta
       order by c.minute
       limit v_settings.count_compact_rows
     ) d
-  ), taken as (
+    group by 1, 2
+  ), rows_taken as (
     delete from logloom_private.log_counts c
     using minutes m
     where c.tenant_id = m.tenant_id and c.minute = m.minute
     returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+  ), unpacked as (
+    delete from logloom_private.packed_counts p
+    using (
+      select distinct
+        m.tenant_id, logloom_private.week_of((m.minute at time zone 'UTC')::date) as week
+      from minutes m
+      where m.is_negative
+    ) w
+    where p.tenant_id = w.tenant_id and p.week = w.week
+    returning p as packed
+  ), taken as (
+    select t.* from rows_taken t
+    union all
+    select (u.packed).tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+    from unpacked u, logloom_private.unpacked_counts(u.packed) c
+  ), noted as (
+    insert into logloom_private.counted_days (tenant_id, day)
+    select distinct t.tenant_id, (t.minute at time zone 'UTC')::date
+    from taken t
+    on conflict do nothing
   ), summed as (
     select
       t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
@@ -109,7 +148,7 @@ begin
     having sum(k.events) <> 0
     order by 1, 2
   )
-  select count(*) into v_rows from taken;
+  select count(*) into v_rows from rows_taken;
 
   with superseded as (
     delete from logloom_private.log_arrivals a
@@ -118,14 +157,20 @@ begin
     )
     returning a.day
   )
-  select array_agg(distinct s.day) into v_days from superseded s;
-  perform logloom_private.summarize_arrivals(d.day) from unnest(v_days) d (day);
-  return case when v_rows >= v_settings.count_compact_rows then interval '0' end;
+  select array_agg(distinct s.day) into v_arrived_days from superseded s;
+  perform logloom_private.summarize_arrivals(d.day) from unnest(v_arrived_days) d (day);
+  if v_rows < v_settings.count_compact_rows then
+    v_days := logloom_private.pack_log_counts();
+  end if;
+  return case
+    when v_rows >= v_settings.count_compact_rows or v_days >= v_settings.count_pack_days
+      then interval '0'
+  end;
 end;
 $$;
 
 revoke all on function logloom_private.compact_log_counts() from public;
 
 comment on function logloom_private.compact_log_counts() is
-  'Sums up the rows of minutes that changed, and keeps the latest arrival of a day '
-  'only: one step of a job.';
+  'Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest '
+  'arrival of a day only: one step of a job.';

@@ -1,81 +1,40 @@
-create function logloom_private.note_deletion(
-  p_tenant_id text,
-  p_first_kept_day date,
-  p_records bigint,
-  p_partitions integer
+create function logloom_private.note_deletions(
+  p_tenant_ids text[],
+  p_records bigint[],
+  p_partitions integer,
+  p_today date
 )
 returns void
 language plpgsql
 volatile
 security invoker
 set search_path = ''
+-- Else, with hashing off where it is called, it goes through all tenants for each one.
+set enable_hashjoin = on
+set enable_nestloop = off
 as $$
 begin
   insert into logloom.retention_runs as r (
     tenant_id, kind, status, requested_by, ts_to, records, partitions
   )
   select
-    t.tenant_id, 'retention', 'running', 'retention', logloom_private.day_start(p_first_kept_day),
-    p_records, p_partitions
-  from logloom.tenants t
-  where t.tenant_id = p_tenant_id
+    n.tenant_id, 'retention', 'running', 'retention',
+    logloom_private.day_start(k.first_kept_day), n.records, p_partitions
+  from unnest(p_tenant_ids, p_records) n (tenant_id, records)
+  join logloom_private.first_kept_days(p_today) k on k.tenant_id = n.tenant_id
+  where n.records > 0
   on conflict (tenant_id, ts_to) where kind = 'retention' and status = 'running' do update
   set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
 end;
 $$;
 
-revoke all on function logloom_private.note_deletion(text, date, bigint, integer)
+revoke all on function logloom_private.note_deletions(text[], bigint[], integer, date)
 from public;
 
-comment on function logloom_private.note_deletion(text, date, bigint, integer) is
-  'Adds to the tenant''s run of retention that is under way.';
+comment on function logloom_private.note_deletions(text[], bigint[], integer, date) is
+  'Adds to the tenants'' runs of retention that are under way.';
 
-create function logloom_private.forget_sealed_day(
-  p_tenant_id text,
-  p_day date,
-  p_first_kept_day date
-)
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-declare
-  v_from timestamptz;
-  v_records bigint;
-begin
-  with gone as (
-    delete from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id
-      and c.last_ts >= logloom_private.day_start(p_day)
-      and c.last_ts < logloom_private.day_start(p_day + 1)
-    returning c.first_ts
-  )
-  select min(g.first_ts) into v_from from gone g;
-  if v_from is null then
-    return;
-  end if;
-  -- Without compact_log_counts no counts of these days come to be while they are forgotten.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  with forgotten as (
-    delete from logloom_private.log_counts c
-    where c.tenant_id = p_tenant_id
-      and c.minute >= logloom_private.day_start(logloom_private.utc_day(v_from))
-      and c.minute < logloom_private.day_start(p_day + 1)
-    returning c.events
-  )
-  select coalesce(sum(f.events), 0) into v_records from forgotten f;
-  perform logloom_private.note_deletion(p_tenant_id, p_first_kept_day, v_records, 0);
-end;
-$$;
-
-revoke all on function logloom_private.forget_sealed_day(text, date, date) from public;
-
-comment on function logloom_private.forget_sealed_day(text, date, date) is
-  'Deletes the chunks whose last record is of a day that the tenant does not keep, and the counts '
-  'of their days, of which no row is left. Until then nobody reads what in them is expired.';
-
+-- Of a tenant with many records in the day.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql
@@ -84,14 +43,12 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_first_kept_day constant date := logloom_private.first_kept_day(p_tenant_id, p_today);
   v_rows text;
   v_last_ts timestamptz;
   v_last_id uuid;
-  v_is_left boolean;
   v_deleted integer;
 begin
-  if p_day >= v_first_kept_day then
+  if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today) then
     return 0;
   end if;
   -- A page of keys, from the least on; constants, so that one partition is looked at.
@@ -106,13 +63,6 @@ begin
   )
   into v_last_ts, v_last_id;
   if v_last_ts is null then
-    -- Without the writer, which notes a day only where it is not noted yet.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    execute format('select exists (select %s)', v_rows) into v_is_left;
-    if not v_is_left then
-      perform logloom_private.forget_sealed_day(p_tenant_id, p_day, v_first_kept_day);
-      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = p_day;
-    end if;
     return 0;
   end if;
   execute logloom_private.removed_records_sql(format(
@@ -120,9 +70,7 @@ begin
     v_rows, v_last_ts, v_last_ts, v_last_id
   ))
   into v_deleted;
-  if v_deleted > 0 then
-    perform logloom_private.note_deletion(p_tenant_id, v_first_kept_day, v_deleted, 0);
-  end if;
+  perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
   return v_deleted;
 end;
 $$;
@@ -131,3 +79,150 @@ revoke all on function logloom_private.delete_expired(text, date, date) from pub
 
 comment on function logloom_private.delete_expired(text, date, date) is
   'Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.';
+
+-- What there is to do for tenants that do not keep a day: how many rows each has, up to one more
+-- than p_limit, and whether anything else is known of its day.
+create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
+returns table (tenant_id text, records bigint)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  return query execute format(
+    $query$
+      select u.tenant_id, u.records
+      from (
+        select
+          t.tenant_id,
+          (
+            select count(*)
+            from (
+              select
+              from logloom.logs l
+              where l.tenant_id = t.tenant_id and l.ts >= %1$L::timestamptz
+                and l.ts < %2$L::timestamptz
+              limit $2 + 1
+            ) l
+          ) as records
+        from unnest($1) t (tenant_id)
+      ) u
+      where u.records > 0
+        or exists (
+          select from logloom_private.log_counts c
+          where c.tenant_id = u.tenant_id and c.minute >= %1$L::timestamptz
+            and c.minute < %2$L::timestamptz
+        )
+        or exists (
+          select from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
+          where p.tenant_id = u.tenant_id and p.week = %3$L::date
+            and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
+        )
+        or exists (
+          select from logloom_private.sealed_chunks c
+          where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
+            and c.last_ts < %2$L::timestamptz
+        )
+      order by u.tenant_id
+    $query$,
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
+    logloom_private.week_of(p_day)
+  )
+  using p_tenant_ids, p_limit;
+end;
+$$;
+
+revoke all on function logloom_private.expired_days(text[], date, integer) from public;
+
+comment on function logloom_private.expired_days(text[], date, integer) is
+  'Those of the tenants of whose day something is left, with how many rows, p_limit + 1 at most.';
+
+create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+-- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
+-- filled since it was last looked at.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_froms timestamptz[];
+  v_from timestamptz;
+  v_tenant_ids text[];
+  v_records bigint[];
+begin
+  -- Without compact_log_counts none of the counts is summed up meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  with gone as (
+    delete from logloom_private.sealed_chunks c
+    using unnest(p_tenant_ids) t (tenant_id)
+    where c.tenant_id = t.tenant_id
+      and c.last_ts >= logloom_private.day_start(p_day)
+      and c.last_ts < logloom_private.day_start(p_day + 1)
+    returning c.tenant_id, c.first_ts
+  ), froms as (
+    -- A chunk of several days goes with the last. No row is left of the days before.
+    select
+      t.tenant_id,
+      logloom_private.day_start(
+        least(logloom_private.utc_day(min(g.first_ts)), p_day)
+      ) as starts
+    from unnest(p_tenant_ids) t (tenant_id)
+    left join gone g on g.tenant_id = t.tenant_id
+    group by t.tenant_id
+  )
+  select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
+    min(f.starts)
+  into v_froms, v_tenant_ids, v_from
+  from froms f;
+  execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
+  into v_tenant_ids, v_records
+  using v_tenant_ids, v_froms;
+  perform logloom_private.note_deletions(
+    v_tenant_ids, v_records,
+    (
+      not logloom_private.partition_exists(p_day)
+      and not logloom_private.day_is_kept(p_day, p_today)
+    )::integer,
+    p_today
+  );
+end;
+$$;
+
+revoke all on function logloom_private.forget_expired(text[], date, date) from public;
+
+comment on function logloom_private.forget_expired(text[], date, date) is
+  'Deletes what there is of a day of tenants that do not keep it: rows, chunks that end in it with '
+  'their days, and counts.';
+
+create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Without the writer, which notes a day only where it is not noted yet.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  execute format(
+    'delete from logloom_private.log_days d where d.day = $1 and d.tenant_id = any($2) '
+      || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
+      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
+  )
+  using p_day, p_tenant_ids;
+end;
+$$;
+
+revoke all on function logloom_private.leave_expired_day(text[], date) from public;
+
+comment on function logloom_private.leave_expired_day(text[], date) is
+  'Takes a day of which the tenants have no rows any more out of log_days.';

@@ -39,8 +39,8 @@ begin
   insert into logloom_private.retention_place (today)
   values (p_today)
   on conflict (singleton) do update
-  set today = excluded.today, done_through = null, tenant_through = null, attempts = 0,
-    error = null, finished_at = null;
+  set today = excluded.today, done_through = null, day = null, tenant_through = null,
+    attempts = 0, error = null, finished_at = null;
   update logloom.retention_runs r
   set status = 'interrupted', finished_at = clock_timestamp()
   where r.kind = 'retention' and r.status = 'running';
@@ -89,7 +89,8 @@ set search_path = ''
 as $$
 begin
   update logloom_private.retention_place p
-  set done_through = p_day, tenant_through = null, attempts = 0, error = coalesce(p.error, p_error)
+  set done_through = p_day, day = null, tenant_through = null, attempts = 0,
+    error = coalesce(p.error, p_error)
   where p.singleton;
 end;
 $$;
@@ -99,10 +100,42 @@ revoke all on function logloom_private.end_retention_day(date, text) from public
 comment on function logloom_private.end_retention_day(date, text) is
   'Goes on to the next day. p_error: why this one could not be seen to; null where it was.';
 
-create function logloom_private.delete_expired_of_day(
-  p_day date,
-  p_place logloom_private.retention_place
-)
+-- Those of a step at once; where that fails, each by itself, so that one keeps no other waiting.
+create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error text;
+begin
+  begin
+    perform logloom_private.forget_expired(p_tenant_ids, p_day, p_today);
+    return null;
+  exception when others then
+    v_error := format('%s: %s', sqlstate, sqlerrm);
+  end;
+  if cardinality(p_tenant_ids) > 1 then
+    v_error := null;
+    for v_at in 1..cardinality(p_tenant_ids) loop
+      v_error := coalesce(
+        v_error,
+        logloom_private.try_forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
+      );
+    end loop;
+  end if;
+  return v_error;
+end;
+$$;
+
+revoke all on function logloom_private.try_forget_expired(text[], date, date) from public;
+
+comment on function logloom_private.try_forget_expired(text[], date, date) is
+  'forget_expired; the first error, of any tenant, or null.';
+
+create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
 volatile
@@ -112,44 +145,62 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_tenants text[];
-  v_tenant_id text;
+  v_left text[];
+  v_first record;
   v_through text := p_place.tenant_through;
-  v_deleted integer := 0;
   v_error text;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  v_tenants := logloom_private.day_tenants(p_day, v_through, v_settings.retention_step_tenants);
+  v_tenants := logloom_private.expired_tenants(
+    p_place.day, p_place.today, p_place.tenant_through, v_settings.retention_step_tenants
+  );
   if v_tenants = '{}' then
-    perform logloom_private.end_retention_day(p_day, null);
+    perform logloom_private.end_retention_day(p_place.day, null);
     return interval '0';
   end if;
-  foreach v_tenant_id in array v_tenants loop
-    begin
-      v_deleted := logloom_private.delete_expired(v_tenant_id, p_day, p_place.today);
-    exception when others then
-      v_error := coalesce(v_error, format('%s: %s', sqlstate, sqlerrm));
-      v_deleted := 0;
-    end;
-    if v_deleted < v_settings.deletion_step_records then
-      v_through := v_tenant_id;
+  -- As many tenants as have a step's records between them, and at least one.
+  select
+    array_agg(d.tenant_id order by d.tenant_id) filter (
+      where d.records_through <= v_settings.deletion_step_records
+    ) as tenant_ids,
+    (array_agg(d.tenant_id order by d.tenant_id))[1] as tenant_id
+  into v_first
+  from (
+    select e.tenant_id, sum(e.records) over (order by e.tenant_id) as records_through
+    from logloom_private.expired_days(
+      v_tenants, p_place.day, v_settings.deletion_step_records
+    ) e
+  ) d;
+  v_left := v_first.tenant_ids;
+  if v_first.tenant_id is null then
+    perform logloom_private.leave_expired_day(v_tenants, p_place.day);
+    v_through := v_tenants[cardinality(v_tenants)];
+  elsif v_left is not null then
+    v_error := logloom_private.try_forget_expired(v_left, p_place.day, p_place.today);
+    if v_error is not null then
+      -- Its turn comes again the next time.
+      v_through := v_left[cardinality(v_left)];
     end if;
-    exit when v_deleted > 0;
-  end loop;
+  else
+    begin
+      perform logloom_private.delete_expired(v_first.tenant_id, p_place.day, p_place.today);
+    exception when others then
+      v_error := format('%s: %s', sqlstate, sqlerrm);
+      v_through := v_first.tenant_id;
+    end;
+  end if;
   update logloom_private.retention_place p
   set tenant_through = v_through, error = coalesce(p.error, v_error)
   where p.singleton;
-  return case when v_deleted > 0 then v_settings.deletion_pause else interval '0' end;
+  return case when v_first.tenant_id is null then interval '0' else v_settings.deletion_pause end;
 end;
 $$;
 
-revoke all on function logloom_private.delete_expired_of_day(
-  date, logloom_private.retention_place
-) from public;
+revoke all on function logloom_private.delete_expired_of_day(logloom_private.retention_place)
+from public;
 
-comment on function logloom_private.delete_expired_of_day(
-  date, logloom_private.retention_place
-) is
-  'Deletes a step of one tenant''s records of a day that another tenant keeps, and notes the '
+comment on function logloom_private.delete_expired_of_day(logloom_private.retention_place) is
+  'Deletes a step of what tenants have in the day being worked at and do not keep, and notes the '
   'place.';
 
 create function logloom_private.retention_step()
@@ -175,10 +226,18 @@ begin
   if v_place.today is null or v_place.finished_at is not null then
     return null;
   end if;
+  if v_place.day is not null then
+    return logloom_private.delete_expired_of_day(v_place);
+  end if;
   v_day := (
     select min(d.day)
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
+      union all
+      -- A day that was dropped before all was done that follows.
+      select min(l.day)
+      from logloom_private.log_days l
+      where l.day > coalesce(v_place.done_through, '1970-01-01')
       union all
       -- A day that is sealed whole has no partition. A chunk of several days goes with the last.
       select logloom_private.utc_day(min(c.last_ts))
@@ -191,9 +250,6 @@ begin
     perform logloom_private.end_retention(v_place.error);
     return null;
   end if;
-  if v_place.tenant_through is not null then
-    return logloom_private.delete_expired_of_day(v_day, v_place);
-  end if;
 
   begin
     v_outcome := logloom_private.drop_expired_day(v_day, v_place.today);
@@ -201,9 +257,9 @@ begin
     v_outcome := 'failed';
     v_error := format('%s: %s', sqlstate, sqlerrm);
   end;
-  if v_outcome = 'kept' then
+  if v_outcome in ('kept', 'dropped') then
     -- No tenant''s name comes before the empty one.
-    update logloom_private.retention_place set tenant_through = '' where singleton;
+    update logloom_private.retention_place set day = v_day, tenant_through = '' where singleton;
   elsif v_outcome <> 'busy' then
     perform logloom_private.end_retention_day(v_day, v_error);
   elsif v_place.attempts + 1 < v_attempts then
@@ -221,8 +277,7 @@ $$;
 revoke all on function logloom_private.retention_step() from public;
 
 comment on function logloom_private.retention_step() is
-  'A step of the job run_retention: drops a day, or deletes some of one tenant''s records of '
-  'it.';
+  'A step of the job run_retention: drops a day, or deletes some of what tenants have of it.';
 
 -- No set clause and not definer: such a procedure could not commit. Every name is qualified.
 create procedure logloom_private.run_retention(p_today date default null)

@@ -260,6 +260,7 @@ declare
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
   v_hides_services boolean;
 begin
   if v_first >= v_last
@@ -271,6 +272,8 @@ begin
   if 'service' = any(v_fields) then
     execute 'select exists (select ' || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    ) || ') or exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', v_packed, 'minute'
     ) || ')'
     into v_hides_services;
     if v_hides_services then
@@ -281,6 +284,10 @@ begin
   return 'from (select l.minute as ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, p_query.filter, 'logloom_private.log_counts', 'minute'
+    )
+    || ' union all select l.minute, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, p_query.filter, v_packed, 'minute'
     )
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '

@@ -1,3 +1,27 @@
+create function logloom_private.retention_in_force(
+  p_chosen integer,
+  p_plan_default integer,
+  p_plan_max integer
+)
+returns integer
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return least(coalesce(p_chosen, p_plan_default), p_plan_max);
+end;
+$$;
+
+revoke all on function logloom_private.retention_in_force(integer, integer, integer) from public;
+
+grant execute on function logloom_private.retention_in_force(integer, integer, integer)
+to authenticated, service_role;
+
+comment on function logloom_private.retention_in_force(integer, integer, integer) is
+  'What the tenant chose, else the default of its plan, never more than the plan allows.';
+
 create function logloom_private.retention_days(p_tenant_id text, p_plan logloom.plans)
 returns integer
 language plpgsql
@@ -6,11 +30,9 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return least(
-    coalesce(
-      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-      p_plan.retention_days_default
-    ),
+  return logloom_private.retention_in_force(
+    (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
+    p_plan.retention_days_default,
     p_plan.retention_days_max
   );
 end;
@@ -100,3 +122,28 @@ revoke all on function logloom_private.first_kept_day(text, date) from public;
 
 comment on function logloom_private.first_kept_day(text, date) is
   'The first UTC day whose records retention leaves to the tenant, were it p_today.';
+
+create function logloom_private.first_kept_days(p_today date)
+returns table (tenant_id text, first_kept_day date)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    t.tenant_id,
+    p_today - logloom_private.retention_in_force(
+      s.retention_days, p.retention_days_default, p.retention_days_max
+    )
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.first_kept_days(date) from public;
+
+comment on function logloom_private.first_kept_days(date) is
+  'first_kept_day of every tenant, at once.';

@@ -9,6 +9,7 @@ select c.oid, c.oid::regclass::text as name
 from pg_catalog.pg_class c
 where c.oid in (
   'logloom.logs'::regclass, 'logloom_private.log_counts'::regclass,
+  'logloom_private.packed_counts'::regclass, 'logloom_private.counted_days'::regclass,
   'logloom_private.log_days'::regclass, 'logloom_private.sealed_chunks'::regclass,
   'logloom_private.sealed_columns'::regclass
 );
@@ -69,14 +70,16 @@ select is_empty(
   $$select p.oid::regprocedure from pg_catalog.pg_proc p
   where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
     and p.prosrc ~* '\yctid\y'
-    and p.prosrc ~ 'logloom\.logs|log_counts|log_days|sealed_chunks|sealed_columns'$$,
+    and p.prosrc
+      ~ 'logloom\.logs|log_counts|packed_counts|counted_days|log_days|sealed_(chunks|columns)'$$,
   'no function pages them by ctid'
 );
 select is_empty(
   $$select p.oid::regprocedure from pg_catalog.pg_proc p
   where p.pronamespace = 'logloom_private'::regnamespace
     and p.prosrc ~* 'with\s+recursive'
-    and p.prosrc ~ 'logloom\.logs|log_counts|log_days|sealed_chunks|sealed_columns'$$,
+    and p.prosrc
+      ~ 'logloom\.logs|log_counts|packed_counts|counted_days|log_days|sealed_(chunks|columns)'$$,
   'no function walks them by recursion'
 );
 

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(12);
+select plan(18);
 select setseed(0.42);
 
 create function pg_temp.random_records(p_count integer)
@@ -118,8 +118,39 @@ select is(
   ) k),
   'there is one row for each key then'
 );
+
+-- What compact_log_counts does to days that are over.
+create function pg_temp.pack()
+returns void
+language plpgsql
+as $$
+begin
+  update logloom_private.settings set seal_after = '-2 days', count_pack_rows = 10000;
+  perform logloom_private.pack_log_counts();
+  update logloom_private.settings set seal_after = '6 hours';
+end;
+$$;
+select pg_temp.pack();
+select ok(
+  not exists (select from logloom_private.log_counts)
+  and (select sum(cardinality(p.minutes)) > 0 from logloom_private.packed_counts p)
+  and not exists (select from logloom_private.counted_days), 'packed, a count is in one place'
+);
+select is_empty('select * from pg_temp.disagreements(2)', 'after the counts were packed');
+select pg_temp.add_records(pg_temp.random_records(200), 102);
+select logloom_private.compact_log_counts();
+select is_empty('select * from pg_temp.disagreements(1)', 'after events that came later');
+select pg_temp.pack();
+select is_empty('select * from pg_temp.disagreements(1)', 'and when they were packed, too');
+
 select pg_temp.remove_records($$random() < 0.4 or l.service = 'web' and l.level = 'error'$$);
 select is_empty('select * from pg_temp.disagreements(5)', 'after a deletion');
+select logloom_private.compact_log_counts();
+select is_empty(
+  'select from logloom_private.log_counts c where c.is_other', 'which hides no service'
+);
+select is_empty('select * from pg_temp.disagreements(1)', 'and when it was summed up');
+select pg_temp.pack();
 update logloom.logs l set service = 'api', ts = l.ts - interval '1 minute'
 where l.service = 'a''b' and l.ts > now() - interval '110 minutes';
 select logloom_private.recount_records(d.day)
@@ -151,7 +182,10 @@ select ok(
 
 select pg_temp.remove_records('true');
 select logloom_private.compact_log_counts();
-select is_empty('select * from logloom_private.log_counts', 'no record, no count');
+select is_empty(
+  $$select c.tenant_id from logloom_private.log_counts c
+    union all select p.tenant_id from logloom_private.packed_counts p$$, 'no record, no count'
+);
 
 select * from finish();
 rollback;

@@ -28,7 +28,7 @@ create table logloom_private.settings (
   job_failure_lifetime interval not null default '7 days',
   deletion_step_records integer not null default 10000,
   deletion_pause interval not null default '50 milliseconds',
-  retention_step_tenants integer not null default 500,
+  retention_step_tenants integer not null default 2000,
   partition_drop_lock_timeout interval not null default '200 milliseconds',
   partition_drop_attempts integer not null default 30,
   audit_lifetime interval not null default '400 days',
@@ -38,6 +38,8 @@ create table logloom_private.settings (
   count_services_max integer not null default 100,
   count_service_length_max integer not null default 200,
   count_compact_rows integer not null default 100000,
+  count_pack_rows integer not null default 1000,
+  count_pack_days integer not null default 1000,
   api_pool_size integer not null default 10,
   search_pool_share double precision not null default 0.5,
   concurrent_validations integer not null default 2,
@@ -226,6 +228,13 @@ comment on column logloom_private.settings.count_service_length_max is
 
 comment on column logloom_private.settings.count_compact_rows is
   'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.';
+
+comment on column logloom_private.settings.count_pack_rows is
+  'Of a day of a tenant that has at most so many rows of logloom_private.log_counts they are '
+  'packed.';
+
+comment on column logloom_private.settings.count_pack_days is
+  'Days of tenants that one step of compact_log_counts packs.';
 
 comment on column logloom_private.settings.search_default_range is
   'How long a range is that names no start.';

@@ -2,6 +2,7 @@ create table logloom_private.retention_place (
   singleton boolean primary key default true,
   today date not null,
   done_through date,
+  day date,
   tenant_through text,
   attempts integer not null default 0,
   error text,
@@ -18,10 +19,14 @@ comment on table logloom_private.retention_place is
 comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
 
 comment on column logloom_private.retention_place.done_through is
-  'The last day whose partition was seen to. The one after it is being worked at.';
+  'The last day that was seen to.';
+
+comment on column logloom_private.retention_place.day is
+  'The day of which tenant after tenant is seen to; null while the next one may still be dropped '
+  'whole.';
 
 comment on column logloom_private.retention_place.tenant_through is
-  'Up to this tenant that day was seen to; null while it may still be dropped whole.';
+  'Up to this tenant that day was seen to.';
 
 comment on column logloom_private.retention_place.attempts is
   'How often that day''s partition could not be dropped for its readers.';

@@ -1,0 +1,218 @@
+create function logloom_private.week_of(p_day date)
+returns date
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return p_day - (extract(isodow from p_day)::integer - 1);
+end;
+$$;
+
+revoke all on function logloom_private.week_of(date) from public;
+
+comment on function logloom_private.week_of(date) is 'The Monday of a day''s week.';
+
+create function logloom_private.unpacked_counts(p_week logloom_private.packed_counts)
+returns setof logloom_private.minute_count
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    p_week.week::timestamp at time zone 'UTC' + make_interval(mins => c.minute),
+    c.events::bigint, c.place = 0,
+    case c.level
+      when 'd' then 'debug' when 'i' then 'info' when 'w' then 'warn' when 'e' then 'error'
+    end,
+    p_week.services[c.place]
+  from unnest(p_week.minutes, p_week.events, p_week.levels, p_week.places)
+    c (minute, events, level, place);
+end;
+$$;
+
+revoke all on function logloom_private.unpacked_counts(logloom_private.packed_counts)
+from public;
+
+comment on function logloom_private.unpacked_counts(logloom_private.packed_counts) is
+  'The counts that are packed in a row.';
+
+create function logloom_private.packed_week(
+  p_tenant_id text,
+  p_week date,
+  p_counts logloom_private.minute_count[]
+)
+returns logloom_private.packed_counts
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_monday constant timestamptz := p_week::timestamp at time zone 'UTC';
+  v_packed logloom_private.packed_counts;
+begin
+  with summed as (
+    select
+      c.minute, c.is_other, c.level, c.service, sum(c.events) as events,
+      dense_rank() over (order by c.is_other, c.service) as place
+    from unnest(p_counts) c
+    group by 1, 2, 3, 4
+    having sum(c.events) <> 0
+  )
+  select
+    array_agg((extract(epoch from s.minute - v_monday) / 60)::smallint order by s.minute),
+    array_agg(s.events::integer order by s.minute),
+    array_agg(coalesce(left(s.level, 1), ' ')::"char" order by s.minute),
+    array_agg(case when s.is_other then 0 else s.place end::smallint order by s.minute),
+    array(
+      select u.service
+      from (select distinct s.place, s.service from summed s where not s.is_other) u
+      order by u.place
+    )
+  into v_packed.minutes, v_packed.events, v_packed.levels, v_packed.places, v_packed.services
+  from summed s;
+  v_packed.tenant_id := p_tenant_id;
+  v_packed.week := p_week;
+  return v_packed;
+end;
+$$;
+
+revoke all on function logloom_private.packed_week(
+  text, date, logloom_private.minute_count[]
+) from public;
+
+comment on function logloom_private.packed_week(text, date, logloom_private.minute_count[]) is
+  'A row of packed_counts with these counts, which are of the week that begins with p_week.';
+
+create function logloom_private.packed_counts_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format(
+    '(select p.tenant_id, c.* from logloom_private.packed_counts p, '
+      || 'logloom_private.unpacked_counts(p) c '
+      || 'where p.tenant_id = %L and p.week >= %L::date and p.week <= %L::date)',
+    p_tenant_id, logloom_private.week_of(logloom_private.utc_day(p_from)),
+    logloom_private.week_of(logloom_private.utc_day(p_to))
+  );
+end;
+$$;
+
+revoke all on function logloom_private.packed_counts_sql(text, timestamptz, timestamptz)
+from public;
+
+comment on function logloom_private.packed_counts_sql(text, timestamptz, timestamptz) is
+  'SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all '
+  'weeks that the range touches.';
+
+create function logloom_private.pack_log_counts()
+returns integer
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+-- Tenant by tenant through the index, whatever the planner believes of a table that changed a lot.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_until timestamptz;
+  v_days integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- Whoever asks how much came lately, as the alerts do, finds it where it was counted.
+  v_until := date_bin('1 minute', now() - v_settings.seal_after, 'epoch');
+  with due as (
+    select c.tenant_id, c.day
+    from logloom_private.counted_days c
+    -- What comes late is packed with what comes later still.
+    where c.noted_at < now() - v_settings.seal_after
+    order by c.noted_at
+    limit v_settings.count_pack_days
+  ), over as (
+    delete from logloom_private.counted_days c
+    using due d
+    where c.tenant_id = d.tenant_id and c.day = d.day
+      and (d.day + 1)::timestamp at time zone 'UTC' <= v_until
+  ), under_way as (
+    update logloom_private.counted_days c
+    set noted_at = now()
+    from due d
+    where c.tenant_id = d.tenant_id and c.day = d.day
+      and (d.day + 1)::timestamp at time zone 'UTC' > v_until
+  ), few as materialized (
+    select r.*
+    from (
+      select
+        d.tenant_id, d.day,
+        d.day::timestamp at time zone 'UTC' as starts,
+        least((d.day + 1)::timestamp at time zone 'UTC', v_until) as ends
+      from due d
+    ) r
+    -- With more, a row for each is found faster than a place in a long array.
+    where (
+      select count(*)
+      from (
+        select
+        from logloom_private.log_counts c
+        where c.tenant_id = r.tenant_id and c.minute >= r.starts and c.minute < r.ends
+        limit v_settings.count_pack_rows + 1
+      ) l
+    ) <= v_settings.count_pack_rows
+  ), taken as (
+    delete from logloom_private.log_counts c
+    using few f
+    where c.tenant_id = f.tenant_id
+      and c.minute >= f.starts
+      and c.minute < f.ends
+      and not c.is_delta
+    returning
+      c.tenant_id, logloom_private.week_of(f.day) as week,
+      row(c.minute, c.events, c.is_other, c.level, c.service)::logloom_private.minute_count
+        as count
+  ), unpacked as (
+    delete from logloom_private.packed_counts p
+    using (select distinct t.tenant_id, t.week from taken t) w
+    where p.tenant_id = w.tenant_id and p.week = w.week
+    returning p as packed
+  ), packed as (
+    insert into logloom_private.packed_counts
+    select p.*
+    from (
+      select c.tenant_id, c.week, array_agg(c.count) as counts
+      from (
+        select t.tenant_id, t.week, t.count from taken t
+        union all
+        select (u.packed).tenant_id, (u.packed).week, c
+        from unpacked u, logloom_private.unpacked_counts(u.packed) c
+      ) c
+      group by c.tenant_id, c.week
+    ) w
+    cross join lateral logloom_private.packed_week(w.tenant_id, w.week, w.counts) p
+    where p.minutes is not null
+  )
+  select count(*) into v_days from due;
+  return v_days;
+end;
+$$;
+
+revoke all on function logloom_private.pack_log_counts() from public;
+
+comment on function logloom_private.pack_log_counts() is
+  'Packs the counts of minutes that are over for seal_after, of some days of tenants that have '
+  'few. How many days it looked at. To be called with the lock log_counts.';
