@@ -10459,6 +10459,7 @@ create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql
 immutable
+strict
 security invoker
 parallel safe
 set search_path = ''
@@ -10479,6 +10480,7 @@ create function logloom_private.finite_double(p_value numeric)
 returns double precision
 language plpgsql
 immutable
+strict
 security invoker
 parallel safe
 set search_path = ''
@@ -10500,6 +10502,7 @@ create function logloom_private.finite_double(p_value double precision)
 returns double precision
 language plpgsql
 immutable
+strict
 security invoker
 parallel safe
 set search_path = ''
@@ -12437,6 +12440,7 @@ create table logloom_private.sealed_columns (
   wide_numbers bigint[] compression lz4,
   texts text[] compression lz4,
   digits bytea compression lz4,
+  filter varbit,
   primary key (tenant_id, chunk_id, name),
   foreign key (tenant_id, chunk_id)
   references logloom_private.sealed_chunks (tenant_id, chunk_id) on delete cascade,
@@ -12461,6 +12465,10 @@ comment on column logloom_private.sealed_columns.kind is
   'dictionary: values by frequency, counts and codes. numbers: whole numbers. masked: as '
   'dictionary, but of masks; digits holds theirs in the order of code and position. texts: as they '
   'are.';
+
+comment on column logloom_private.sealed_columns.filter is
+  'Of req_id and user_id where they have no dictionary or a large one: bits that tell of a value '
+  'whether it may be one of the column''s.';
 
 comment on column logloom_private.sealed_columns.codes is
   'Places in dictionary less 129; in wide_codes, the places themselves, where there are more than '
@@ -12624,6 +12632,7 @@ declare
   v_lower integer;
   v_upper integer;
   v_rest boolean;
+  v_rest_is_empty boolean := false;
   v_arrays text;
   v_names_sql text;
   v_sql text;
@@ -12653,6 +12662,10 @@ begin
     v_from := v_from || v_lower;
     v_to := v_to || v_upper;
     v_names := v_names || v_column.name;
+    v_rest_is_empty := v_rest_is_empty or (
+      v_column.name = 'attrs' and v_column.codes is null and v_column.wide_codes is null
+      and v_column.dictionary = array['{}']
+    );
     v_bounds := v_bounds || v_lower || (v_upper + 1);
     v_values := v_values || row(
       logloom_private.column_texts(v_column, v_within)
@@ -12687,6 +12700,9 @@ begin
     if not v_rest then
       -- No record of these has attributes.
       v_part := array_fill(null::jsonb, array[v_upper - v_lower + 1]);
+    elsif v_rest_is_empty and v_names_sql = ', c' || array_position(v_names, 'attrs') then
+      -- All have the same, which is nothing.
+      v_part := array_fill('{}'::jsonb, array[v_upper - v_lower + 1]);
     else
       execute format(
         $query$
@@ -12877,6 +12893,164 @@ comment on function logloom_private.chunk_bits(
   'Which records of a chunk a query finds in [p_from, p_to). p_tree and p_filter are the '
   'query''s, the tree null where only the filter is at hand; p_fields and p_keys what the filter '
   'reads.';
+
+-- sealed_logs/chunk_filters.sql
+
+-- Which chunks may hold a value of a field that names one thing among many, a request above all:
+-- a search for it over a month looks at a thousand chunks, and a look must cost little.
+
+create function logloom_private.filter_places(p_value text, p_size integer)
+returns integer[]
+language plpgsql
+immutable
+strict
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_hash constant bigint := hashtextextended(p_value, 0);
+begin
+  return array[
+    (v_hash & 2147483647) % p_size + 1, (v_hash >> 32 & 2147483647) % p_size + 1
+  ];
+end;
+$$;
+
+revoke all on function logloom_private.filter_places(text, integer) from public;
+
+comment on function logloom_private.filter_places(text, integer) is
+  'The two places, from 1 on, at which a filter of p_size bits has a value.';
+
+create function logloom_private.value_filter(p_values text[])
+returns varbit
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+set work_mem = '32MB'
+as $$
+declare
+  -- One value in forty of those that are not there looks as if it were.
+  v_size constant integer := 12 * cardinality(p_values);
+begin
+  return logloom_private.position_bits(
+    array(
+      select distinct p
+      from unnest(p_values) v, unnest(logloom_private.filter_places(v, v_size)) p
+      order by p
+    ),
+    v_size
+  );
+end;
+$$;
+
+revoke all on function logloom_private.value_filter(text[]) from public;
+
+comment on function logloom_private.value_filter(text[]) is
+  'Bits that tell of a value whether it may be one of p_values.';
+
+create function logloom_private.filter_may_hold(p_filter varbit, p_values text[])
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_size constant integer := length(p_filter);
+  v_value text;
+  v_places integer[];
+begin
+  foreach v_value in array p_values loop
+    v_places := logloom_private.filter_places(v_value, v_size);
+    if get_bit(p_filter, v_places[1] - 1) = 1 and get_bit(p_filter, v_places[2] - 1) = 1 then
+      return true;
+    end if;
+  end loop;
+  return false;
+end;
+$$;
+
+revoke all on function logloom_private.filter_may_hold(varbit, text[]) from public;
+
+comment on function logloom_private.filter_may_hold(varbit, text[]) is
+  'Whether one of p_values may be among those that the filter was made of.';
+
+-- The first leaf of a query without which no record is found, and which names a value.
+create function logloom_private.needed_leaf(p_tree jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select n
+    from jsonb_array_elements(
+      case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
+    ) with ordinality i (n, at)
+    where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal'
+      and n ->> 'field' in ('req_id', 'user_id', 'route', 'host', 'env')
+      and n - array['type', 'field', 'name', 'test', 'values', 'size', 'position'] = '{}'
+    order by array_position(array['req_id', 'user_id', 'route', 'host', 'env'], n ->> 'field'), at
+    limit 1
+  );
+end;
+$$;
+
+revoke all on function logloom_private.needed_leaf(jsonb) from public;
+
+comment on function logloom_private.needed_leaf(jsonb) is
+  'Of a query''s tree a leaf that every record it finds passes and that names values of a field; '
+  'null where there is none.';
+
+create function logloom_private.candidate_chunks(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb
+)
+returns setof bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+rows 100
+as $$
+declare
+  v_leaf constant jsonb := logloom_private.needed_leaf(p_tree);
+  v_values constant text[] := array(select jsonb_array_elements_text(v_leaf -> 'values'));
+begin
+  return query
+  select c.chunk_id
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    and (
+      v_leaf is null or exists (
+        -- Without the column no record has a value.
+        select
+        from logloom_private.sealed_columns k
+        where k.tenant_id = p_tenant_id and k.chunk_id = c.chunk_id and k.name = v_leaf ->> 'field'
+          and case
+            when k.filter is not null
+              then logloom_private.filter_may_hold(k.filter, v_values)
+            when k.kind = 'dictionary' then k.dictionary && v_values
+            else true
+          end
+      )
+    );
+end;
+$$;
+
+revoke all on function logloom_private.candidate_chunks(
+  text, timestamptz, timestamptz, jsonb
+) from public;
+
+comment on function logloom_private.candidate_chunks(text, timestamptz, timestamptz, jsonb) is
+  'The chunks of a tenant that have records in [p_from, p_to), without those of which a value that '
+  'the query needs says that they hold none of them.';
 
 -- sealed_logs/chunk_keys.sql
 
@@ -13549,6 +13723,13 @@ begin
   if v_column.kind is not null then
     v_column.tenant_id := p_tenant_id;
     v_column.chunk_id := p_chunk_id;
+    if p_name in ('req_id', 'user_id') then
+      if v_column.kind <> 'dictionary' then
+        v_column.filter := logloom_private.value_filter(p_values);
+      elsif cardinality(v_column.dictionary) > 256 then
+        v_column.filter := logloom_private.value_filter(v_column.dictionary);
+      end if;
+    end if;
     insert into logloom_private.sealed_columns select v_column.*;
   end if;
 end;
@@ -14409,7 +14590,9 @@ begin
         union all
         select r.tenant_id, r.ts, r.service, r.level, r.arrival
         from logloom_private.sealed_chunks c,
-          logloom_private.sealed_records(c, null, array['service', 'level', 'arrival'], '{}') r
+          logloom_private.sealed_records(
+            c, null, array['ts', 'service', 'level', 'arrival'], '{}'
+          ) r
         where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
           and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz
       ), days as (
@@ -14459,34 +14642,37 @@ rows 1
 as $$
 declare
   v_prefix constant bytea := substring(uuid_send(p_id) for 14);
-  v_index constant integer :=
+  v_number constant integer :=
     get_byte(uuid_send(p_id), 14) * 256 + get_byte(uuid_send(p_id), 15);
+  v_index constant smallint := v_number - case when v_number > 32767 then 65536 else 0 end;
+  v_chunk logloom_private.sealed_chunks;
+  v_prefixes bytea;
+  v_positions integer[];
 begin
-  return query
-  select r.*
-  from logloom_private.sealed_chunks c,
-    logloom_private.sealed_records(
-      c,
-      array(
-        select i.n::integer
-        from unnest(c.id_indexes, c.batch_codes, c.wide_batch_codes)
-          with ordinality i (index, code, wide_code, n)
-        where i.index = case when v_index > 32767 then v_index - 65536 else v_index end
-          and substring(
-            c.batch_prefixes
-            from 14 * (coalesce(i.code::integer + 129, i.wide_code, 1) - 1) + 1 for 14
-          ) = v_prefix
-        order by i.n
-      ),
-      null, null
-    ) r
-  where c.tenant_id = p_tenant_id
-    and c.last_ts >= p_from and c.first_ts < p_to
-    and p_id between c.first_id and c.last_id
-    and position(v_prefix in c.batch_prefixes) > 0
-    and r.id = p_id
-    and r.ts >= p_from
-    and r.ts < p_to;
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.last_ts >= p_from and c.first_ts < p_to
+      and p_id between c.first_id and c.last_id
+  loop
+    v_prefixes := v_chunk.batch_prefixes;
+    continue when position(v_prefix in v_prefixes) = 0;
+    v_positions := array_positions(v_chunk.id_indexes, v_index);
+    -- Those of them that are of the batch: few, since an index is once in a batch.
+    v_positions := array(
+      select p.position
+      from unnest(v_positions, logloom_private.chunk_batches(v_chunk, v_positions))
+        p (position, batch)
+      where substring(v_prefixes from 14 * (p.batch - 1) + 1 for 14) = v_prefix
+      order by p.position
+    );
+    continue when v_positions = '{}';
+    return query
+    select r.*
+    from logloom_private.sealed_records(v_chunk, v_positions, null, null) r
+    where r.id = p_id and r.ts >= p_from and r.ts < p_to;
+  end loop;
 end;
 $$;
 
@@ -14573,7 +14759,10 @@ begin
   for v_chunk in
     select c.*
     from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id in (
+        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+      )
     order by
       case when v_is_descending then c.last_ts end desc,
       case when not v_is_descending then c.first_ts end
@@ -14649,6 +14838,9 @@ declare
   v_ids uuid[];
   v_services text[];
   v_levels text[];
+  v_section_records integer[];
+  v_section_services text[];
+  v_section_levels text[];
   v_messages text[];
   v_texts text[];
   v_env text[];
@@ -14664,13 +14856,30 @@ begin
   if v_records = 0 then
     return;
   end if;
-  v_ts := logloom_private.chunk_times(p_chunk, p_positions);
+  if p_fields is null or 'ts' = any(p_fields) then
+    v_ts := logloom_private.chunk_times(p_chunk, p_positions);
+  end if;
   if p_fields is null or p_fields && array['id', 'received_at', 'arrival'] then
     v_batches := logloom_private.chunk_batches(p_chunk, p_positions);
     v_ids := logloom_private.chunk_ids(p_chunk, p_positions, v_batches);
   end if;
   if p_fields is null or p_fields && array['service', 'level'] then
-    if p_positions is null then
+    if p_positions is null and cardinality(p_chunk.section_records) <= 200 then
+      v_section_records := p_chunk.section_records;
+      v_section_services := p_chunk.section_services;
+      v_section_levels := p_chunk.section_levels;
+      v_services := '{}';
+      v_levels := '{}';
+      for v_section in 1..cardinality(v_section_records) loop
+        v_services := v_services || array_fill(
+          v_section_services[v_section], v_section_records[v_section:v_section]
+        );
+        v_levels := v_levels || array_fill(
+          v_section_levels[v_section], v_section_records[v_section:v_section]
+        );
+      end loop;
+    elsif p_positions is null then
+      -- Each of those steps copies what it adds to.
       select array_agg(s.service order by s.n), array_agg(s.level order by s.n)
       into v_services, v_levels
       from (
@@ -14732,10 +14941,12 @@ begin
     r.ts, v_batch_received_at[r.batch], v_batch_arrivals[r.batch], r.id, p_chunk.tenant_id,
     r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs
   from unnest(
+    -- As many rows as records, whatever of them is read.
+    case when v_ts is null then array_fill(1, array[v_records]) end,
     v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
     v_host, v_attributes
   ) with ordinality r (
-    ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs, n
+    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs, n
   )
   order by r.n;
 end;
@@ -14749,7 +14960,7 @@ comment on function logloom_private.sealed_records(
   logloom_private.sealed_chunks, integer[], text[], text[]
 ) is
   'Records at ascending positions of a chunk, all where null. Fields beyond p_fields and keys of '
-  'attrs beyond p_keys are null; ts and tenant_id are always there.';
+  'attrs beyond p_keys are null; tenant_id is always there.';
 
 -- sealed_logs/sealed_rows.sql
 
@@ -14831,7 +15042,10 @@ begin
   for v_chunk in
     select c.*
     from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id in (
+        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+      )
     order by c.last_ts
   loop
     v_bits := logloom_private.chunk_bits(
@@ -14885,7 +15099,10 @@ begin
   for v_chunk in
     select c.*
     from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id in (
+        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+      )
     order by c.last_ts
   loop
     v_bits := logloom_private.chunk_bits(
@@ -26061,7 +26278,7 @@ begin
   insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
   select v_chunk.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
   from logloom_private.sealed_records(
-    v_chunk, logloom_private.bit_positions(v_bits), array['service', 'level'], '{}'
+    v_chunk, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
   ) r
   group by 2, 3, 4;
   insert into logloom_private.log_removals (tenant_id)

@@ -72,6 +72,7 @@ create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql
 immutable
+strict
 security invoker
 parallel safe
 set search_path = ''
@@ -92,6 +93,7 @@ create function logloom_private.finite_double(p_value numeric)
 returns double precision
 language plpgsql
 immutable
+strict
 security invoker
 parallel safe
 set search_path = ''
@@ -113,6 +115,7 @@ create function logloom_private.finite_double(p_value double precision)
 returns double precision
 language plpgsql
 immutable
+strict
 security invoker
 parallel safe
 set search_path = ''

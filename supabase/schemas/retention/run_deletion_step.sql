@@ -149,7 +149,7 @@ begin
   insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
   select v_chunk.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
   from logloom_private.sealed_records(
-    v_chunk, logloom_private.bit_positions(v_bits), array['service', 'level'], '{}'
+    v_chunk, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
   ) r
   group by 2, 3, 4;
   insert into logloom_private.log_removals (tenant_id)

@@ -23,6 +23,7 @@ declare
   v_lower integer;
   v_upper integer;
   v_rest boolean;
+  v_rest_is_empty boolean := false;
   v_arrays text;
   v_names_sql text;
   v_sql text;
@@ -52,6 +53,10 @@ begin
     v_from := v_from || v_lower;
     v_to := v_to || v_upper;
     v_names := v_names || v_column.name;
+    v_rest_is_empty := v_rest_is_empty or (
+      v_column.name = 'attrs' and v_column.codes is null and v_column.wide_codes is null
+      and v_column.dictionary = array['{}']
+    );
     v_bounds := v_bounds || v_lower || (v_upper + 1);
     v_values := v_values || row(
       logloom_private.column_texts(v_column, v_within)
@@ -86,6 +91,9 @@ begin
     if not v_rest then
       -- No record of these has attributes.
       v_part := array_fill(null::jsonb, array[v_upper - v_lower + 1]);
+    elsif v_rest_is_empty and v_names_sql = ', c' || array_position(v_names, 'attrs') then
+      -- All have the same, which is nothing.
+      v_part := array_fill('{}'::jsonb, array[v_upper - v_lower + 1]);
     else
       execute format(
         $query$

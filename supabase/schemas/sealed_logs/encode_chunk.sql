@@ -261,6 +261,13 @@ begin
   if v_column.kind is not null then
     v_column.tenant_id := p_tenant_id;
     v_column.chunk_id := p_chunk_id;
+    if p_name in ('req_id', 'user_id') then
+      if v_column.kind <> 'dictionary' then
+        v_column.filter := logloom_private.value_filter(p_values);
+      elsif cardinality(v_column.dictionary) > 256 then
+        v_column.filter := logloom_private.value_filter(v_column.dictionary);
+      end if;
+    end if;
     insert into logloom_private.sealed_columns select v_column.*;
   end if;
 end;

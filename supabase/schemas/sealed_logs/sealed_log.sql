@@ -15,34 +15,37 @@ rows 1
 as $$
 declare
   v_prefix constant bytea := substring(uuid_send(p_id) for 14);
-  v_index constant integer :=
+  v_number constant integer :=
     get_byte(uuid_send(p_id), 14) * 256 + get_byte(uuid_send(p_id), 15);
+  v_index constant smallint := v_number - case when v_number > 32767 then 65536 else 0 end;
+  v_chunk logloom_private.sealed_chunks;
+  v_prefixes bytea;
+  v_positions integer[];
 begin
-  return query
-  select r.*
-  from logloom_private.sealed_chunks c,
-    logloom_private.sealed_records(
-      c,
-      array(
-        select i.n::integer
-        from unnest(c.id_indexes, c.batch_codes, c.wide_batch_codes)
-          with ordinality i (index, code, wide_code, n)
-        where i.index = case when v_index > 32767 then v_index - 65536 else v_index end
-          and substring(
-            c.batch_prefixes
-            from 14 * (coalesce(i.code::integer + 129, i.wide_code, 1) - 1) + 1 for 14
-          ) = v_prefix
-        order by i.n
-      ),
-      null, null
-    ) r
-  where c.tenant_id = p_tenant_id
-    and c.last_ts >= p_from and c.first_ts < p_to
-    and p_id between c.first_id and c.last_id
-    and position(v_prefix in c.batch_prefixes) > 0
-    and r.id = p_id
-    and r.ts >= p_from
-    and r.ts < p_to;
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.last_ts >= p_from and c.first_ts < p_to
+      and p_id between c.first_id and c.last_id
+  loop
+    v_prefixes := v_chunk.batch_prefixes;
+    continue when position(v_prefix in v_prefixes) = 0;
+    v_positions := array_positions(v_chunk.id_indexes, v_index);
+    -- Those of them that are of the batch: few, since an index is once in a batch.
+    v_positions := array(
+      select p.position
+      from unnest(v_positions, logloom_private.chunk_batches(v_chunk, v_positions))
+        p (position, batch)
+      where substring(v_prefixes from 14 * (p.batch - 1) + 1 for 14) = v_prefix
+      order by p.position
+    );
+    continue when v_positions = '{}';
+    return query
+    select r.*
+    from logloom_private.sealed_records(v_chunk, v_positions, null, null) r
+    where r.id = p_id and r.ts >= p_from and r.ts < p_to;
+  end loop;
 end;
 $$;
 

@@ -32,7 +32,10 @@ begin
   for v_chunk in
     select c.*
     from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id in (
+        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+      )
     order by
       case when v_is_descending then c.last_ts end desc,
       case when not v_is_descending then c.first_ts end

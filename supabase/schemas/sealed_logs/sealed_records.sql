@@ -22,6 +22,9 @@ declare
   v_ids uuid[];
   v_services text[];
   v_levels text[];
+  v_section_records integer[];
+  v_section_services text[];
+  v_section_levels text[];
   v_messages text[];
   v_texts text[];
   v_env text[];
@@ -37,13 +40,30 @@ begin
   if v_records = 0 then
     return;
   end if;
-  v_ts := logloom_private.chunk_times(p_chunk, p_positions);
+  if p_fields is null or 'ts' = any(p_fields) then
+    v_ts := logloom_private.chunk_times(p_chunk, p_positions);
+  end if;
   if p_fields is null or p_fields && array['id', 'received_at', 'arrival'] then
     v_batches := logloom_private.chunk_batches(p_chunk, p_positions);
     v_ids := logloom_private.chunk_ids(p_chunk, p_positions, v_batches);
   end if;
   if p_fields is null or p_fields && array['service', 'level'] then
-    if p_positions is null then
+    if p_positions is null and cardinality(p_chunk.section_records) <= 200 then
+      v_section_records := p_chunk.section_records;
+      v_section_services := p_chunk.section_services;
+      v_section_levels := p_chunk.section_levels;
+      v_services := '{}';
+      v_levels := '{}';
+      for v_section in 1..cardinality(v_section_records) loop
+        v_services := v_services || array_fill(
+          v_section_services[v_section], v_section_records[v_section:v_section]
+        );
+        v_levels := v_levels || array_fill(
+          v_section_levels[v_section], v_section_records[v_section:v_section]
+        );
+      end loop;
+    elsif p_positions is null then
+      -- Each of those steps copies what it adds to.
       select array_agg(s.service order by s.n), array_agg(s.level order by s.n)
       into v_services, v_levels
       from (
@@ -105,10 +125,12 @@ begin
     r.ts, v_batch_received_at[r.batch], v_batch_arrivals[r.batch], r.id, p_chunk.tenant_id,
     r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs
   from unnest(
+    -- As many rows as records, whatever of them is read.
+    case when v_ts is null then array_fill(1, array[v_records]) end,
     v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
     v_host, v_attributes
   ) with ordinality r (
-    ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs, n
+    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs, n
   )
   order by r.n;
 end;
@@ -122,4 +144,4 @@ comment on function logloom_private.sealed_records(
   logloom_private.sealed_chunks, integer[], text[], text[]
 ) is
   'Records at ascending positions of a chunk, all where null. Fields beyond p_fields and keys of '
-  'attrs beyond p_keys are null; ts and tenant_id are always there.';
+  'attrs beyond p_keys are null; tenant_id is always there.';

@@ -76,7 +76,10 @@ begin
   for v_chunk in
     select c.*
     from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id in (
+        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+      )
     order by c.last_ts
   loop
     v_bits := logloom_private.chunk_bits(
@@ -130,7 +133,10 @@ begin
   for v_chunk in
     select c.*
     from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id in (
+        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+      )
     order by c.last_ts
   loop
     v_bits := logloom_private.chunk_bits(

@@ -15,6 +15,7 @@ create table logloom_private.sealed_columns (
   wide_numbers bigint[] compression lz4,
   texts text[] compression lz4,
   digits bytea compression lz4,
+  filter varbit,
   primary key (tenant_id, chunk_id, name),
   foreign key (tenant_id, chunk_id)
   references logloom_private.sealed_chunks (tenant_id, chunk_id) on delete cascade,
@@ -39,6 +40,10 @@ comment on column logloom_private.sealed_columns.kind is
   'dictionary: values by frequency, counts and codes. numbers: whole numbers. masked: as '
   'dictionary, but of masks; digits holds theirs in the order of code and position. texts: as they '
   'are.';
+
+comment on column logloom_private.sealed_columns.filter is
+  'Of req_id and user_id where they have no dictionary or a large one: bits that tell of a value '
+  'whether it may be one of the column''s.';
 
 comment on column logloom_private.sealed_columns.codes is
   'Places in dictionary less 129; in wide_codes, the places themselves, where there are more than '

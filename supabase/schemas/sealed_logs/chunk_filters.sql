@@ -1,0 +1,155 @@
+-- Which chunks may hold a value of a field that names one thing among many, a request above all:
+-- a search for it over a month looks at a thousand chunks, and a look must cost little.
+
+create function logloom_private.filter_places(p_value text, p_size integer)
+returns integer[]
+language plpgsql
+immutable
+strict
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_hash constant bigint := hashtextextended(p_value, 0);
+begin
+  return array[
+    (v_hash & 2147483647) % p_size + 1, (v_hash >> 32 & 2147483647) % p_size + 1
+  ];
+end;
+$$;
+
+revoke all on function logloom_private.filter_places(text, integer) from public;
+
+comment on function logloom_private.filter_places(text, integer) is
+  'The two places, from 1 on, at which a filter of p_size bits has a value.';
+
+create function logloom_private.value_filter(p_values text[])
+returns varbit
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+set work_mem = '32MB'
+as $$
+declare
+  -- One value in forty of those that are not there looks as if it were.
+  v_size constant integer := 12 * cardinality(p_values);
+begin
+  return logloom_private.position_bits(
+    array(
+      select distinct p
+      from unnest(p_values) v, unnest(logloom_private.filter_places(v, v_size)) p
+      order by p
+    ),
+    v_size
+  );
+end;
+$$;
+
+revoke all on function logloom_private.value_filter(text[]) from public;
+
+comment on function logloom_private.value_filter(text[]) is
+  'Bits that tell of a value whether it may be one of p_values.';
+
+create function logloom_private.filter_may_hold(p_filter varbit, p_values text[])
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_size constant integer := length(p_filter);
+  v_value text;
+  v_places integer[];
+begin
+  foreach v_value in array p_values loop
+    v_places := logloom_private.filter_places(v_value, v_size);
+    if get_bit(p_filter, v_places[1] - 1) = 1 and get_bit(p_filter, v_places[2] - 1) = 1 then
+      return true;
+    end if;
+  end loop;
+  return false;
+end;
+$$;
+
+revoke all on function logloom_private.filter_may_hold(varbit, text[]) from public;
+
+comment on function logloom_private.filter_may_hold(varbit, text[]) is
+  'Whether one of p_values may be among those that the filter was made of.';
+
+-- The first leaf of a query without which no record is found, and which names a value.
+create function logloom_private.needed_leaf(p_tree jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select n
+    from jsonb_array_elements(
+      case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
+    ) with ordinality i (n, at)
+    where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal'
+      and n ->> 'field' in ('req_id', 'user_id', 'route', 'host', 'env')
+      and n - array['type', 'field', 'name', 'test', 'values', 'size', 'position'] = '{}'
+    order by array_position(array['req_id', 'user_id', 'route', 'host', 'env'], n ->> 'field'), at
+    limit 1
+  );
+end;
+$$;
+
+revoke all on function logloom_private.needed_leaf(jsonb) from public;
+
+comment on function logloom_private.needed_leaf(jsonb) is
+  'Of a query''s tree a leaf that every record it finds passes and that names values of a field; '
+  'null where there is none.';
+
+create function logloom_private.candidate_chunks(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb
+)
+returns setof bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+rows 100
+as $$
+declare
+  v_leaf constant jsonb := logloom_private.needed_leaf(p_tree);
+  v_values constant text[] := array(select jsonb_array_elements_text(v_leaf -> 'values'));
+begin
+  return query
+  select c.chunk_id
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    and (
+      v_leaf is null or exists (
+        -- Without the column no record has a value.
+        select
+        from logloom_private.sealed_columns k
+        where k.tenant_id = p_tenant_id and k.chunk_id = c.chunk_id and k.name = v_leaf ->> 'field'
+          and case
+            when k.filter is not null
+              then logloom_private.filter_may_hold(k.filter, v_values)
+            when k.kind = 'dictionary' then k.dictionary && v_values
+            else true
+          end
+      )
+    );
+end;
+$$;
+
+revoke all on function logloom_private.candidate_chunks(
+  text, timestamptz, timestamptz, jsonb
+) from public;
+
+comment on function logloom_private.candidate_chunks(text, timestamptz, timestamptz, jsonb) is
+  'The chunks of a tenant that have records in [p_from, p_to), without those of which a value that '
+  'the query needs says that they hold none of them.';

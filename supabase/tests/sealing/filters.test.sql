@@ -1,0 +1,86 @@
+-- A search for one request looks into the chunks that may hold it, and no others.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+select plan(9);
+
+create temp table filter as
+select logloom_private.value_filter(array_agg('request ' || i)) as bits
+from generate_series(1, 1000) i;
+select is(
+  (
+    select count(*)
+    from filter f, generate_series(1, 1000) i
+    where logloom_private.filter_may_hold(f.bits, array['other', 'request ' || i])
+  ),
+  1000::bigint, 'a value that is there is never missed'
+);
+select cmp_ok(
+  (
+    select count(*)
+    from filter f, generate_series(1001, 2000) i
+    where logloom_private.filter_may_hold(f.bits, array['request ' || i])
+  ),
+  '<', 60::bigint, 'one that is not there rarely looks as if it were'
+);
+
+-- Three chunks: each request once, some requests many times, no request.
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object(
+    'ts', date_trunc('day', now()) - interval '9 days' + i * interval '1 second',
+    'msg', 'event ' || i,
+    'req_id', case when i <= 1000 then md5('a' || i) when i <= 2000 then 'b' || i % 5 end
+  ))
+)
+from generate_series(1, 2100) i;
+update logloom_private.settings set seal_chunk_records = 1000;
+do $$
+begin
+  while logloom_private.seal_chunk(
+    'acme', array[logloom_private.utc_day(date_trunc('day', now()) - interval '9 days')]
+  ) > 0 loop
+    null;
+  end loop;
+end;
+$$;
+create function pg_temp.candidates(p_query text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(n.number::text, ' ' order by n.number)
+    from (
+      select c.chunk_id, row_number() over (order by c.chunk_id) as number
+      from logloom_private.sealed_chunks c where c.tenant_id = 'acme'
+    ) n
+    where n.chunk_id in (
+      select logloom_private.candidate_chunks(
+        'acme', '-infinity', 'infinity', (logloom_private.compile_query(p_query, now())).tree
+      )
+    )
+  );
+end;
+$$;
+select is(pg_temp.candidates('req_id:' || md5('a7')), '1', 'a request of its own');
+select is(pg_temp.candidates('event req_id:(' || md5('a7') || ' OR b1)'), '1 2', 'any of several');
+select is(pg_temp.candidates('req_id:b9'), null, 'none');
+select is(pg_temp.candidates('req_id:b9 OR event'), '1 2 3', 'one that a record need not have');
+select is(pg_temp.candidates('-req_id:b1'), '1 2 3', 'or must not');
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  pg_temp.messages((public.search_logs(
+    'req_id:' || md5('a7'), (now() - interval '10 days')::text, now()::text
+  )).logs),
+  'event 7', 'the record is found'
+);
+select is(
+  (select s.value from public.log_stats(
+    'req_id:(b1 OR b2) | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  400::double precision, 'or counted'
+);
+
+select * from finish();
+rollback;
