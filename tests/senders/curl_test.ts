@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { blockOf, found, runProgram, type Trial, withTrial } from "./sender.ts";
+import {
+  blockOf,
+  events,
+  found,
+  intoAnOutage,
+  isLong,
+  runProgram,
+  type Trial,
+  withTrial,
+} from "./sender.ts";
 
 async function runBlock(trial: Trial, page: string, name: string): Promise<unknown> {
   const script = await blockOf(page, name);
@@ -28,6 +37,25 @@ Deno.test("curl: an event as the API has it", async () => {
     const [log] = await found(trial, 'service:shop "card declined"');
     assert.deepEqual(log.attrs, { order: 7 });
   });
+});
+
+Deno.test({
+  name: "curl: through an outage of five seconds",
+  ignore: !isLong,
+  fn: () =>
+    withTrial("curl", async (trial) => {
+      const script = (await blockOf("json.md", "curl-json.sh"))
+        .replace(/--json '.*'/, '--json "$EVENTS"');
+      const EVENTS = JSON.stringify(
+        Array.from({ length: events }, (_, n) => ({ msg: `event ${n}` })),
+      );
+      await intoAnOutage(
+        trial,
+        () =>
+          runProgram({ program: "bash", args: ["-euc", script], env: { ...trial.env, EVENTS } }),
+        { lost: "none", doubled: "none" },
+      );
+    }),
 });
 
 Deno.test("what Supabase's drain sends, as its page shows it", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
-import { createKey, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
@@ -136,27 +136,51 @@ export async function throughAnOutage(
   send: () => Promise<unknown>,
   { lost, doubled }: Promised,
 ): Promise<void> {
-  const { db, tenant } = trial;
+  const { db } = trial;
   const sending = send();
   // A failure is reported where it is awaited.
   sending.catch(() => {});
   await eventually("the first events", async () => (await numbersOf(trial)).length > 0, {
     within: 30_000,
   });
-  {
-    await using _full = await changeSettings(db, { queue_hard_limit_bytes: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 5000));
-  }
+  await outage(db);
   await sending;
-  await queueIsEmpty(db);
+  const numbers = await arrived(trial, { lost, doubled });
+  assert.ok(numbers.has(0) && numbers.has(events - 1), `${[...numbers]}`);
+}
+
+/** The same for a sender that sends all in one request, which comes when the outage has begun. */
+export async function intoAnOutage(
+  trial: Trial,
+  send: () => Promise<unknown>,
+  promised: Promised,
+): Promise<void> {
+  const over = outage(trial.db);
+  await eventually("the service refuses", async () => {
+    const { status } = await ingest(trial.tenant.headers, [{ msg: "refused" }]);
+    return status === 503;
+  });
+  await send();
+  await over;
+  await arrived(trial, promised);
+}
+
+async function outage(db: Database): Promise<void> {
+  await using _full = await changeSettings(db, { queue_hard_limit_bytes: 0 });
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+}
+
+/** The numbers of the events that arrived, as it was promised. */
+async function arrived(trial: Trial, { lost, doubled }: Promised): Promise<Set<number>> {
+  await queueIsEmpty(trial.db);
   const numbers = await numbersOf(trial);
   const different = new Set(numbers);
   if (doubled === "none") assert.equal(numbers.length, different.size, `doubled: ${numbers}`);
   if (lost === "none") {
     const missing = Array.from({ length: events }, (_, n) => n).filter((n) => !different.has(n));
-    assert.deepEqual(missing, [], `of ${tenant.id}`);
+    assert.deepEqual(missing, [], `of ${trial.tenant.id}`);
   }
-  assert.ok(different.has(0) && different.has(events - 1), `${numbers}`);
+  return different;
 }
 
 async function numbersOf({ db, tenant }: Trial): Promise<number[]> {

@@ -1,6 +1,7 @@
 import { Draft, type Envelope, type Text } from "./draft.ts";
 import { textFields } from "./fields.ts";
 import { isObject, type JsonObject, jsonTextOf, setMember } from "./json.ts";
+import { cutLongTexts, maxTextLength } from "./long_texts.ts";
 import { unmarkNumbers } from "./numbers.ts";
 
 /** The parameters of `ingest_logs` that events yield, named as there; columns are parallel. */
@@ -45,6 +46,7 @@ export class EventCollector {
   haveOwnTimes = true;
 
   readonly #maxEvents: number;
+  readonly #mayBeLong: boolean;
   readonly #ts: Text[] = [];
   readonly #level: Text[] = [];
   readonly #texts: readonly Text[][] = textFields.map(() => []);
@@ -57,8 +59,10 @@ export class EventCollector {
   #count = 0;
   #rejected = 0;
 
-  constructor(maxEvents: number) {
+  /** `contentLength`: of what the events are read from. */
+  constructor(maxEvents: number, contentLength = 0) {
     this.#maxEvents = maxEvents;
+    this.#mayBeLong = contentLength > maxTextLength;
   }
 
   /** Events that were added, those that were rejected too. */
@@ -98,13 +102,15 @@ export class EventCollector {
       if (this.#sharedBytes > maxSharedBytes) throw new TooMuchShared();
     }
     const draft = new Draft(event, envelope);
+    let { attrs } = draft;
+    if (attrs !== null && !boundDepth(attrs, 1)) attrs = null;
+    if (this.#mayBeLong) attrs = cutLongTexts(draft.texts, attrs);
     this.#ts.push(draft.ts);
     this.#level.push(draft.level);
     for (let field = 0; field < textFields.length; field++) {
       this.#texts[field].push(draft.texts[field]);
     }
-    const { attrs } = draft;
-    this.#attrs.push(attrs !== null && boundDepth(attrs, 1) ? attrs : null);
+    this.#attrs.push(attrs);
     this.#positions.push(this.#count++);
     if (draft.ts === null) this.haveOwnTimes = false;
   }

@@ -1,52 +1,16 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { PbfWriter } from "pbf";
 import { receive } from "../receiving.ts";
 import { parseLabels } from "./loki.ts";
+import { type Entry, pushed } from "./loki_requests.ts";
 
 const json = { "Content-Type": "application/json" };
 const nanos = "1795264496123456000";
 const time = "2026-11-21T12:34:56.123456Z";
 
-type Entry = [line: string, metadata?: Record<string, string>];
-
 function push(labels: Record<string, string>, entries: Entry[]): string {
   const values = entries.map(([line, metadata]) => [nanos, line, ...metadata ? [metadata] : []]);
   return JSON.stringify({ streams: [{ stream: labels, values }] });
-}
-
-/** A PushRequest as a Snappy block that holds it as it is. */
-function pushed(labels: string, entries: Entry[]): Uint8Array<ArrayBuffer> {
-  const writer = new PbfWriter();
-  writer.writeMessage(1, () => {
-    writer.writeStringField(1, labels);
-    for (const [line, metadata = {}] of entries) {
-      writer.writeMessage(2, () => {
-        writer.writeMessage(1, () => {
-          writer.writeVarintField(1, 1795264496);
-          writer.writeVarintField(2, 123456000);
-        }, undefined);
-        writer.writeStringField(2, line);
-        for (const [name, value] of Object.entries(metadata)) {
-          writer.writeMessage(3, () => {
-            writer.writeStringField(1, name);
-            writer.writeStringField(2, value);
-          }, undefined);
-        }
-      }, undefined);
-    }
-  }, undefined);
-  return snappyLiteral(writer.finish());
-}
-
-function snappyLiteral(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const head: number[] = [];
-  for (let rest = bytes.length; rest > 0; rest = Math.floor(rest / 128)) {
-    head.push(rest % 128 + (rest >= 128 ? 128 : 0));
-  }
-  if (bytes.length === 0) return new Uint8Array([0]);
-  const size = bytes.length - 1;
-  return new Uint8Array([...head, 62 << 2, size & 255, (size >> 8) & 255, size >> 16, ...bytes]);
 }
 
 Deno.test("a push arrives alike as JSON and as protobuf, the line before metadata before labels", async () => {

@@ -297,3 +297,31 @@ Deno.test("a path that is no receiver is 404, whatever comes with it", async () 
   }
   assert.equal((await receive("/", { headers: json, body: "[{}]" })).status, 200);
 });
+
+Deno.test("a text of megabytes is cut, and says how long it was; what is no longer than a native request is not", async () => {
+  const long = "x".repeat(6_000_000);
+  const line = await receive("/lines", { body: long, headers: { "Content-Type": "text/plain" } });
+  assert.equal(line.status, 200, line.text);
+  assert.deepEqual(line.events, [{
+    msg: long.slice(0, 512_000),
+    attrs: { truncated: { msg: 6_000_000 } },
+  }]);
+  const deep = await receive("/api/v2/logs", {
+    headers: json,
+    body: JSON.stringify([{ message: "m", error: { stack: [long] }, note: "n" }, { message: "m" }]),
+  });
+  assert.equal(deep.status, 202, deep.text);
+  assert.deepEqual(deep.events, [{
+    msg: "m",
+    attrs: {
+      error: { stack: [long.slice(0, 512_000)] },
+      note: "n",
+      truncated: { "attrs.error.stack.0": 6_000_000 },
+    },
+  }, { msg: "m" }]);
+  const whole = await receive("/lines", {
+    headers: { "Content-Type": "text/plain" },
+    body: `${"y".repeat(512_000)}\nz`,
+  });
+  assert.deepEqual(whole.events.map(({ msg }) => String(msg).length), [512_000, 1]);
+});
