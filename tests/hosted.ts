@@ -25,7 +25,8 @@ export async function hosted(context: Context): Promise<StepResult> {
 
 export async function hostedAll(context: Context): Promise<StepResult> {
   await serveAsHosted(context);
-  return await denoTests(["tests/e2e", "tests/faults", "tests/hosted"], context);
+  const folders = ["tests/e2e", "tests/faults", "tests/hosted"];
+  return await denoTests(folders, context, "deno", [], { LOGLOOM_LONG: "1" });
 }
 
 /** Serves the stack's functions on the Deno of hosted ones, and gives back that program. */

@@ -42,3 +42,54 @@ export function closedUrl(): string {
   listener.close();
   return `http://127.0.0.1:${port}`;
 }
+
+/** What came of a body that is sent a byte at a time. */
+export interface Trickled {
+  status: number;
+  /** The answer's body, as it came. */
+  body: string;
+  /** Milliseconds from the first byte of the request to the last of the answer. */
+  took: number;
+}
+
+/** Posts a body of which a byte comes in so many milliseconds, and never the last one. */
+export async function trickle(
+  url: string,
+  headers: Record<string, string>,
+  every: number,
+): Promise<Trickled> {
+  const { hostname, port, pathname } = new URL(url);
+  using connection = await Deno.connect({ hostname, port: Number(port) });
+  const began = performance.now();
+  const head = [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    "Content-Type: application/json",
+    "Content-Length: 100000",
+    "Connection: close",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ].join("\r\n");
+  await connection.write(new TextEncoder().encode(`${head}\r\n\r\n[`));
+  // Once it is answered nobody reads on, and a write may fail.
+  const timer = setInterval(() => {
+    connection.write(new TextEncoder().encode(" ")).catch(() => clearInterval(timer));
+  }, every);
+  let text = "";
+  try {
+    const chunk = new Uint8Array(4096);
+    for (;;) {
+      const read = await connection.read(chunk);
+      if (read === null) break;
+      text += new TextDecoder().decode(chunk.subarray(0, read));
+      // Whoever keeps the connection open for the rest of the body has answered all the same.
+      if (text.includes("}")) break;
+    }
+  } finally {
+    clearInterval(timer);
+  }
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]),
+    body: /\{.*\}/s.exec(text)?.[0] ?? "",
+    took: performance.now() - began,
+  };
+}

@@ -24,11 +24,16 @@ export interface Ingest extends AsyncDisposable {
 }
 
 /** The function as it runs, on a port of its own, with its database at `databaseUrl`. */
-export function startIngest(databaseUrl: string, wakeWriter = () => {}): Ingest {
+export function startIngest(
+  databaseUrl: string,
+  wakeWriter = () => {},
+  bodyTimeoutMs?: number,
+): Ingest {
   const handler = createIngestHandler({
     authenticate: createAuthenticator({ jwksUrl: `${closedUrl()}/jwks`, jwtSecret: secret }),
     callDatabase: createDatabase({ url: databaseUrl, serviceKey: "key", timeoutMs: 5000 }),
     wakeWriter,
+    bodyTimeoutMs,
   });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handler);
   const { port } = server.addr;
