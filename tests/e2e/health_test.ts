@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { away as shownWhileAway } from "../../supabase/functions/health/away.ts";
 import {
   type Answer,
   apiKey,
@@ -59,6 +60,28 @@ async function isHealthyAgain(): Promise<void> {
     return true;
   }, { within: 30_000 });
 }
+
+/** The names of an object's members, and of theirs. */
+function membersOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return null;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, membersOf(member)]),
+  );
+}
+
+Deno.test("while the database is away, the same members are shown that it shows", async () => {
+  const views = shownWhileAway(new Date());
+  for (const endpoint of endpoints) {
+    const { checks } = (await ask(endpoint)).body;
+    const shown = views[endpoint.slice(1)]?.checks as Record<string, unknown>;
+    // The detailed report leaves out what nobody but the database grades.
+    const here = Object.fromEntries(
+      Object.entries(checks).filter(([name]) => name in shown),
+    );
+    assert.deepEqual(membersOf(shown), membersOf(here), endpoint);
+    if (endpoint !== "/detailed") assert.deepEqual(Object.keys(checks), Object.keys(shown));
+  }
+});
 
 Deno.test("each endpoint shows what it is documented to show", async () => {
   await isHealthyAgain();

@@ -5,7 +5,7 @@ import type { View, Views } from "./handler.ts";
  * members against those that the database shows.
  */
 export function away(now: Date): Views {
-  const queue = { depth: null, oldest_item_age_seconds: null };
+  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null };
   const writer = {
     last_run: null,
     last_duration_ms: null,

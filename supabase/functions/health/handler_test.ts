@@ -105,7 +105,7 @@ Deno.test("readiness is 503 unless healthy, the detailed report only when unheal
 
 Deno.test("while the database is away all is unhealthy and nothing is made up", async () => {
   const handler = handlerFor(closedUrl());
-  const queue = { depth: null, oldest_item_age_seconds: null };
+  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null };
   const writer = {
     last_run: null,
     last_duration_ms: null,
