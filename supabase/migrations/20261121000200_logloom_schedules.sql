@@ -76,8 +76,19 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- A run that was cut off has no end.
-      and coalesce(o.end_time, o.start_time) < now() - case o.status
+      -- A run that was cut off has no end, one that the server went down before no start either: it
+      -- is as old as the next run that has one.
+      and coalesce(
+        o.end_time,
+        o.start_time,
+        (
+          select n.start_time
+          from cron.job_run_details n
+          where n.runid > o.runid and n.start_time is not null
+          order by n.runid
+          limit 1
+        )
+      ) < now() - case o.status
         when 'succeeded' then v_settings.job_history_lifetime
         else v_settings.job_failure_lifetime
       end

@@ -24,6 +24,10 @@ select results_eq(
 
 insert into cron.job_run_details (jobid, runid, command, status, start_time)
 values
+  -- What pg_cron was about to start when the server went down has neither start nor end.
+  (1, -10, 'call logloom_private.write_logs()', 'failed', null),
+  (1, -9, 'call logloom_private.write_logs()', 'failed', now() - interval '8 days'),
+  (1, -8, 'call logloom_private.write_logs()', 'failed', null),
   (1, -6, 'call logloom_private.write_logs()', 'running', now() - interval '8 days'),
   (1, -7, 'call logloom_private.write_logs()', 'running', now());
 insert into cron.job_run_details (jobid, runid, command, status, end_time)
@@ -36,7 +40,7 @@ values
 select logloom_private.purge_job_history();
 select results_eq(
   $$select runid from cron.job_run_details where runid < 0 order by runid$$,
-  $$values (-7::bigint), (-5), (-3), (-1)$$,
+  $$values (-8::bigint), (-7), (-5), (-3), (-1)$$,
   'the history of our jobs is purged, failures and runs without an end later, nobody else''s'
 );
 
