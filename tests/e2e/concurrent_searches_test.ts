@@ -52,6 +52,7 @@ function everyKind({ token }: Tenant, count: number): Promise<Answer>[] {
     ["list_log_fields", { p_ts_from: ts_from }],
     ["get_log", { p_id: crypto.randomUUID() }],
     ["preview_alert_rule", { p_query_dsl: "anything", ...preview }],
+    ["delete_logs", { p_query_dsl: "anything", p_ts_from: ts_from, p_ts_to: "now" }],
   ];
   return Array.from({ length: count }, (_, n) => rpc(token, ...kinds[n % kinds.length]));
 }
@@ -74,10 +75,10 @@ Deno.test("a tenant with too many searches is refused at once, and others are se
   let flight: Flight;
   {
     await using _held = await holdSearches(db);
-    flight = fly(everyKind(noisy, 24));
+    flight = fly(everyKind(noisy, 28));
     await eventually(
       "all but four are refused",
-      async () => await Promise.resolve(flight.answers.length === 20),
+      async () => await Promise.resolve(flight.answers.length === 24),
     );
     for (const { status, headers, body } of flight.answers) {
       assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
@@ -90,10 +91,10 @@ Deno.test("a tenant with too many searches is refused at once, and others are se
     const sent = { success: true, ingested: 1, rejected: 0 };
     assertAnswer(await ingest(quiet.headers, [{ msg: "one" }]), 200, sent);
     assert.equal((await rpc(quiet.token, "list_alert_rules")).status, 200);
-    assert.equal(flight.answers.length, 20);
+    assert.equal(flight.answers.length, 24);
   }
   await flight.all;
-  assert.deepEqual(flight.answers.slice(20).filter(({ status }) => status >= 429), []);
+  assert.deepEqual(flight.answers.slice(24).filter(({ status }) => status >= 429), []);
   assert.equal((await search(noisy)).status, 200);
 });
 

@@ -52,6 +52,10 @@ declare
   v_run logloom.retention_runs;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
+  if p_dry_run then
+    -- It reads records as a search does.
+    perform logloom_private.take_search_slot(v_tenant_id);
+  end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'filter');
   if v_query.blank then
@@ -148,4 +152,4 @@ comment on function public.delete_logs(text, text, text, boolean) is
   '(exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records '
   'says how many match. Else a job deletes what was acknowledged before; list_retention_runs tells '
   'how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 '
-  '(too many are open).';
+  '(too many are open, or for a dry run too many searches running).';
