@@ -1,3 +1,4 @@
+import { Failure } from "../../local/failure.ts";
 import { userToken } from "../../local/keys.ts";
 import { load, pace } from "./load.ts";
 import { type Figure, percentile } from "./report.ts";
@@ -26,7 +27,7 @@ const kinds: Record<string, [string, Record<string, unknown>]> = {
 
 /**
  * How a quiet tenant's ingest and search fare beside 20 requests in flight of each kind, against the
- * same without noise, in turns.
+ * same beside as many requests a second that ask for next to nothing.
  */
 export async function noiseFigures(
   { state, sql }: BenchStack,
@@ -56,22 +57,34 @@ export async function noiseFigures(
     return { sent, searched };
   };
 
-  const figures: Figure[] = [];
-  for (const [kind, [operation, parameters]] of Object.entries(kinds)) {
-    console.error(`  Noise: ${kind}`);
-    const calm = await quietly();
+  /** Quiet work beside the noisy tenant's, which `pause` sets the pace of. */
+  const beside = async (operation: string, parameters: unknown, pause?: () => Promise<void>) => {
     const statuses = new Map<number, number>();
     let isOver = false;
     const noise = Promise.all(Array.from({ length: inFlight }, async () => {
-      while (!isOver) {
+      for (;;) {
+        await pause?.();
+        if (isOver) break;
         const response = await rpc(noisy, operation, parameters);
         await response.body?.cancel();
         statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       }
     }));
-    const loud = await quietly();
+    const quietLoads = await quietly();
     isOver = true;
+    const asked = [...statuses.values()].reduce((sum, count) => sum + count, 0);
     await noise;
+    return { ...quietLoads, statuses, perSecond: asked / seconds };
+  };
+
+  const figures: Figure[] = [];
+  for (const [kind, [operation, parameters]] of Object.entries(kinds)) {
+    console.error(`  Noise: ${kind}`);
+    const loud = await beside(operation, parameters);
+    // As many requests that cost next to nothing, so that what sending and refusing them takes is
+    // on both sides.
+    const calm = await beside("get_current_tenant", {}, pace(Math.max(1, loud.perSecond)));
+    const { statuses } = loud;
     const told = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
     const failed = [loud.sent, loud.searched]
       .flatMap(({ failures }) => [...failures]).filter(([status]) => status >= 500);
@@ -83,7 +96,7 @@ export async function noiseFigures(
     ) {
       const [base, p95] = [before, beside].map(({ latencies }) => percentile(latencies, 0.95));
       figures.push({
-        name: `${kind}: ${what}, p95 ms without and with`,
+        name: `${kind}: ${what}, p95 ms beside as many cheap requests, and beside these`,
         value: `${base.toFixed(1)} → ${p95.toFixed(1)}`,
         limit: "≤ 3 ×",
         holds: p95 <= 3 * base,
@@ -96,8 +109,77 @@ export async function noiseFigures(
       holds: failed.length === 0,
     });
   }
-  const [round] = await sql`
-    select extract(epoch from now() - window_end)::float8 as age from logloom_private.alert_rounds`;
-  if (round) figures.push({ name: "age of the last alert round (s)", value: round.age.toFixed(0) });
+  figures.push(
+    ...await alertFigures(
+      sql,
+      (bearer) => (operation, parameters) => rpc(bearer, operation, parameters),
+      quiet,
+      noisy,
+    ),
+  );
   return figures;
+}
+
+/** Seconds of each phase: rounds are a minute apart. */
+const alertSeconds = 130;
+const noisyRules = 40;
+
+/**
+ * How late a quiet tenant's rules are evaluated, without and with many costly rules of another, both
+ * tenants' records arriving alike.
+ */
+async function alertFigures(
+  sql: BenchStack["sql"],
+  as: (bearer: string) => (operation: string, parameters: unknown) => Promise<Response>,
+  quiet: string,
+  noisy: string,
+): Promise<Figure[]> {
+  const makeRule = async (bearer: string, p_query_dsl: string) => {
+    const response = await as(bearer)("create_alert_rule", {
+      p_name: p_query_dsl.slice(0, 50),
+      p_query_dsl,
+      p_threshold: 1e9,
+      p_comparison: "gt",
+      p_window_minutes: 60,
+      p_cooldown_minutes: 5,
+      p_enabled: true,
+    });
+    if (response.status !== 200) throw new Failure(await response.text());
+    await response.body?.cancel();
+  };
+  const lags = async () => {
+    const seen: number[] = [];
+    for (const end = performance.now() + alertSeconds * 1000; performance.now() < end;) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const [{ lag }] = await sql`
+        select extract(epoch from clock_timestamp() - min(r.last_evaluated_at))::float8 as lag
+        from logloom.alert_rules r where r.tenant_id = 'quiet'`;
+      if (lag !== null) seen.push(lag);
+    }
+    return percentile(seen, 0.95);
+  };
+  console.error("  Noise: alert rules");
+  for (const query of ["level:error", "service:*", "level:>=warn | rate()"]) {
+    await makeRule(quiet, query);
+  }
+  const before = await lags();
+  for (let n = 0; n < noisyRules; n++) await makeRule(noisy, `(${slow}) -host:h${n}`);
+  const beside = await lags();
+  const [{ failed }] = await sql`
+    select count(*)::integer as failed from logloom.alert_rules r
+    where r.tenant_id = 'quiet' and r.last_error is not null`;
+  return [
+    {
+      name: `alert rules: lag, p95 s without and with ${noisyRules} costly rules`,
+      value: `${before.toFixed(1)} → ${beside.toFixed(1)}`,
+      limit: "≤ 1.5 ×",
+      holds: beside <= 1.5 * before,
+    },
+    {
+      name: "alert rules: the quiet tenant's with an error",
+      value: `${failed}`,
+      limit: "0",
+      holds: failed === 0,
+    },
+  ];
 }

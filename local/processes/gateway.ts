@@ -224,6 +224,7 @@ function routes(functions: FunctionName[]): string {
         return 418;
       }
       error_page 418 = @long_name;
+${errorPages("      ")}
       if ($request_method = OPTIONS) {
         add_header Access-Control-Allow-Origin "*";
         add_header Access-Control-Allow-Methods "GET,HEAD,PUT,PATCH,POST,DELETE,OPTIONS,TRACE,CONNECT";
@@ -251,10 +252,7 @@ ${functions.map(functionRoute).join("\n")}
     }
 
     # Of a request that could not be read there is no URI yet, so a named location cannot answer it.
-    error_page 400 405 408 494 501 505 /malformed;
-    error_page 414 /too-long;
-    error_page 413 @too_large;
-    error_page 500 502 503 504 =503 @away;
+${errorPages("    ")}
     location = /malformed {
       internal;
       return 400 '{"error":"Malformed HTTP request"}';
@@ -273,6 +271,16 @@ ${functions.map(functionRoute).join("\n")}
       add_header Retry-After 1 always;
       return 503 '{"error":"Service unavailable, try again in a moment"}';
     }`;
+}
+
+/** What nginx itself has to say. A location with an error_page of its own inherits none of these. */
+function errorPages(indent: string): string {
+  return [
+    "error_page 400 405 408 494 501 505 /malformed;",
+    "error_page 414 /too-long;",
+    "error_page 413 @too_large;",
+    "error_page 500 502 503 504 =503 @away;",
+  ].map((line) => indent + line).join("\n");
 }
 
 /** Longer than any operation's name or parameter; members of free-form objects may be as long. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { call } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
+import { keepDown } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
 
 const { hostname, port } = new URL(stack.url);
@@ -98,4 +99,13 @@ Deno.test("a request is a log event, without its query string, headers or body",
   const text = await Deno.readTextFile(accessLog);
   assert.equal(text.includes(`secret-${mark}`), false);
   assert.equal(text.includes(`/functions/v1/health/${mark}`), false);
+});
+
+Deno.test("while PostgREST is away an operation is 503, in JSON, and says when to come again", async () => {
+  await using _down = await keepDown("postgrest");
+  const { status, headers, body } = await call("/rest/v1/rpc/search_logs", { method: "POST" });
+  assert.deepEqual(
+    [status, headers.get("retry-after"), headers.get("access-control-allow-origin"), body],
+    [503, "1", "*", { error: "Service unavailable, try again in a moment" }],
+  );
 });

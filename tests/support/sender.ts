@@ -14,7 +14,7 @@ export class Sender {
   repeats = 0;
   /** Milliseconds from the first byte to the answer, of each request that was answered with 200. */
   readonly durations: number[] = [];
-  readonly #tenant: Tenant;
+  readonly tenant: Tenant;
   readonly #eventsPerRequest: number;
   readonly #pauseBetween: number;
   readonly #ballast: number;
@@ -24,7 +24,7 @@ export class Sender {
 
   /** Ballast is random text, in bytes an event: it takes its full size wherever it is stored. */
   constructor(tenant: Tenant, { eventsPerRequest = 100, pauseBetween = 0, ballast = 0 } = {}) {
-    this.#tenant = tenant;
+    this.tenant = tenant;
     this.#eventsPerRequest = eventsPerRequest;
     this.#pauseBetween = pauseBetween;
     this.#ballast = ballast;
@@ -69,7 +69,7 @@ export class Sender {
       ballast: shifted(random, index),
     }));
     const body = JSON.stringify(events);
-    const headers = { ...this.#tenant.headers, "idempotency-key": `events-${first}` };
+    const headers = { ...this.tenant.headers, "idempotency-key": `events-${first}` };
     for (;;) {
       const began = performance.now();
       const answer = await ingest(headers, body).catch((): Answer | undefined => undefined);

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { health, newTenant } from "../support/client.ts";
+import { openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { keepDown, stackState } from "../support/processes.ts";
+import { complete, outcomeOf, Sender } from "../support/sender.ts";
+
+const settled = 90_000;
+
+Deno.test({
+  name: "the disk full: requests are refused, health says so, and with room all goes on by itself",
+  ignore: !await canMount(),
+  fn: async () => {
+    await using disk = await putOnSmallDisk(64);
+    const sender = new Sender(await newTenant(), { ballast: 4_000, pauseBetween: 20 });
+    sender.start();
+    await eventually("a request is refused", () => Promise.resolve(sender.repeats > 0), {
+      within: settled,
+    });
+    await eventually("health is not well", async () => {
+      const { status } = await health("/ready").catch(() => ({ status: 0 }));
+      return status !== 200;
+    }, { within: settled });
+    await disk.grow();
+    await eventually("health is well again", async () => {
+      const { status } = await health("/ready").catch(() => ({ status: 0 }));
+      return status === 200;
+    }, { within: settled });
+    await sender.stop();
+    await using db = openDatabase();
+    assert.deepEqual(await outcomeOf(db, sender.tenant, settled), complete(sender));
+  },
+});
+
+/** Only root mounts, and not in every container. */
+async function canMount(): Promise<boolean> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
+    await run("umount", folder);
+    return true;
+  } catch {
+    console.log("  This machine lets nobody mount a file system: no trial with a full disk.");
+    return false;
+  } finally {
+    await Deno.remove(folder);
+  }
+}
+
+/** Moves the database to a file system of its own that has so many megabytes of room. */
+async function putOnSmallDisk(
+  megabytes: number,
+): Promise<AsyncDisposable & { grow(): Promise<void> }> {
+  const data = await Deno.readLink(`/proc/${(await stackState()).processes.postgres.pid}/cwd`);
+  const aside = `${data}.aside`;
+  let used = 0;
+  const resize = (room: number) => `size=${used + room}m,nr_inodes=0,mode=700`;
+  {
+    await using _down = await keepDown("postgres");
+    await run("mv", data, aside);
+    used = Number((await run("du", "-sm", aside)).split("\t")[0]);
+    await Deno.mkdir(data);
+    await run("mount", "-t", "tmpfs", "-o", resize(megabytes), "tmpfs", data);
+    await run("chown", `--reference=${aside}`, data);
+    await run("cp", "-a", `${aside}/.`, data);
+  }
+  return {
+    grow: async () => {
+      await run("mount", "-o", `remount,${resize(megabytes + 1_024)}`, data);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await using _down = await keepDown("postgres");
+      await run("rm", "-rf", aside);
+      await run("cp", "-a", data, aside);
+      await run("umount", "--lazy", data);
+      await Deno.remove(data);
+      await run("mv", aside, data);
+    },
+  };
+}
+
+async function run(program: string, ...args: string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args }).output();
+  if (!success) throw new Error(`${program}: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout);
+}
