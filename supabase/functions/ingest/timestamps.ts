@@ -3,6 +3,34 @@
  * Postgres stores it, or undefined where the text names no moment of the years 1 to 9999.
  */
 export function isoFromText(text: string): string | undefined {
+  if (isOfLastMinute(text)) return text;
+  const iso = readText(text);
+  // 24:00 and a leap second are written otherwise, so the minute is one that has all its seconds.
+  if (iso === text) lastMinute = text.slice(0, 16);
+  return iso;
+}
+
+/** `YYYY-MM-DDTHH:MM` of the last text that was in the very form that is kept: those of a request mostly share it. */
+let lastMinute = "";
+
+function isOfLastMinute(text: string): boolean {
+  const last = text.length - 1;
+  if (last < 19 || last > 26 || last === 20 || text.charCodeAt(last) !== 0x5a) return false;
+  if (lastMinute === "" || !text.startsWith(lastMinute) || text.charCodeAt(16) !== 0x3a) {
+    return false;
+  }
+  const tens = text.charCodeAt(17) - 0x30;
+  if (tens < 0 || tens > 5 || !isDigit(text.charCodeAt(18))) return false;
+  if (last > 19 && text.charCodeAt(19) !== 0x2e) return false;
+  for (let at = 20; at < last; at++) if (!isDigit(text.charCodeAt(at))) return false;
+  return true;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function readText(text: string): string | undefined {
   const match = isoPattern.exec(text) ?? basicPattern.exec(text);
   if (match === null) return numberPattern.test(text) ? isoFromDecimal(text) : undefined;
 
