@@ -4,7 +4,7 @@ import { findRuntime, hostedVersion } from "../local/runtime.ts";
 import { asProtobuf } from "../supabase/functions/ingest/protocols/otlp_requests.ts";
 import { removeAllRecords } from "./support/records.ts";
 import { type Event, loadEvents } from "./support/events.ts";
-import { createKey } from "./ingest/requests.ts";
+import { createKey, post } from "./ingest/requests.ts";
 import { load } from "./support/load.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
@@ -209,17 +209,20 @@ function largestBodies(events: Event[]): Sending[] {
   ];
 }
 
-/** Each three times: its first time in a process compiles what it needs. */
+/** Each in a process of its own, which took one small request before; three times, since the first compiles. */
 async function measureLargest(
   bench: BenchStack,
   key: string,
   events: Event[],
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const { pid } = bench.state.processes.ingest;
-  const { now: atFirst } = await costOf(pid);
   for (const { name, path, headers, body } of largestBodies(events)) {
     console.error(`  ${name}: ${(body.length / mib).toFixed(1)} MiB`);
+    await bench.serveAnew();
+    const { pid } = bench.state.processes.ingest;
+    const small = await post(`${bench.state.url}/functions/v1/ingest`, key, encoder.encode("[{}]"));
+    await small.body?.cancel();
+    const { now: atFirst } = await costOf(pid);
     const costs: Cost[] = [];
     for (let n = 0; n < 3; n++) {
       await Deno.writeTextFile(`/proc/${pid}/clear_refs`, "5");
@@ -242,7 +245,7 @@ async function measureLargest(
       });
     }
     const seconds = percentile(costs.map((cost) => cost.seconds), 0.5);
-    const peak = Math.max(...costs.map((cost) => cost.peak));
+    const [{ peak }] = costs;
     figures.push({
       name: `${name}: processor, s`,
       value: `${seconds.toFixed(2)} (first ${costs[0].seconds.toFixed(2)})`,
@@ -250,7 +253,9 @@ async function measureLargest(
       holds: seconds <= 2,
     }, {
       name: `… memory beyond that of the idle process, MiB`,
-      value: peak.toFixed(0),
+      value: `${peak.toFixed(0)} (of three: ${
+        Math.max(...costs.map((cost) => cost.peak)).toFixed(0)
+      })`,
       limit: "≤ 100",
       holds: peak <= 100,
     });

@@ -11,6 +11,8 @@ export interface BenchStack {
   state: State;
   /** A superuser's connection: benchmarks make tables and read files. */
   sql: postgres.Sql;
+  /** Serves the edge functions anew, by processes that did nothing yet. */
+  serveAnew(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -28,6 +30,11 @@ export async function startBenchStack(serving?: Serving): Promise<BenchStack> {
     stack,
     state,
     sql,
+    serveAnew: async () => {
+      if (!serving) throw new Error("how it is served is not known");
+      await running.serve(serving);
+      Object.assign(state, await readState(stack));
+    },
     stop: async () => {
       await sql.end();
       await running.stop();
