@@ -1,7 +1,17 @@
 import { Failure } from "../local/failure.ts";
 
 /** A benchmark is bench/<name>.ts that exports `run(args)`. */
-const names = ["alerts", "ingest", "neighbour", "receivers", "rpc", "sealed", "search", "soak"];
+const names = [
+  "alerts",
+  "ingest",
+  "neighbour",
+  "receivers",
+  "rpc",
+  "scale",
+  "sealed",
+  "search",
+  "soak",
+];
 
 const [name, ...args] = Deno.args;
 if (!names.includes(name)) {

@@ -3,17 +3,17 @@ import postgres from "postgres";
 import { command } from "./command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./failure.ts";
-import { dataFolder } from "./processes/postgres.ts";
+import { firstNode } from "./processes/postgres.ts";
 import { apiPoolSize, checkout, databasePassword, notifySecret, type Stack } from "./stack.ts";
-import { npmProgram, postgresBin, type System } from "./system.ts";
+import { npmProgram, type System } from "./system.ts";
 
 /** Makes an empty cluster where there is none, or only half of one. */
 export async function prepareCluster(
   system: System,
   stack: Stack,
   signal: AbortSignal,
+  { data } = firstNode(system, stack),
 ): Promise<void> {
-  const data = dataFolder(system, stack);
   if (await exists(readyMark(system, stack))) return;
   await removeIfThere(system.outside(data));
   await system.makeFolder("postgres", data);
@@ -22,7 +22,7 @@ export async function prepareCluster(
   await system.writeFile("postgres", passwordFile, databasePassword);
   try {
     await command(
-      system.command("postgres", `${postgresBin}/initdb`, [
+      system.command("postgres", `${system.postgresBin}/initdb`, [
         `--pgdata=${data}`,
         "--username=supabase_admin",
         `--pwfile=${passwordFile}`,
@@ -145,6 +145,7 @@ export async function removeCluster(system: System, stack: Stack): Promise<void>
   await removeIfThere(system.outside(system.folder(stack)));
 }
 
-function readyMark(system: System, stack: Stack): string {
+/** Written when the database is complete: without it everything begins anew. */
+export function readyMark(system: System, stack: Stack): string {
   return system.outside(`${system.folder(stack)}/database-is-ready`);
 }

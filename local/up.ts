@@ -17,7 +17,8 @@ import {
   turnAccessLog,
   writeGatewayConfig,
 } from "./processes/gateway.ts";
-import { postgresProcess } from "./processes/postgres.ts";
+import { spreadOverNodes, workersOf } from "./nodes.ts";
+import { firstNode, postgresProcess, workerNodes } from "./processes/postgres.ts";
 import { postgrestProcess } from "./processes/postgrest.ts";
 import { shipperProcess } from "./processes/shipper.ts";
 import type { Stack } from "./stack.ts";
@@ -29,6 +30,8 @@ export interface UpOptions extends DatabaseOptions {
   progress: (step: string) => void;
   /** How the edge functions are served; without it, one process of each on the current Deno. */
   serving?: Serving;
+  /** How many workers hold the records beside the coordinator, with Citus; without it as before, at first none. */
+  workers?: number;
   /** Makes the demo tenant's key and ships the access log to it. */
   demo?: boolean;
   /** Builds the console where it changed, and serves it. */
@@ -108,11 +111,19 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
     await progress("Starting PostgreSQL");
-    await prepareCluster(system, stack, interrupted.signal);
-    await supervisor.start(postgresProcess(system, stack));
+    const workers = await workersOf(system, stack, options.workers);
+    const nodes = workerNodes(system, stack, workers);
+    for (const node of [firstNode(system, stack), ...nodes]) {
+      await prepareCluster(system, stack, interrupted.signal, node);
+      await supervisor.start(postgresProcess(system, stack, node, workers > 0));
+    }
     await progress("Applying migrations (supabase db push)");
     const warning = await prepareDatabase(system, stack, interrupted.signal, options);
     if (warning) warn(warning);
+    if (workers > 0) {
+      await progress(`Spreading tables over ${workers} workers (Citus)`);
+      await spreadOverNodes(stack, nodes);
+    }
     await options.afterDatabase?.();
     await progress("Starting PostgREST, functions and gateway");
     await supervisor.start(postgrestProcess(stack));
@@ -202,7 +213,7 @@ export async function clearTheWay(stack: Stack): Promise<void> {
 }
 
 function refuseTakenPorts(stack: Stack): void {
-  const { functions, ...others } = stack.ports;
+  const { functions, workers: _, ...others } = stack.ports;
   for (const [name, port] of Object.entries({ ...others, ...functions })) {
     try {
       Deno.listen({ hostname: "127.0.0.1", port }).close();

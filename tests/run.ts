@@ -108,8 +108,8 @@ interface Row extends StepResult {
 
 function report(rows: Row[]): boolean {
   console.log("\n== summary\n");
-  for (const { name, passed, failed, seconds } of rows) {
-    const verdict = failed > 0 ? "FAILED" : passed > 0 ? "ok" : "nothing to test";
+  for (const { name, passed, failed, skipped, seconds } of rows) {
+    const verdict = failed > 0 ? "FAILED" : passed > 0 ? "ok" : skipped ?? "nothing to test";
     console.log(
       `  ${name.padEnd(10)} ${`${passed} passed`.padStart(13)} ${
         `${failed} failed`.padStart(11)
@@ -120,5 +120,5 @@ function report(rows: Row[]): boolean {
   const passed = rows.reduce((sum, row) => sum + row.passed, 0);
   const failed = rows.reduce((sum, row) => sum + row.failed, 0);
   console.log(`\n${passed} passed, ${failed} failed`);
-  return failed > 0 || passed === 0;
+  return failed > 0 || passed === 0 && !rows.some(({ skipped }) => skipped);
 }

@@ -7,6 +7,8 @@ import { npmProgram } from "../local/system.ts";
 export interface StepResult {
   passed: number;
   failed: number;
+  /** Why there was nothing to test here. */
+  skipped?: string;
 }
 
 export interface Context {

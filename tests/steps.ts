@@ -4,6 +4,7 @@ import { startReleasedStack } from "./migrations/stack.ts";
 import { prepareConsoleTests } from "./console_step.ts";
 import { pgtapDatabase } from "./test_stack.ts";
 import { restore } from "./restore.ts";
+import { citus } from "./citus_step.ts";
 import { hosted, hostedAll } from "./hosted.ts";
 import { installSenders } from "./senders/packages.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type StepResult,
 } from "./step.ts";
 import { checkout, databasePassword } from "../local/stack.ts";
-import { postgresBin } from "../local/system.ts";
 
 const sources = ["local", "cli", "tests", "bench", "supabase/functions"];
 
@@ -73,6 +73,12 @@ export const steps: Step[] = [
     needsStack: false,
     isBeside: true,
     run: (context) => denoTests(["tests/guest"], context),
+  },
+  {
+    name: "citus",
+    title: "spread over a coordinator and two workers, where Citus is installed",
+    needsStack: false,
+    run: citus,
   },
   {
     name: "db-lint",
@@ -301,7 +307,7 @@ async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> 
     const { code, text } = await output(
       system.command("postgres", "/usr/bin/pg_prove", [
         "--psql-bin",
-        `${postgresBin}/psql`,
+        `${system.postgresBin}/psql`,
         "--host=127.0.0.1",
         `--port=${stack.ports.postgres}`,
         "--username=postgres",

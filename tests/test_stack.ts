@@ -3,7 +3,7 @@ import { Failure } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
 import type { Serving } from "../local/processes/functions.ts";
 import { cloneDatabase } from "../local/migrations/databases.ts";
-import { type Stack, stackNamed } from "../local/stack.ts";
+import { type Stack, type StackName, stackNamed } from "../local/stack.ts";
 import { runningState } from "../local/state.ts";
 import { prepareSystem, type System } from "../local/system.ts";
 import { endLeftovers, up } from "../local/up.ts";
@@ -20,9 +20,12 @@ export interface TestStack {
 }
 
 /** Starts a stack of the tests' own, with no data of an earlier run, beside whatever else runs. */
-export async function startTestStack(): Promise<TestStack> {
+export async function startTestStack(
+  name: StackName = "test",
+  workers?: number,
+): Promise<TestStack> {
   const progress = (step: string) => console.log(`  ${step} …`);
-  const stack = stackNamed("test");
+  const stack = stackNamed(name);
   if (await runningState(stack)) {
     throw new Failure("Another npm test of this checkout is running; wait until it has ended.");
   }
@@ -37,7 +40,9 @@ export async function startTestStack(): Promise<TestStack> {
   Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
   const running = await up(stack, system, {
     progress,
-    afterDatabase: async () => {
+    workers,
+    // A database that is spread over nodes is no template.
+    afterDatabase: workers ? undefined : async () => {
       await cloneDatabase(stack, "postgres", pgtapDatabase);
     },
   });

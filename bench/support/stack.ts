@@ -17,12 +17,15 @@ export interface BenchStack {
 }
 
 /** An empty stack on ports of its own, beside whatever else runs. */
-export async function startBenchStack(serving?: Serving): Promise<BenchStack> {
+export async function startBenchStack(
+  serving?: Serving,
+  workers = 0,
+): Promise<BenchStack> {
   const stack = stackNamed("bench");
   const system = await prepareSystem(progress);
   await endLeftovers(stack);
   await removeCluster(system, stack);
-  const running = await up(stack, system, { progress, serving });
+  const running = await up(stack, system, { progress, serving, workers });
   const state = await readState(stack);
   if (!state) throw new Error("the stack has no state");
   const sql = postgres(stack.adminDatabaseUrl, { max: 4, onnotice: () => {} });

@@ -1,11 +1,29 @@
 import postgres from "postgres";
 import type { ProcessDefinition } from "../supervisor.ts";
-import type { Stack } from "../stack.ts";
-import { postgresBin, type System } from "../system.ts";
+import { databasePassword, databaseUrl, type Stack } from "../stack.ts";
+import type { System } from "../system.ts";
 
-/** Where the cluster's files are, as PostgreSQL sees them. */
-export function dataFolder(system: System, stack: Stack): string {
-  return `${system.folder(stack)}/data`;
+/** One server of a stack: its only one, or the coordinator or a worker of several nodes. */
+export interface Node {
+  /** The process's name: postgres is what everything else of the stack connects to. */
+  name: string;
+  port: number;
+  /** Where its files are, as PostgreSQL sees them. */
+  data: string;
+}
+
+/** The server that everything else of the stack connects to: with Citus, the coordinator. */
+export function firstNode(system: System, stack: Stack): Node {
+  return { name: "postgres", port: stack.ports.postgres, data: `${system.folder(stack)}/data` };
+}
+
+/** The workers of a stack that is spread over nodes, from 1 on. */
+export function workerNodes(system: System, stack: Stack, workers: number): Node[] {
+  return stack.ports.workers.slice(0, workers).map((port, index) => ({
+    name: `postgres-${index + 1}`,
+    port,
+    data: `${system.folder(stack)}/data-${index + 1}`,
+  }));
 }
 
 /** Sized for a machine of two cores; what is not named here is as PostgreSQL has it. */
@@ -46,28 +64,64 @@ const settings: Record<string, string> = {
   log_parameter_max_length: "0",
 };
 
-export function postgresProcess(system: System, stack: Stack): ProcessDefinition {
-  const options = Object.entries({ port: `${stack.ports.postgres}`, ...settings })
+/** What a server needs beyond that to be one of several nodes. */
+const nodeSettings: Record<string, string> = {
+  "citus.node_conninfo": "sslmode=disable",
+  // Moving a shard replicates it meanwhile.
+  wal_level: "logical",
+  max_wal_senders: "10",
+  max_logical_replication_workers: "8",
+  // Each of a coordinator's connections may have one to each worker.
+  max_connections: "200",
+};
+
+export function postgresProcess(
+  system: System,
+  stack: Stack,
+  node = firstNode(system, stack),
+  isOneOfSeveral = false,
+): ProcessDefinition {
+  const isWorker = node.name !== "postgres";
+  const chosen: Record<string, string> = {
+    port: `${node.port}`,
+    ...settings,
+    ...isOneOfSeveral && nodeSettings,
+  };
+  if (isOneOfSeveral) {
+    // What a worker computed reaches the coordinator as text: with every digit, whatever a client gets.
+    if (isWorker) chosen.extra_float_digits = "1";
+    // Citus asks to be the first; jobs run on the coordinator alone.
+    chosen.shared_preload_libraries = isWorker
+      ? "citus,pg_stat_statements"
+      : `citus,${settings.shared_preload_libraries}`;
+  }
+  const options = Object.entries(chosen)
+    .filter(([name]) => !(isWorker && name.startsWith("cron.")))
     .flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   return {
-    name: "postgres",
-    command: system.command("postgres", `${postgresBin}/postgres`, [
+    name: node.name,
+    command: system.command("postgres", `${system.postgresBin}/postgres`, [
       "-D",
-      dataFolder(system, stack),
+      node.data,
       ...options,
     ]),
     env: {
       LC_ALL: "C.UTF-8",
       TZ: "UTC",
+      // By which one node logs in to another.
+      ...isOneOfSeveral && { PGPASSWORD: databasePassword },
       // Memory that one request of ingest took is kept for the next: else a third of the page
       // faults on this machine are its being given back and taken anew.
       MALLOC_MMAP_THRESHOLD_: `${32 * 1024 * 1024}`,
       MALLOC_TRIM_THRESHOLD_: `${64 * 1024 * 1024}`,
     },
     dependsOn: [],
-    clear: () => endOrphans(system.outside(dataFolder(system, stack))),
+    clear: () => endOrphans(system.outside(node.data)),
     ready: async () => {
-      const sql = postgres(stack.adminDatabaseUrl, { max: 1, connect_timeout: 2 });
+      const sql = postgres(databaseUrl("supabase_admin", node.port, "postgres"), {
+        max: 1,
+        connect_timeout: 2,
+      });
       try {
         await sql`select 1`;
         return true;

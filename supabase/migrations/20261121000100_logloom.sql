@@ -13680,12 +13680,18 @@ begin
   );
   perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'attrs', 1, v_texts);
 
+  -- Measured first: an update of a table that is spread over nodes takes no such function.
+  select
+    pg_column_size(c.*) + (
+      select coalesce(sum(pg_column_size(k.*)), 0)
+      from logloom_private.sealed_columns k
+      where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+    )
+  into v_chunk.bytes
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
   update logloom_private.sealed_chunks c
-  set bytes = pg_column_size(c.*) + (
-    select coalesce(sum(pg_column_size(k.*)), 0)
-    from logloom_private.sealed_columns k
-    where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
-  )
+  set bytes = v_chunk.bytes
   where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
   -- Read back as every reader does.
   perform logloom_private.compare_chunk(
@@ -13782,9 +13788,7 @@ begin
       or array_agg(r.attrs)::text[] is not distinct from p_attrs::text[]
     )
   into v_same
-  from logloom_private.sealed_chunks c,
-    logloom_private.sealed_records(c, null, null, null) r
-  where c.tenant_id = p_tenant_id and c.chunk_id = p_chunk_id;
+  from logloom_private.chunk_records(p_tenant_id, p_chunk_id, null, null, null) r;
   if v_same is not true then
     raise sqlstate 'LL001' using
       message = format('Chunk %s differs from its records', p_chunk_id);
@@ -14590,8 +14594,8 @@ begin
         union all
         select r.tenant_id, r.ts, r.service, r.level, r.arrival
         from logloom_private.sealed_chunks c,
-          logloom_private.sealed_records(
-            c, null, array['ts', 'service', 'level', 'arrival'], '{}'
+          logloom_private.chunk_records(
+            c.tenant_id, c.chunk_id, null, array['ts', 'service', 'level', 'arrival'], '{}'
           ) r
         where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
           and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz
@@ -14697,22 +14701,28 @@ set search_path = ''
 set jit = off
 rows 100
 as $$
+declare
+  v_chunk logloom_private.sealed_chunks;
 begin
-  return query
-  select r.*
-  from logloom_private.sealed_chunks c,
-    logloom_private.sealed_records(
-      c,
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+  loop
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_chunk,
       logloom_private.bit_positions(
         logloom_private.chunk_bits(
-          c, p_tree, p_filter, logloom_private.fields_read(p_filter),
+          v_chunk, p_tree, p_filter, logloom_private.fields_read(p_filter),
           logloom_private.keys_read(p_filter), '-infinity', 'infinity'
         )
       ),
       null, null
     ) r
-  where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
-    and r.arrival between p_first and p_last;
+    where r.arrival between p_first and p_last;
+  end loop;
 end;
 $$;
 
@@ -14961,6 +14971,40 @@ comment on function logloom_private.sealed_records(
 ) is
   'Records at ascending positions of a chunk, all where null. Fields beyond p_fields and keys of '
   'attrs beyond p_keys are null; tenant_id is always there.';
+
+create function logloom_private.chunk_records(
+  p_tenant_id text,
+  p_chunk_id bigint,
+  p_positions integer[],
+  p_fields text[],
+  p_keys text[]
+)
+returns setof logloom.logs
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_chunk logloom_private.sealed_chunks;
+begin
+  -- A row in a variable, not in a join: of a table that is spread over nodes a join has rows of
+  -- another type.
+  select c.* into v_chunk
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = p_chunk_id;
+  if found then
+    return query
+    select r.* from logloom_private.sealed_records(v_chunk, p_positions, p_fields, p_keys) r;
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.chunk_records(text, bigint, integer[], text[], text[])
+from public;
+
+comment on function logloom_private.chunk_records(text, bigint, integer[], text[], text[]) is
+  'sealed_records of the chunk with an id.';
 
 -- sealed_logs/sealed_rows.sql
 
@@ -18252,6 +18296,7 @@ declare
   v_filter text;
   v_arrivals text;
   v_rows text;
+  v_is_sealed boolean;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
   from logloom_private.log_arrivals a
@@ -18277,13 +18322,13 @@ begin
     v_filter || p_query.filter, null
   );
   -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+  );
   return 'select ' || logloom_private.log_record_sql() || ' as record, l.arrival '
-    || case when exists (
-        select
-        from logloom_private.sealed_chunks c
-        where c.tenant_id = p_tenant_id
-          and c.last_arrival >= p_first and c.first_arrival <= p_last
-      ) then
+    || case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
         || format('%L, %L, %L, %L, %L', p_tenant_id, p_first, p_last, p_query.tree, p_query.filter)
@@ -20087,28 +20132,36 @@ declare
   v_from constant timestamptz := p_round.window_end - (
     select s.seal_after - s.alert_round_limit from logloom_private.settings s
   );
+  v_new record;
+  v_records bigint;
   v_group_ids bigint[];
   v_froms timestamptz[];
   v_unit record;
 begin
-  select array_agg(f.group_id), array_agg(f.needed_from) into v_group_ids, v_froms
-  from (
-    select n.group_id, n.needed_from
+  for v_new in
+    select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    cross join lateral (
-      select coalesce(sum(c.events), 0) as records
-      from logloom_private.log_counts c
-      where c.tenant_id = g.tenant_id and c.minute >= n.needed_from - interval '1 minute'
-    ) a
     where g.arrival is null
       and coalesce(g.retry_at <= p_round.window_end, true)
       and n.needed_from >= v_from
-      and a.records <= 1000
-      and logloom_private.is_cheap(a.records::bigint, g.ms_per_record)
     order by n.group_id
-    limit p_limit
-  ) f;
+  loop
+    -- By itself, because the counts may be on another node.
+    v_records := coalesce(
+      (
+        select sum(c.events)
+        from logloom_private.log_counts c
+        where c.tenant_id = v_new.tenant_id and c.minute >= v_new.needed_from - interval '1 minute'
+      ),
+      0
+    );
+    if v_records <= 1000 and logloom_private.is_cheap(v_records, v_new.ms_per_record) then
+      v_group_ids := v_group_ids || v_new.group_id;
+      v_froms := v_froms || v_new.needed_from;
+      exit when cardinality(v_group_ids) = p_limit;
+    end if;
+  end loop;
   if v_group_ids is null then
     return '{}';
   end if;
@@ -24959,49 +25012,55 @@ set search_path = ''
 as $$
 declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
+  v_days date[];
+  v_records numeric[];
+  v_all_days bigint;
   v_bytes numeric;
 begin
-  select sum(x.bytes) * (
-    select count(*) from logloom_private.log_days d where d.tenant_id = p_tenant_id
-  ) / nullif(count(*), 0)
+  -- What is known of the days first: records and partitions may be on other nodes than the catalog.
+  select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
+  into v_days, v_records
+  from (
+    select
+      u.day,
+      greatest(
+        (
+          select coalesce(sum(c.events), 0)
+          from logloom_private.log_counts c
+          where c.tenant_id = p_tenant_id
+            and c.minute >= logloom_private.day_start(u.day)
+            and c.minute < logloom_private.day_start(u.day + 1)
+        ) - (
+          -- Of the days that a chunk spans each has its part.
+          select coalesce(
+            sum(
+              c.records / (
+                1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
+              )
+            ),
+            0
+          )
+          from logloom_private.sealed_chunks c
+          where c.tenant_id = p_tenant_id
+            and c.last_ts >= logloom_private.day_start(u.day)
+            and c.first_ts < logloom_private.day_start(u.day + 1)
+        ),
+        0
+      ) as records
+    from logloom_private.log_days u
+    where u.tenant_id = p_tenant_id
+    order by u.day desc
+    limit v_counted
+  ) d;
+  select count(*) into v_all_days from logloom_private.log_days d where d.tenant_id = p_tenant_id;
+  select sum(x.bytes) * v_all_days / nullif(count(*), 0)
   into v_bytes
   from (
     select
       pg_total_relation_size(p.oid) * d.records / greatest(
         d.records, pg_stat_get_live_tuples(p.oid), p.reltuples, 1
       )::numeric as bytes
-    from (
-      select
-        u.day,
-        greatest(
-          (
-            select coalesce(sum(c.events), 0)
-            from logloom_private.log_counts c
-            where c.tenant_id = p_tenant_id
-              and c.minute >= logloom_private.day_start(u.day)
-              and c.minute < logloom_private.day_start(u.day + 1)
-          ) - (
-            -- Of the days that a chunk spans each has its part.
-            select coalesce(
-              sum(
-                c.records / (
-                  1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
-                )
-              ),
-              0
-            )
-            from logloom_private.sealed_chunks c
-            where c.tenant_id = p_tenant_id
-              and c.last_ts >= logloom_private.day_start(u.day)
-              and c.first_ts < logloom_private.day_start(u.day + 1)
-          ),
-          0
-        ) as records
-      from logloom_private.log_days u
-      where u.tenant_id = p_tenant_id
-      order by u.day desc
-      limit v_counted
-    ) d
+    from unnest(v_days, v_records) d (day, records)
     join pg_catalog.pg_class p
       on p.oid = to_regclass(format('logloom.%I', logloom_private.partition_name(d.day)))
   ) x;
@@ -25025,15 +25084,13 @@ as $$
 -- definer because the API roles read neither chunks nor counts
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_sealed constant bigint := (
+    select coalesce(sum(c.bytes), 0)
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = v_tenant_id
+  );
 begin
-  return row(
-    (
-      select coalesce(sum(c.bytes), 0)
-      from logloom_private.sealed_chunks c
-      where c.tenant_id = v_tenant_id
-    ),
-    logloom_private.hot_bytes(v_tenant_id)
-  )::public.logloom_stored;
+  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 end;
 $$;
 
@@ -26294,10 +26351,9 @@ begin
     perform logloom_private.encode_chunk(
       v_chunk.tenant_id,
       format(
-        's as materialized (select r.* from logloom_private.sealed_chunks c, '
-          || 'logloom_private.sealed_records(c, %L::integer[], null, null) r '
-          || 'where c.tenant_id = %L and c.chunk_id = %s)',
-        logloom_private.bit_positions(~v_bits), v_chunk.tenant_id, v_chunk.chunk_id
+        's as materialized (select r.* from logloom_private.chunk_records('
+          || '%L, %s, %L::integer[], null, null) r)',
+        v_chunk.tenant_id, v_chunk.chunk_id, logloom_private.bit_positions(~v_bits)
       )
     );
   end if;
@@ -27149,10 +27205,9 @@ begin
   v_chunk_id := logloom_private.encode_chunk(
     p_tenant_id,
     format(
-      's as materialized (select r.* from logloom_private.sealed_chunks c, '
-        || 'logloom_private.sealed_records(c, null, null, null) r '
-        || 'where c.tenant_id = %L and c.chunk_id = any(%L::bigint[]))',
-      p_tenant_id, p_chunk_ids
+      's as materialized (select r.* from unnest(%L::bigint[]) c (chunk_id), '
+        || 'logloom_private.chunk_records(%L, c.chunk_id, null, null, null) r)',
+      p_chunk_ids, p_tenant_id
     )
   );
   delete from logloom_private.sealed_chunks c
@@ -27251,10 +27306,9 @@ begin
       on conflict do nothing;
       -- Into the partition itself: the counts have these records already.
       execute format(
-        'insert into logloom.%I select r.* from logloom_private.sealed_chunks c, '
-          || 'logloom_private.sealed_records(c, null, null, null) r '
-          || 'where c.tenant_id = $4 and c.chunk_id = $1 and r.ts >= $2 and r.ts < $3 '
-          || 'order by r.ts, r.id',
+        'insert into logloom.%I select r.* '
+          || 'from logloom_private.chunk_records($4, $1, null, null, null) r '
+          || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
         logloom_private.partition_name(v_day)
       )
       using
@@ -27600,6 +27654,283 @@ revoke all on function logloom_private.sealing_health(timestamptz) from public;
 comment on function logloom_private.sealing_health(timestamptz) is
   'How sealing does: days that no pass has looked at yet, when the last chunk was made, and chunks '
   'that were given up because they differed from their records, which stay rows: degraded.';
+
+-- nodes/enable_citus.sql
+
+-- More than one machine: records, and what is known of them, spread over nodes by tenant. Citus
+-- does it, an extension that hosted Supabase does not have: nothing here needs it to be there, and
+-- its functions are named in dynamic SQL alone.
+
+create function logloom_private.spread_tables()
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- What refers to another comes after it.
+  return array[
+    'logloom.logs', 'logloom_private.log_counts', 'logloom_private.log_days',
+    'logloom_private.sealed_chunks', 'logloom_private.sealed_columns'
+  ];
+end;
+$$;
+
+revoke all on function logloom_private.spread_tables() from public;
+
+comment on function logloom_private.spread_tables() is
+  'The tables that are spread over nodes; everything else stays on the coordinator.';
+
+create function logloom_private.refuse_unfit_for_citus()
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_workers integer;
+  v_in_the_way text;
+begin
+  if not exists (select from pg_catalog.pg_extension e where e.extname = 'citus') then
+    raise exception using
+      errcode = 'feature_not_supported',
+      message = 'Citus is not in this database',
+      hint = 'Install it on every node, put citus first in shared_preload_libraries, restart and '
+        'run "create extension citus" on each. Hosted Supabase does not have it.';
+  end if;
+  execute $query$
+    select count(*)
+    from pg_catalog.pg_dist_node n
+    where n.noderole = 'primary' and n.isactive and n.shouldhaveshards
+  $query$
+  into v_workers;
+  if v_workers = 0 then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'No node may hold shards',
+      hint = 'On the coordinator: citus_set_coordinator_host, then citus_add_node for each worker.';
+  end if;
+  select string_agg(w.what, ', ' order by w.what) into v_in_the_way
+  from unnest(logloom_private.spread_tables()) s (name)
+  cross join lateral (
+    select format('trigger %I on %s', t.tgname, s.name)
+    from pg_catalog.pg_trigger t
+    where t.tgrelid = s.name::regclass and not t.tgisinternal
+    union all
+    select format('foreign key %I of %s', k.conname, k.conrelid::regclass)
+    from pg_catalog.pg_constraint k
+    where k.contype = 'f' and k.conparentid = 0
+      and (k.conrelid = s.name::regclass or k.confrelid = s.name::regclass)
+      and not array[k.conrelid, k.confrelid] <@ array(
+        select o.name::regclass::oid from unnest(logloom_private.spread_tables()) o (name)
+      )
+  ) w (what);
+  if v_in_the_way is not null then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'These are in the way of spreading records over nodes: ' || v_in_the_way,
+      hint = 'They were added to the service''s tables. Drop them, then try again.';
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.refuse_unfit_for_citus() from public;
+
+comment on function logloom_private.refuse_unfit_for_citus() is
+  'Says why records cannot be spread over nodes: 0A000 without Citus, 55000 without a node that '
+  'may hold shards, or where something was added to the tables.';
+
+-- A search runs on the node that has the tenant's records, with the types and functions that its
+-- SQL names. What reads a table that stays on the coordinator could not work there.
+create function logloom_private.carry_to_nodes()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_types text[];
+  v_function regprocedure;
+begin
+  -- Types go to the nodes with a function that needs them; this one goes again, they stay.
+  v_types := array(
+    select format('%I.%I', n.nspname, t.typname)
+    from pg_catalog.pg_type t
+    join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+    left join pg_catalog.pg_class c on c.oid = t.typrelid
+    where (n.nspname = 'logloom_private' or n.nspname = 'public' and t.typname like 'logloom\_%')
+      and (c.relkind = 'c' or t.typtype in ('d', 'e'))
+      and not exists (
+        select
+        from pg_catalog.pg_attribute a
+        join pg_catalog.pg_type u on u.oid = a.atttypid
+        left join pg_catalog.pg_type e on e.oid = u.typelem
+        join pg_catalog.pg_class l on l.oid in (u.typrelid, e.typrelid)
+        where a.attrelid = t.typrelid and l.relkind in ('r', 'p')
+      )
+    order by t.oid
+  );
+  execute format(
+    'create function logloom_private.carried_types() returns table (%s) language plpgsql '
+      || 'set search_path = '''' as ''begin end''',
+    (
+      select string_agg(format('t%s %s', w.n, w.name), ', ' order by w.n)
+      from unnest(v_types) with ordinality w (name, n)
+    )
+  );
+  execute 'select create_distributed_function(''logloom_private.carried_types()'')';
+  execute 'drop function logloom_private.carried_types()';
+
+  for v_function in
+    select p.oid::regprocedure
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace
+      and p.prokind in ('f', 'a')
+      and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
+      and not p.prosecdef
+      and not exists (
+        select
+        from pg_catalog.pg_class c
+        join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+        where n.nspname in ('logloom', 'logloom_private', 'public')
+          and c.relkind in ('r', 'p', 'v', 'S')
+          and not c.relispartition
+          and format('%s.%s', n.nspname, c.relname) <> all (logloom_private.spread_tables())
+          and concat_ws(
+            ' ', p.prosrc, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+          ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
+      )
+  loop
+    execute format('select create_distributed_function(%L::regprocedure)', v_function::text);
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.carry_to_nodes() from public;
+
+comment on function logloom_private.carry_to_nodes() is
+  'Makes the types, and the functions that read nothing but their arguments and spread tables, on '
+  'every node. Those that are there already stay.';
+
+-- Sealing moves records from one table to another, and a search reads both. One server reads them
+-- in one snapshot; a node has a snapshot for each statement that it is sent, unless the transaction
+-- keeps the first. PostgREST begins the transaction of an operation as its settings say.
+create function logloom_private.keep_snapshots()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid::regprocedure
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and p.provolatile = 's'
+      and p.proname = any (logloom_private.operations())
+  loop
+    execute format(
+      'alter function %s set default_transaction_isolation = %L', v_function, 'repeatable read'
+    );
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.keep_snapshots() from public;
+
+comment on function logloom_private.keep_snapshots() is
+  'Lets each operation that only reads have one snapshot, however many statements it sends to a '
+  'node.';
+
+create function logloom_private.enable_citus(p_shards integer default 32)
+returns text[]
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- Citus tells of each function that is where it should be.
+set client_min_messages = warning
+as $$
+-- definer because a table is distributed by its owner, whoever of the operators calls this
+declare
+  v_state constant text :=
+    'select column_to_column_name(p.logicalrelid, p.partkey), c.shardcount, c.colocationid '
+    || 'from pg_catalog.pg_dist_partition p '
+    || 'join pg_catalog.pg_dist_colocation c on c.colocationid = p.colocationid '
+    || 'where p.logicalrelid = $1::regclass';
+  v_table text;
+  v_column text;
+  v_shards integer;
+  v_colocation integer;
+  v_first_colocation integer;
+  v_distributed text[] := '{}';
+begin
+  perform logloom_private.refuse_unfit_for_citus();
+  if p_shards is null or p_shards not between 1 and 1024 then
+    raise exception using
+      errcode = 'invalid_parameter_value',
+      message = 'Invalid p_shards: 1 to 1024',
+      hint = 'Each day has a table a shard: two to four shards a worker that there may ever be '
+        'are enough.';
+  end if;
+  -- Requests go on into the queue meanwhile.
+  perform logloom_private.hold_writers();
+  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  -- One statement after another: each over the connections of the one before.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  foreach v_table in array logloom_private.spread_tables() loop
+    v_shards := null;
+    execute v_state into v_column, v_shards, v_colocation using v_table;
+    if v_shards is null then
+      execute 'select create_distributed_table($1::regclass, ''tenant_id'', colocate_with => $2, '
+        || 'shard_count => case when $2 = ''none'' then $3 end)'
+      using
+        v_table, case when v_first_colocation is null then 'none' else 'logloom.logs' end, p_shards;
+      execute v_state into v_column, v_shards, v_colocation using v_table;
+      v_distributed := v_distributed || v_table;
+    elsif v_column <> 'tenant_id' then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is spread already, by %s', v_table, v_column),
+        hint = 'undistribute_table brings it back to one table; then try again.';
+    elsif v_shards <> p_shards then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is spread already, over %s shards', v_table, v_shards),
+        hint = 'alter_distributed_table, with cascade_to_colocated, changes their number.';
+    end if;
+    v_first_colocation := coalesce(v_first_colocation, v_colocation);
+    if v_colocation <> v_first_colocation then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is spread already, apart from logloom.logs', v_table),
+        hint = 'update_distributed_table_colocation brings them together.';
+    end if;
+  end loop;
+  perform logloom_private.carry_to_nodes();
+  perform logloom_private.keep_snapshots();
+  -- A search's functions read, on the node where they run, more of the same tenant.
+  execute format(
+    'alter role %I set citus.allow_nested_distributed_execution to on', current_user
+  );
+  return v_distributed;
+end;
+$$;
+
+revoke all on function logloom_private.enable_citus(integer) from public;
+
+comment on function logloom_private.enable_citus(integer) is
+  'Spreads records, counts and sealed records over the nodes of Citus by tenant, each tenant on '
+  'one node. Which tables it spread; none when called again, which brings what an upgrade '
+  'added to the nodes. 0A000 without Citus; 55000 where '
+  'they are spread in another way or something is in the way: it changes nothing then.';
 
 -- health/health_report.sql
 

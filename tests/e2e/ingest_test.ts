@@ -1,13 +1,23 @@
 import assert from "node:assert/strict";
 import { deflateSync, gzipSync } from "node:zlib";
 import { apiKey, assertAnswer, call, createKey, ingest, newTenant } from "../support/client.ts";
-import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
+import {
+  countRecords,
+  type Database,
+  openDatabase,
+  queueIsEmpty,
+  recordsOf,
+} from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { keepRecords } from "../support/plans.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
 const limit = 512_000;
+
+/** The partition that a record is in; where they are spread over nodes, without a shard's number. */
+const partition = (sql: Database) =>
+  sql`regexp_replace(tableoid::regclass::text, '(_[0-9]{2}_[0-9]{2})_[0-9]+$', '\\1')`;
 
 Deno.test("an array, one event and {logs: […]} are accepted; an empty array is no error", async () => {
   const tenant = await newTenant();
@@ -51,9 +61,9 @@ Deno.test("every field of an event arrives in the partition of its day", async (
   const received = Date.parse(received_at);
   assert.ok(received >= before - 1 && received <= after + 1, `${before} ${received} ${after}`);
 
-  const [{ partition }] = await db`
-    select tableoid::regclass::text as partition from logloom.logs where tenant_id = ${tenant.id}`;
-  assert.equal(partition, `logloom.logs_${sentTs.slice(0, 10).replaceAll("-", "_")}`);
+  const [{ name }] = await db`
+    select ${partition(db)} as name from logloom.logs where tenant_id = ${tenant.id}`;
+  assert.equal(name, `logloom.logs_${sentTs.slice(0, 10).replaceAll("-", "_")}`);
 });
 
 Deno.test("what was acknowledged is visible seconds later, with nobody's help", async () => {
@@ -89,10 +99,10 @@ Deno.test("events of past days go to the partitions of those days", async () => 
   assertAnswer(await ingest(tenant.headers, days.map((ts) => ({ ts }))), 200, accepted(4));
   await recordsOf(db, tenant.id, 4);
   const rows = await db`
-    select tableoid::regclass::text as partition from logloom.logs
+    select ${partition(db)} as name from logloom.logs
     where tenant_id = ${tenant.id} order by ts desc`;
   assert.deepEqual(
-    rows.map(({ partition }) => partition),
+    rows.map(({ name }) => name),
     days.map((day) => `logloom.logs_${day.slice(0, 10).replaceAll("-", "_")}`),
   );
 });

@@ -112,7 +112,7 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await eventually("some records are deleted", async () => {
     return await countRecords(db, tenant.id) < 500;
   }, { every: 5 });
-  await db`select pg_terminate_backend(${pid})`;
+  await db`select pg_terminate_backend(${pid}::integer)`;
   assert.equal(await run, "killed");
   const left = await countRecords(db, tenant.id);
   assert.ok(left > 0, "it was killed in the middle");

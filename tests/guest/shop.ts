@@ -12,7 +12,7 @@ import { postgresProcess } from "../../local/processes/postgres.ts";
 import { postgrestProcess } from "../../local/processes/postgrest.ts";
 import { checkout, databasePassword, type Stack, stackNamed } from "../../local/stack.ts";
 import { Supervisor } from "../../local/supervisor.ts";
-import { postgresBin, prepareSystem, type System } from "../../local/system.ts";
+import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers } from "../../local/up.ts";
 
 /** A project of somebody else: its folder, PostgreSQL and PostgREST. */
@@ -72,7 +72,7 @@ export async function openShop(migrations: readonly string[]): Promise<Shop> {
 
 function dump(system: System, stack: Stack): Promise<string> {
   return command(
-    system.command("postgres", `${postgresBin}/pg_dump`, [
+    system.command("postgres", `${system.postgresBin}/pg_dump`, [
       "--schema-only",
       // Otherwise it is a random one.
       "--restrict-key=shop",

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { command } from "../../local/command.ts";
 import { bareDatabase } from "../../local/migrations/databases.ts";
 import { databaseUrl, type Stack, stackNamed } from "../../local/stack.ts";
-import { findSystem, npmProgram, postgresBin, type System } from "../../local/system.ts";
+import { findSystem, npmProgram, type System } from "../../local/system.ts";
 import { createKey, health, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -34,7 +34,7 @@ async function dump(options: string[]): Promise<string> {
   );
   const script = printed.slice(printed.indexOf("#!/usr/bin/env bash"));
   return await command(
-    system.command("postgres", "/bin/bash", ["-c", `PATH=${postgresBin}:$PATH; ${script}`]),
+    system.command("postgres", "/bin/bash", ["-c", `PATH=${system.postgresBin}:$PATH; ${script}`]),
     { cwd: "/", failure: "Dumping failed" },
   );
 }
@@ -44,7 +44,7 @@ async function restore(name: string, text: string): Promise<void> {
   const path = `${system.folder(stack)}/${name}.sql`;
   await system.writeFile("postgres", path, text);
   await command(
-    system.command("postgres", `${postgresBin}/psql`, [
+    system.command("postgres", `${system.postgresBin}/psql`, [
       "--quiet",
       "--no-psqlrc",
       `--dbname=${stack.databaseUrl}`,

@@ -9,6 +9,7 @@ type FunctionName = "ingest" | "health" | "notify";
 /** Where a function has several processes, the second one is called ingest-2, for example. */
 export type ProcessName =
   | "postgres"
+  | `postgres-${1 | 2}`
   | "postgrest"
   | "gateway"
   | FunctionName

@@ -149,28 +149,36 @@ declare
   v_from constant timestamptz := p_round.window_end - (
     select s.seal_after - s.alert_round_limit from logloom_private.settings s
   );
+  v_new record;
+  v_records bigint;
   v_group_ids bigint[];
   v_froms timestamptz[];
   v_unit record;
 begin
-  select array_agg(f.group_id), array_agg(f.needed_from) into v_group_ids, v_froms
-  from (
-    select n.group_id, n.needed_from
+  for v_new in
+    select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    cross join lateral (
-      select coalesce(sum(c.events), 0) as records
-      from logloom_private.log_counts c
-      where c.tenant_id = g.tenant_id and c.minute >= n.needed_from - interval '1 minute'
-    ) a
     where g.arrival is null
       and coalesce(g.retry_at <= p_round.window_end, true)
       and n.needed_from >= v_from
-      and a.records <= 1000
-      and logloom_private.is_cheap(a.records::bigint, g.ms_per_record)
     order by n.group_id
-    limit p_limit
-  ) f;
+  loop
+    -- By itself, because the counts may be on another node.
+    v_records := coalesce(
+      (
+        select sum(c.events)
+        from logloom_private.log_counts c
+        where c.tenant_id = v_new.tenant_id and c.minute >= v_new.needed_from - interval '1 minute'
+      ),
+      0
+    );
+    if v_records <= 1000 and logloom_private.is_cheap(v_records, v_new.ms_per_record) then
+      v_group_ids := v_group_ids || v_new.group_id;
+      v_froms := v_froms || v_new.needed_from;
+      exit when cardinality(v_group_ids) = p_limit;
+    end if;
+  end loop;
   if v_group_ids is null then
     return '{}';
   end if;

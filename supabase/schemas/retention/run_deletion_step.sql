@@ -161,10 +161,9 @@ begin
     perform logloom_private.encode_chunk(
       v_chunk.tenant_id,
       format(
-        's as materialized (select r.* from logloom_private.sealed_chunks c, '
-          || 'logloom_private.sealed_records(c, %L::integer[], null, null) r '
-          || 'where c.tenant_id = %L and c.chunk_id = %s)',
-        logloom_private.bit_positions(~v_bits), v_chunk.tenant_id, v_chunk.chunk_id
+        's as materialized (select r.* from logloom_private.chunk_records('
+          || '%L, %s, %L::integer[], null, null) r)',
+        v_chunk.tenant_id, v_chunk.chunk_id, logloom_private.bit_positions(~v_bits)
       )
     );
   end if;

@@ -30,8 +30,8 @@ begin
         union all
         select r.tenant_id, r.ts, r.service, r.level, r.arrival
         from logloom_private.sealed_chunks c,
-          logloom_private.sealed_records(
-            c, null, array['ts', 'service', 'level', 'arrival'], '{}'
+          logloom_private.chunk_records(
+            c.tenant_id, c.chunk_id, null, array['ts', 'service', 'level', 'arrival'], '{}'
           ) r
         where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
           and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz

@@ -70,22 +70,28 @@ set search_path = ''
 set jit = off
 rows 100
 as $$
+declare
+  v_chunk logloom_private.sealed_chunks;
 begin
-  return query
-  select r.*
-  from logloom_private.sealed_chunks c,
-    logloom_private.sealed_records(
-      c,
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+  loop
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_chunk,
       logloom_private.bit_positions(
         logloom_private.chunk_bits(
-          c, p_tree, p_filter, logloom_private.fields_read(p_filter),
+          v_chunk, p_tree, p_filter, logloom_private.fields_read(p_filter),
           logloom_private.keys_read(p_filter), '-infinity', 'infinity'
         )
       ),
       null, null
     ) r
-  where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
-    and r.arrival between p_first and p_last;
+    where r.arrival between p_first and p_last;
+  end loop;
 end;
 $$;
 

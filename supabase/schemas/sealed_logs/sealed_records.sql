@@ -145,3 +145,37 @@ comment on function logloom_private.sealed_records(
 ) is
   'Records at ascending positions of a chunk, all where null. Fields beyond p_fields and keys of '
   'attrs beyond p_keys are null; tenant_id is always there.';
+
+create function logloom_private.chunk_records(
+  p_tenant_id text,
+  p_chunk_id bigint,
+  p_positions integer[],
+  p_fields text[],
+  p_keys text[]
+)
+returns setof logloom.logs
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_chunk logloom_private.sealed_chunks;
+begin
+  -- A row in a variable, not in a join: of a table that is spread over nodes a join has rows of
+  -- another type.
+  select c.* into v_chunk
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = p_chunk_id;
+  if found then
+    return query
+    select r.* from logloom_private.sealed_records(v_chunk, p_positions, p_fields, p_keys) r;
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.chunk_records(text, bigint, integer[], text[], text[])
+from public;
+
+comment on function logloom_private.chunk_records(text, bigint, integer[], text[], text[]) is
+  'sealed_records of the chunk with an id.';

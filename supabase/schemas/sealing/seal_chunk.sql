@@ -160,10 +160,9 @@ begin
   v_chunk_id := logloom_private.encode_chunk(
     p_tenant_id,
     format(
-      's as materialized (select r.* from logloom_private.sealed_chunks c, '
-        || 'logloom_private.sealed_records(c, null, null, null) r '
-        || 'where c.tenant_id = %L and c.chunk_id = any(%L::bigint[]))',
-      p_tenant_id, p_chunk_ids
+      's as materialized (select r.* from unnest(%L::bigint[]) c (chunk_id), '
+        || 'logloom_private.chunk_records(%L, c.chunk_id, null, null, null) r)',
+      p_chunk_ids, p_tenant_id
     )
   );
   delete from logloom_private.sealed_chunks c
@@ -262,10 +261,9 @@ begin
       on conflict do nothing;
       -- Into the partition itself: the counts have these records already.
       execute format(
-        'insert into logloom.%I select r.* from logloom_private.sealed_chunks c, '
-          || 'logloom_private.sealed_records(c, null, null, null) r '
-          || 'where c.tenant_id = $4 and c.chunk_id = $1 and r.ts >= $2 and r.ts < $3 '
-          || 'order by r.ts, r.id',
+        'insert into logloom.%I select r.* '
+          || 'from logloom_private.chunk_records($4, $1, null, null, null) r '
+          || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
         logloom_private.partition_name(v_day)
       )
       using

@@ -28,6 +28,7 @@ declare
   v_filter text;
   v_arrivals text;
   v_rows text;
+  v_is_sealed boolean;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
   from logloom_private.log_arrivals a
@@ -53,13 +54,13 @@ begin
     v_filter || p_query.filter, null
   );
   -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+  );
   return 'select ' || logloom_private.log_record_sql() || ' as record, l.arrival '
-    || case when exists (
-        select
-        from logloom_private.sealed_chunks c
-        where c.tenant_id = p_tenant_id
-          and c.last_arrival >= p_first and c.first_arrival <= p_last
-      ) then
+    || case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
         || format('%L, %L, %L, %L, %L', p_tenant_id, p_first, p_last, p_query.tree, p_query.filter)

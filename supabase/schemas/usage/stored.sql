@@ -10,49 +10,55 @@ set search_path = ''
 as $$
 declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
+  v_days date[];
+  v_records numeric[];
+  v_all_days bigint;
   v_bytes numeric;
 begin
-  select sum(x.bytes) * (
-    select count(*) from logloom_private.log_days d where d.tenant_id = p_tenant_id
-  ) / nullif(count(*), 0)
+  -- What is known of the days first: records and partitions may be on other nodes than the catalog.
+  select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
+  into v_days, v_records
+  from (
+    select
+      u.day,
+      greatest(
+        (
+          select coalesce(sum(c.events), 0)
+          from logloom_private.log_counts c
+          where c.tenant_id = p_tenant_id
+            and c.minute >= logloom_private.day_start(u.day)
+            and c.minute < logloom_private.day_start(u.day + 1)
+        ) - (
+          -- Of the days that a chunk spans each has its part.
+          select coalesce(
+            sum(
+              c.records / (
+                1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
+              )
+            ),
+            0
+          )
+          from logloom_private.sealed_chunks c
+          where c.tenant_id = p_tenant_id
+            and c.last_ts >= logloom_private.day_start(u.day)
+            and c.first_ts < logloom_private.day_start(u.day + 1)
+        ),
+        0
+      ) as records
+    from logloom_private.log_days u
+    where u.tenant_id = p_tenant_id
+    order by u.day desc
+    limit v_counted
+  ) d;
+  select count(*) into v_all_days from logloom_private.log_days d where d.tenant_id = p_tenant_id;
+  select sum(x.bytes) * v_all_days / nullif(count(*), 0)
   into v_bytes
   from (
     select
       pg_total_relation_size(p.oid) * d.records / greatest(
         d.records, pg_stat_get_live_tuples(p.oid), p.reltuples, 1
       )::numeric as bytes
-    from (
-      select
-        u.day,
-        greatest(
-          (
-            select coalesce(sum(c.events), 0)
-            from logloom_private.log_counts c
-            where c.tenant_id = p_tenant_id
-              and c.minute >= logloom_private.day_start(u.day)
-              and c.minute < logloom_private.day_start(u.day + 1)
-          ) - (
-            -- Of the days that a chunk spans each has its part.
-            select coalesce(
-              sum(
-                c.records / (
-                  1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
-                )
-              ),
-              0
-            )
-            from logloom_private.sealed_chunks c
-            where c.tenant_id = p_tenant_id
-              and c.last_ts >= logloom_private.day_start(u.day)
-              and c.first_ts < logloom_private.day_start(u.day + 1)
-          ),
-          0
-        ) as records
-      from logloom_private.log_days u
-      where u.tenant_id = p_tenant_id
-      order by u.day desc
-      limit v_counted
-    ) d
+    from unnest(v_days, v_records) d (day, records)
     join pg_catalog.pg_class p
       on p.oid = to_regclass(format('logloom.%I', logloom_private.partition_name(d.day)))
   ) x;
@@ -76,15 +82,13 @@ as $$
 -- definer because the API roles read neither chunks nor counts
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_sealed constant bigint := (
+    select coalesce(sum(c.bytes), 0)
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = v_tenant_id
+  );
 begin
-  return row(
-    (
-      select coalesce(sum(c.bytes), 0)
-      from logloom_private.sealed_chunks c
-      where c.tenant_id = v_tenant_id
-    ),
-    logloom_private.hot_bytes(v_tenant_id)
-  )::public.logloom_stored;
+  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 end;
 $$;
 

@@ -1,0 +1,36 @@
+import { readState } from "../../local/state.ts";
+import type { Stack } from "../../local/stack.ts";
+
+/** What the kernel counts processor time in. */
+const ticksPerSecond = 100;
+
+/** Seconds of processor time that each PostgreSQL of a stack has used so far, by its process's name. */
+export async function processorSeconds(stack: Stack): Promise<Map<string, number>> {
+  const processes = (await readState(stack))?.processes ?? {};
+  const times = new Map<number, { parent: number; seconds: number }>();
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = await Deno.readTextFile(`/proc/${name}/stat`).catch(() => "");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields.length < 16) continue;
+    // Its own, and that of its children that have ended.
+    const ticks = fields.slice(11, 15).reduce((sum, text) => sum + Number(text), 0);
+    times.set(Number(name), { parent: Number(fields[1]), seconds: ticks / ticksPerSecond });
+  }
+  const seconds = new Map<string, number>();
+  for (const [name, { pid }] of Object.entries(processes)) {
+    if (!name.startsWith("postgres") || name === "postgrest") continue;
+    let sum = times.get(pid)?.seconds ?? 0;
+    for (const { parent, seconds } of times.values()) if (parent === pid) sum += seconds;
+    seconds.set(name, sum);
+  }
+  return seconds;
+}
+
+/** What was used between two readings, by process. */
+export function used(
+  before: Map<string, number>,
+  after: Map<string, number>,
+): Map<string, number> {
+  return new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)]));
+}

@@ -1,0 +1,78 @@
+import postgres from "postgres";
+import { exists, removeIfThere } from "./files.ts";
+import { Failure } from "./failure.ts";
+import { readyMark } from "./database.ts";
+import type { Node } from "./processes/postgres.ts";
+import { databaseUrl, type Stack } from "./stack.ts";
+import type { System } from "./system.ts";
+
+/** Shards of each table that is spread: with a partition a day, each costs as many tables. */
+export const localShards = 8;
+
+/**
+ * How many workers the stack has beside its coordinator, 0 for a single server. A stack keeps the number with which its
+ * data were made.
+ */
+export async function workersOf(
+  system: System,
+  stack: Stack,
+  wanted: number | undefined,
+): Promise<number> {
+  const file = system.outside(`${system.folder(stack)}/workers`);
+  const isComplete = await exists(readyMark(system, stack));
+  const before = isComplete && (await exists(file)) ? Number(await Deno.readTextFile(file)) : 0;
+  const workers = wanted ?? before;
+  if (isComplete && workers !== before) {
+    throw new Failure(
+      `The ${stack.name} stack's data are ${
+        before === 0 ? "on a single server" : `spread over ${before} workers`
+      }. npm run reset removes them; then it starts with --citus ${workers}.`,
+    );
+  }
+  if (workers > 0 && !system.hasCitus) {
+    throw new Failure(
+      `Citus is not installed in PostgreSQL at ${
+        system.outside(system.postgresBin)
+      }. Install the ` +
+        "vendor's packages for PostgreSQL 17, or set LOGLOOM_POSTGRES to the folder with the " +
+        "programs of a PostgreSQL 17 that has Citus, pg_cron, pg_partman, pgTAP, plpgsql_check " +
+        "and http.",
+    );
+  }
+  await removeIfThere(file);
+  if (workers > 0) {
+    await system.makeFolder("postgres", system.folder(stack));
+    await Deno.writeTextFile(file, `${workers}`);
+  }
+  return workers;
+}
+
+/** Makes the workers known to the coordinator and spreads the tables over them: what an operator does by hand. */
+export async function spreadOverNodes(stack: Stack, workers: Node[]): Promise<void> {
+  const onNode = async (port: number, work: (sql: postgres.Sql) => Promise<unknown>) => {
+    const sql = postgres(databaseUrl("supabase_admin", port, "postgres"), {
+      max: 1,
+      onnotice: () => {},
+    });
+    try {
+      await work(sql);
+    } finally {
+      await sql.end();
+    }
+  };
+  for (const { port } of workers) {
+    await onNode(port, (sql) => sql`create extension if not exists citus`);
+  }
+  await onNode(stack.ports.postgres, async (sql) => {
+    await sql`create extension if not exists citus`;
+    await sql`select citus_set_coordinator_host('127.0.0.1', ${stack.ports.postgres})`;
+    for (const { port } of workers) {
+      await sql`
+        select citus_add_node('127.0.0.1', ${port})
+        where not exists (select from pg_dist_node n where n.nodeport = ${port})`;
+    }
+    // What the extension shows to everybody is nothing for the API, whose schema it is in.
+    await sql`revoke all on public.citus_tables, public.citus_schemas from public`;
+    await sql`select logloom_private.enable_citus(${localShards})`;
+  });
+}

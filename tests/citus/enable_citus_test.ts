@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import postgres from "postgres";
+import { ingest, newTenant } from "../support/client.ts";
+import { countRecords, openDatabase, recordsOf, stopWriter } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+
+const spread = [
+  "logloom.logs",
+  "logloom_private.log_counts",
+  "logloom_private.log_days",
+  "logloom_private.sealed_chunks",
+  "logloom_private.sealed_columns",
+];
+
+async function refusal(work: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error = await work.then(() => undefined, (error) => error as postgres.PostgresError);
+  assert.ok(error, "it was refused");
+  return { code: error.code, message: error.message };
+}
+
+Deno.test("records and what is known of them lie on the nodes together, all else on the coordinator", async () => {
+  await using sql = openDatabase();
+  const rows = await sql`
+    select p.logicalrelid::text as name, c.shardcount,
+      column_to_column_name(p.logicalrelid, p.partkey) as column,
+      p.colocationid = (select o.colocationid from pg_dist_partition o
+        where o.logicalrelid = 'logloom.logs'::regclass) as together
+    from pg_dist_partition p
+    join pg_dist_colocation c on c.colocationid = p.colocationid
+    join pg_class t on t.oid = p.logicalrelid
+    where not t.relispartition
+    order by p.logicalrelid::text collate "C"`;
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    spread.map((name) => ({ name, shardcount: 8, column: "tenant_id", together: true })),
+  );
+  const [{ alone }] = await sql`
+    select count(*)::integer as alone
+    from pg_inherits i
+    where i.inhparent = 'logloom.logs'::regclass
+      and not exists (select from pg_dist_partition p where p.logicalrelid = i.inhrelid)`;
+  assert.equal(alone, 0, "each day's partition is spread like its parent");
+});
+
+Deno.test("called again it spreads nothing, and a day that is made later is spread like the others", async () => {
+  await using sql = openDatabase(stack.databaseUrl);
+  const [{ again }] = await sql`select logloom_private.enable_citus(8) as again`;
+  assert.deepEqual(again, []);
+  const [{ shards }] = await sql.begin(async (sql) => {
+    await sql`select logloom_private.create_partition('2020-02-29')`;
+    const rows = await sql<{ shards: number }[]>`
+      select count(*)::integer as shards from pg_dist_shard s
+      where s.logicalrelid = 'logloom.logs_2020_02_29'::regclass`;
+    await sql`drop table logloom.logs_2020_02_29`;
+    return rows;
+  });
+  assert.equal(shards, 8);
+});
+
+Deno.test("it refuses another number of shards, and what could be none", async () => {
+  await using sql = openDatabase(stack.databaseUrl);
+  assert.deepEqual(await refusal(sql`select logloom_private.enable_citus(9)`.execute()), {
+    code: "55000",
+    message: "logloom.logs is spread already, over 8 shards",
+  });
+  assert.deepEqual(await refusal(sql`select logloom_private.enable_citus(0)`.execute()), {
+    code: "22023",
+    message: "Invalid p_shards: 1 to 1024",
+  });
+});
+
+Deno.test("only the owner may call it", async () => {
+  await using sql = openDatabase();
+  const rows = await sql`
+    select r.rolname from pg_roles r
+    where r.rolname in ('anon', 'authenticated', 'service_role', 'authenticator')
+      and has_function_privilege(r.oid, 'logloom_private.enable_citus(integer)', 'execute')`;
+  assert.deepEqual([...rows], []);
+});
+
+Deno.test("a tenant's records lie on one node, and those of many tenants on both", async () => {
+  await using sql = openDatabase();
+  const nodes = new Set<number>();
+  for (let n = 0; n < 8; n++) {
+    const tenant = await newTenant();
+    await ingest(tenant.headers, JSON.stringify([{ msg: "one" }, { msg: "two" }]));
+    await recordsOf(sql, tenant.id, 2);
+    const [{ nodeport }] = await sql`
+      select p.nodeport
+      from pg_dist_shard_placement p
+      where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`;
+    nodes.add(nodeport);
+  }
+  assert.equal(nodes.size, 2);
+});
+
+Deno.test("a step that reaches one node prepares there before the coordinator commits", async () => {
+  // Else a kill between the two commits would repeat the step.
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  const told: string[] = [];
+  const sql = postgres(stack.databaseUrl, {
+    max: 1,
+    onnotice: ({ message = "" }) => told.push(message),
+  });
+  try {
+    await using _writer = await stopWriter(db);
+    await ingest(tenant.headers, JSON.stringify({ msg: "one" }));
+    await sql`set client_min_messages = log`;
+    await sql`set citus.log_remote_commands = on`;
+    await eventually("the writer moved it", async () => {
+      await sql`call logloom_private.write_logs()`;
+      return await countRecords(db, tenant.id) === 1;
+    });
+  } finally {
+    await sql.end();
+  }
+  const commands = told.map((line) =>
+    /(PREPARE TRANSACTION|COMMIT PREPARED|COMMIT$)/.exec(line)?.[1]
+  );
+  const seen = commands.filter((command) => command !== undefined);
+  assert.equal(seen.indexOf("PREPARE TRANSACTION"), 0, seen.join(", "));
+  assert.ok(seen.includes("COMMIT PREPARED"), seen.join(", "));
+});
