@@ -1,7 +1,7 @@
 -- Who gets mail: members, and who confirmed it by a code. What a stranger may get is bounded.
 begin;
 \ir ../actors.psql
-select plan(66);
+select plan(67);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 
@@ -326,6 +326,11 @@ delete from logloom.tenant_members m where m.user_id like '%1';
 select is(
   logloom_private.address_is_confirmed('acme', 'mia@example.com'), false,
   'who was removed gets nothing more'
+);
+alter table auth.users drop column email_confirmed_at;
+select is(
+  logloom_private.address_is_confirmed('acme', 'new@example.com'), false,
+  'a table auth.users of somebody else''s stops nothing'
 );
 delete from logloom.tenant_members;
 
