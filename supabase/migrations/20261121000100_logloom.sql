@@ -13217,7 +13217,11 @@ declare
   v_lower integer;
   v_upper integer;
 begin
-  if p_positions is null then
+  -- Reading a message by its place takes several times as long as reading it in passing.
+  if cardinality(p_positions) > p_chunk.records / 4 then
+    v_texts := logloom_private.chunk_messages(p_chunk, null);
+    return logloom_private.texts_at(v_texts, p_positions);
+  elsif p_positions is null then
     -- A section's masks end each with the separator; a section without messages has none.
     v_masks := string_to_array(array_to_string(p_chunk.masks, ''), v_separator);
     v_masks := v_masks[:cardinality(v_masks) - 1];
@@ -13263,7 +13267,7 @@ begin
               - k.count * k.digits as digits_before
           from (
             select
-              u.n, u.count, length(u.mask) - length(replace(u.mask, '0', '')) as digits
+              u.n, u.count, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
             from unnest(
               v_masks, v_mask_records[v_mask + 1:v_mask + v_counts[v_section]]
             ) with ordinality u (mask, count, n)
@@ -13314,6 +13318,36 @@ comment on function logloom_private.chunk_messages(logloom_private.sealed_chunks
 
 -- sealed_logs/column_texts.sql
 
+-- Elements of an array of texts, which are found by walking over those before them: for many it is
+-- better to walk once.
+create function logloom_private.texts_at(p_texts text[], p_places integer[])
+returns text[]
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+begin
+  if cardinality(p_places) < 20 then
+    return array(
+      select p_texts[p.place] from unnest(p_places) with ordinality p (place, n) order by p.n
+    );
+  end if;
+  return array(
+    select t.value
+    from unnest(p_texts) with ordinality t (value, n)
+    where t.n::integer = any(p_places)
+    order by t.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.texts_at(text[], integer[]) from public;
+
+comment on function logloom_private.texts_at(text[], integer[]) is
+  'The elements at ascending places.';
+
 -- The texts of a column at positions of the chunk that lie within it, ascending; all where null.
 create function logloom_private.column_texts(
   p_column logloom_private.sealed_columns,
@@ -13345,10 +13379,8 @@ begin
     if p_positions is null then
       return v_texts;
     end if;
-    return array(
-      select v_texts[p.position - v_first]
-      from unnest(p_positions) with ordinality p (position, n)
-      order by p.n
+    return logloom_private.texts_at(
+      v_texts, array(select p - v_first from unnest(p_positions) p)
     );
   elsif p_column.kind = 'masked' then
     return logloom_private.masked_texts(p_column, p_positions);
@@ -13413,7 +13445,7 @@ begin
     where coalesce(a.code::integer, a.wide_code, a.one) is not null
   ), w as materialized (
     select
-      d.code, d.mask, length(d.mask) - length(replace(d.mask, '0', '')) as digits
+      d.code, d.mask, octet_length(d.mask) - octet_length(replace(d.mask, '0', '')) as digits
     from unnest(v_dictionary) with ordinality d (mask, code)
   ), placed as (
     select
@@ -13544,7 +13576,9 @@ begin
   ), s as (
     select
       g.service, g.level, sum(g.records) as records, count(g.mask) as masks, min(g.n) as n,
-      coalesce(sum(g.records * (length(g.mask) - length(replace(g.mask, '0', '')))), 0) as digits,
+      coalesce(
+        sum(g.records * (octet_length(g.mask) - octet_length(replace(g.mask, '0', '')))), 0
+      ) as digits,
       coalesce(string_agg(g.mask || v_chunk.separator, '' order by g.n), '') as texts
     from g
     group by g.service, g.level, g.mask is null
@@ -14747,7 +14781,8 @@ create function logloom_private.sealed_page(
   p_limit integer,
   p_order text,
   p_ts timestamptz,
-  p_id uuid
+  p_id uuid,
+  p_reads text default null
 )
 returns setof logloom.logs
 language plpgsql
@@ -14761,7 +14796,10 @@ declare
   v_is_descending constant boolean := p_order = 'desc';
   v_fields constant text[] := logloom_private.fields_read(p_filter);
   v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id');
+  v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
   v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
   v_positions integer[];
   v_times timestamptz[];
   v_best timestamptz[] := '{}';
@@ -14781,10 +14819,13 @@ begin
     -- The page is full, and nothing of this chunk and of those after it can come before its end.
     exit when case when v_is_descending then v_chunk.last_ts < v_edge
       else v_chunk.first_ts > v_edge end;
-    v_positions := logloom_private.bit_positions(
-      logloom_private.chunk_bits(v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to)
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
     );
-    continue when v_positions = '{}';
+    continue when bit_count(v_bits) = 0;
+    -- Null: all of them.
+    v_positions := case when bit_count(v_bits) < v_chunk.records
+      then logloom_private.bit_positions(v_bits) end;
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
     v_best := array(
@@ -14798,14 +14839,17 @@ begin
     );
     v_edge := v_best[p_limit];
     v_positions := array(
-      select p.position
-      from unnest(v_positions, v_times) p (position, ts)
+      select coalesce(p.position, p.n)
+      from unnest(v_positions, v_times) with ordinality p (position, ts, n)
       where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end
-      order by p.position
+      order by p.n
     );
     return query
     select r.*
-    from logloom_private.sealed_records(v_chunk, v_positions, null, null) r
+    from logloom_private.sealed_records(
+      v_chunk, case when cardinality(v_positions) < v_chunk.records then v_positions end,
+      v_shown, v_shown_keys
+    ) r
     where p_ts is null
       or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
         else (r.ts, r.id) > (p_ts, p_id) end;
@@ -14814,14 +14858,15 @@ end;
 $$;
 
 revoke all on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid
+  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text
 ) from public;
 
 comment on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid
+  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text
 ) is
   'Sealed records that a query finds, among them the first p_limit in the order of (ts, id), '
-  'after p_ts and p_id where they are given.';
+  'after p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; of '
+  'each only what it reads, ts and id are there, all where it is null.';
 
 -- sealed_logs/sealed_records.sql
 
@@ -16337,7 +16382,8 @@ begin
   -- The newest, for there may be more than can be looked at.
   v_rows := logloom_private.first_records_sql(
     p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-    least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null
+    least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
+    case when p_query.plan ? 'rows' then null else 'l.msg' end
   );
   return query execute
     'with records as (select l.ts, l.msg '
@@ -17607,7 +17653,8 @@ create function logloom_private.first_records_sql(
   p_limit integer,
   p_order text,
   p_ts timestamptz,
-  p_id uuid
+  p_id uuid,
+  p_reads text default null
 )
 returns text
 language plpgsql
@@ -17620,7 +17667,7 @@ declare
     ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
   );
   v_rows constant text := logloom_private.rows_sql(
-    p_tenant_id, p_from, p_to, p_filter, null, p_order, p_limit
+    p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit
   ) || v_order;
 begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
@@ -17629,9 +17676,9 @@ begin
   return 'from ((select l.* ' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
-      '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+      '%L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
-      p_query.filter, p_limit, p_order, p_ts, p_id
+      p_query.filter, p_limit, p_order, p_ts, p_id, p_reads
     )
     || ') l) l' || v_order;
 end;
@@ -17639,15 +17686,16 @@ $$;
 
 revoke all on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid
+  uuid, text
 ) from public;
 
 comment on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid
+  uuid, text
 ) is
   'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). '
-  'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them.';
+  'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them. '
+  'p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null.';
 
 -- The counts of the range's whole minutes, and the records of what it has of its first and last
 -- one. Null where the counts cannot answer the query.

@@ -1,3 +1,33 @@
+-- Elements of an array of texts, which are found by walking over those before them: for many it is
+-- better to walk once.
+create function logloom_private.texts_at(p_texts text[], p_places integer[])
+returns text[]
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+begin
+  if cardinality(p_places) < 20 then
+    return array(
+      select p_texts[p.place] from unnest(p_places) with ordinality p (place, n) order by p.n
+    );
+  end if;
+  return array(
+    select t.value
+    from unnest(p_texts) with ordinality t (value, n)
+    where t.n::integer = any(p_places)
+    order by t.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.texts_at(text[], integer[]) from public;
+
+comment on function logloom_private.texts_at(text[], integer[]) is
+  'The elements at ascending places.';
+
 -- The texts of a column at positions of the chunk that lie within it, ascending; all where null.
 create function logloom_private.column_texts(
   p_column logloom_private.sealed_columns,
@@ -29,10 +59,8 @@ begin
     if p_positions is null then
       return v_texts;
     end if;
-    return array(
-      select v_texts[p.position - v_first]
-      from unnest(p_positions) with ordinality p (position, n)
-      order by p.n
+    return logloom_private.texts_at(
+      v_texts, array(select p - v_first from unnest(p_positions) p)
     );
   elsif p_column.kind = 'masked' then
     return logloom_private.masked_texts(p_column, p_positions);
@@ -97,7 +125,7 @@ begin
     where coalesce(a.code::integer, a.wide_code, a.one) is not null
   ), w as materialized (
     select
-      d.code, d.mask, length(d.mask) - length(replace(d.mask, '0', '')) as digits
+      d.code, d.mask, octet_length(d.mask) - octet_length(replace(d.mask, '0', '')) as digits
     from unnest(v_dictionary) with ordinality d (mask, code)
   ), placed as (
     select

@@ -81,7 +81,9 @@ begin
   ), s as (
     select
       g.service, g.level, sum(g.records) as records, count(g.mask) as masks, min(g.n) as n,
-      coalesce(sum(g.records * (length(g.mask) - length(replace(g.mask, '0', '')))), 0) as digits,
+      coalesce(
+        sum(g.records * (octet_length(g.mask) - octet_length(replace(g.mask, '0', '')))), 0
+      ) as digits,
       coalesce(string_agg(g.mask || v_chunk.separator, '' order by g.n), '') as texts
     from g
     group by g.service, g.level, g.mask is null

@@ -9,7 +9,8 @@ create function logloom_private.sealed_page(
   p_limit integer,
   p_order text,
   p_ts timestamptz,
-  p_id uuid
+  p_id uuid,
+  p_reads text default null
 )
 returns setof logloom.logs
 language plpgsql
@@ -23,7 +24,10 @@ declare
   v_is_descending constant boolean := p_order = 'desc';
   v_fields constant text[] := logloom_private.fields_read(p_filter);
   v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id');
+  v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
   v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
   v_positions integer[];
   v_times timestamptz[];
   v_best timestamptz[] := '{}';
@@ -43,10 +47,13 @@ begin
     -- The page is full, and nothing of this chunk and of those after it can come before its end.
     exit when case when v_is_descending then v_chunk.last_ts < v_edge
       else v_chunk.first_ts > v_edge end;
-    v_positions := logloom_private.bit_positions(
-      logloom_private.chunk_bits(v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to)
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
     );
-    continue when v_positions = '{}';
+    continue when bit_count(v_bits) = 0;
+    -- Null: all of them.
+    v_positions := case when bit_count(v_bits) < v_chunk.records
+      then logloom_private.bit_positions(v_bits) end;
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
     v_best := array(
@@ -60,14 +67,17 @@ begin
     );
     v_edge := v_best[p_limit];
     v_positions := array(
-      select p.position
-      from unnest(v_positions, v_times) p (position, ts)
+      select coalesce(p.position, p.n)
+      from unnest(v_positions, v_times) with ordinality p (position, ts, n)
       where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end
-      order by p.position
+      order by p.n
     );
     return query
     select r.*
-    from logloom_private.sealed_records(v_chunk, v_positions, null, null) r
+    from logloom_private.sealed_records(
+      v_chunk, case when cardinality(v_positions) < v_chunk.records then v_positions end,
+      v_shown, v_shown_keys
+    ) r
     where p_ts is null
       or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
         else (r.ts, r.id) > (p_ts, p_id) end;
@@ -76,11 +86,12 @@ end;
 $$;
 
 revoke all on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid
+  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text
 ) from public;
 
 comment on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid
+  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text
 ) is
   'Sealed records that a query finds, among them the first p_limit in the order of (ts, id), '
-  'after p_ts and p_id where they are given.';
+  'after p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; of '
+  'each only what it reads, ts and id are there, all where it is null.';

@@ -199,7 +199,8 @@ create function logloom_private.first_records_sql(
   p_limit integer,
   p_order text,
   p_ts timestamptz,
-  p_id uuid
+  p_id uuid,
+  p_reads text default null
 )
 returns text
 language plpgsql
@@ -212,7 +213,7 @@ declare
     ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
   );
   v_rows constant text := logloom_private.rows_sql(
-    p_tenant_id, p_from, p_to, p_filter, null, p_order, p_limit
+    p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit
   ) || v_order;
 begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
@@ -221,9 +222,9 @@ begin
   return 'from ((select l.* ' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
-      '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+      '%L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
-      p_query.filter, p_limit, p_order, p_ts, p_id
+      p_query.filter, p_limit, p_order, p_ts, p_id, p_reads
     )
     || ') l) l' || v_order;
 end;
@@ -231,15 +232,16 @@ $$;
 
 revoke all on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid
+  uuid, text
 ) from public;
 
 comment on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid
+  uuid, text
 ) is
   'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). '
-  'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them.';
+  'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them. '
+  'p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null.';
 
 -- The counts of the range's whole minutes, and the records of what it has of its first and last
 -- one. Null where the counts cannot answer the query.
