@@ -4783,67 +4783,109 @@ begin
   end if;
   select s.* into v_settings from logloom_private.settings s;
 
-  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
-  with minutes as (
-    select d.tenant_id, d.minute, bool_or(d.events < 0) as is_negative
-    from (
-      select c.tenant_id, c.minute, c.events
-      from logloom_private.log_counts c
-      where c.is_delta
-      order by c.minute
-      limit v_settings.count_compact_rows
-    ) d
-    group by 1, 2
-  ), rows_taken as (
-    delete from logloom_private.log_counts c
-    using minutes m
-    where c.tenant_id = m.tenant_id and c.minute = m.minute
-    returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
-  ), unpacked as (
-    delete from logloom_private.packed_counts p
-    using (
-      select distinct
-        m.tenant_id, logloom_private.week_of((m.minute at time zone 'UTC')::date) as week
-      from minutes m
-      where m.is_negative
-    ) w
-    where p.tenant_id = w.tenant_id and p.week = w.week
-    returning p as packed
-  ), taken as (
-    select t.* from rows_taken t
-    union all
-    select (u.packed).tenant_id, c.minute, c.service, c.level, c.is_other, c.events
-    from unpacked u, logloom_private.unpacked_counts(u.packed) c
-  ), noted as (
-    insert into logloom_private.counted_days (tenant_id, day)
-    select distinct t.tenant_id, (t.minute at time zone 'UTC')::date
-    from taken t
-    on conflict do nothing
-  ), summed as (
-    select
-      t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
-      dense_rank() over (
-        partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
-      ) as place
-    from taken t
-    group by t.tenant_id, t.minute, t.service, t.level, t.is_other
-    having sum(t.events) <> 0
-  ), kept as (
-    -- Negative is a service that was counted together with others when it was added.
-    select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
-    from summed s
-  ), added as (
-    insert into logloom_private.log_counts
-      (tenant_id, minute, service, level, is_other, events, is_delta)
-    select
-      k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
-      sum(k.events), false
-    from kept k
-    group by 1, 2, 3, 4, 5
-    having sum(k.events) <> 0
-    order by 1, 2
-  )
-  select count(*) into v_rows from rows_taken;
+  if logloom_private.is_spread() then
+    with minutes as (
+      select distinct d.tenant_id, d.minute
+      from (
+        select c.tenant_id, c.minute
+        from logloom_private.log_counts c
+        where c.is_delta
+        order by c.minute
+        limit v_settings.count_compact_rows
+      ) d
+    ), taken as (
+      delete from logloom_private.log_counts c
+      using minutes m
+      where c.tenant_id = m.tenant_id and c.minute = m.minute
+      returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+    ), summed as (
+      select
+        t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
+        dense_rank() over (
+          partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
+        ) as place
+      from taken t
+      group by t.tenant_id, t.minute, t.service, t.level, t.is_other
+      having sum(t.events) <> 0
+    ), kept as (
+      -- Negative is a service that was counted together with others when it was added.
+      select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
+      from summed s
+    ), added as (
+      insert into logloom_private.log_counts
+        (tenant_id, minute, service, level, is_other, events, is_delta)
+      select
+        k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
+        sum(k.events), false
+      from kept k
+      group by 1, 2, 3, 4, 5
+      having sum(k.events) <> 0
+      order by 1, 2
+    )
+    select count(*) into v_rows from taken;
+  else
+    -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
+    with minutes as (
+      select d.tenant_id, d.minute, bool_or(d.events < 0) as is_negative
+      from (
+        select c.tenant_id, c.minute, c.events
+        from logloom_private.log_counts c
+        where c.is_delta
+        order by c.minute
+        limit v_settings.count_compact_rows
+      ) d
+      group by 1, 2
+    ), rows_taken as (
+      delete from logloom_private.log_counts c
+      using minutes m
+      where c.tenant_id = m.tenant_id and c.minute = m.minute
+      returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+    ), unpacked as (
+      delete from logloom_private.packed_counts p
+      using (
+        select distinct
+          m.tenant_id, logloom_private.week_of((m.minute at time zone 'UTC')::date) as week
+        from minutes m
+        where m.is_negative
+      ) w
+      where p.tenant_id = w.tenant_id and p.week = w.week
+      returning p as packed
+    ), taken as (
+      select t.* from rows_taken t
+      union all
+      select (u.packed).tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+      from unpacked u, logloom_private.unpacked_counts(u.packed) c
+    ), noted as (
+      insert into logloom_private.counted_days (tenant_id, day)
+      select distinct t.tenant_id, (t.minute at time zone 'UTC')::date
+      from taken t
+      on conflict do nothing
+    ), summed as (
+      select
+        t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
+        dense_rank() over (
+          partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
+        ) as place
+      from taken t
+      group by t.tenant_id, t.minute, t.service, t.level, t.is_other
+      having sum(t.events) <> 0
+    ), kept as (
+      -- Negative is a service that was counted together with others when it was added.
+      select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
+      from summed s
+    ), added as (
+      insert into logloom_private.log_counts
+        (tenant_id, minute, service, level, is_other, events, is_delta)
+      select
+        k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
+        sum(k.events), false
+      from kept k
+      group by 1, 2, 3, 4, 5
+      having sum(k.events) <> 0
+      order by 1, 2
+    )
+    select count(*) into v_rows from rows_taken;
+  end if;
 
   with superseded as (
     delete from logloom_private.log_arrivals a
@@ -4869,6 +4911,34 @@ revoke all on function logloom_private.compact_log_counts() from public;
 comment on function logloom_private.compact_log_counts() is
   'Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest '
   'arrival of a day only: one step of a job.';
+
+-- logs/is_spread.sql
+
+create function logloom_private.is_spread()
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_is_spread boolean;
+begin
+  if to_regclass('pg_catalog.pg_dist_partition') is null then
+    return false;
+  end if;
+  execute 'select exists (select from pg_catalog.pg_dist_partition p '
+    || 'where p.logicalrelid = ''logloom.logs''::regclass)'
+  into v_is_spread;
+  return v_is_spread;
+end;
+$$;
+
+revoke all on function logloom_private.is_spread() from public;
+
+comment on function logloom_private.is_spread() is
+  'Whether records are spread over nodes. There counts are not packed, and what expires goes '
+  'tenant by tenant, since a statement reaches one node or one table.';
 
 -- logs/pack_log_counts.sql
 
@@ -4975,6 +5045,10 @@ security invoker
 set search_path = ''
 as $$
 begin
+  if logloom_private.is_spread() then
+    return '(select null::text as tenant_id, null::timestamptz as minute, null::bigint as events, '
+      || 'null::boolean as is_other, null::text as level, null::text as service where false)';
+  end if;
   return format(
     '(select p.tenant_id, c.* from logloom_private.packed_counts p, '
       || 'logloom_private.unpacked_counts(p) c '
@@ -5008,6 +5082,10 @@ declare
   v_until timestamptz;
   v_days integer;
 begin
+  if logloom_private.is_spread() then
+    delete from logloom_private.counted_days d where true;
+    return 0;
+  end if;
   select s.* into v_settings from logloom_private.settings s;
   -- Whoever asks how much came lately, as the alerts do, finds it where it was counted.
   v_until := date_bin('1 minute', now() - v_settings.seal_after, 'epoch');
@@ -25618,6 +25696,59 @@ revoke all on function logloom_private.delete_expired(text, date, date) from pub
 comment on function logloom_private.delete_expired(text, date, date) is
   'Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.';
 
+-- expired_days where records are spread over nodes: a statement a tenant and table.
+create function logloom_private.expired_spread_days(
+  p_tenant_ids text[],
+  p_day date,
+  p_limit integer
+)
+returns table (tenant_id text, records bigint)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_is_known boolean;
+begin
+  foreach tenant_id in array p_tenant_ids loop
+    execute format(
+      'select count(*) from (select from logloom.logs l where l.tenant_id = %L '
+        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz limit %s) l',
+      tenant_id, v_from, v_to, p_limit + 1
+    )
+    into records;
+    v_is_known := records > 0;
+    if not v_is_known then
+      v_is_known := exists (
+        select
+        from logloom_private.log_counts c
+        where c.tenant_id = expired_spread_days.tenant_id
+          and c.minute >= v_from and c.minute < v_to
+      );
+    end if;
+    if not v_is_known then
+      v_is_known := exists (
+        select
+        from logloom_private.sealed_chunks c
+        where c.tenant_id = expired_spread_days.tenant_id
+          and c.last_ts >= v_from and c.last_ts < v_to
+      );
+    end if;
+    if v_is_known then
+      return next;
+    end if;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.expired_spread_days(text[], date, integer) from public;
+
+comment on function logloom_private.expired_spread_days(text[], date, integer) is
+  'expired_days where records are spread over nodes.';
+
 -- What there is to do for tenants that do not keep a day: how many rows each has, up to one more
 -- than p_limit, and whether anything else is known of its day.
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
@@ -25630,6 +25761,10 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
+  if logloom_private.is_spread() then
+    return query select * from logloom_private.expired_spread_days(p_tenant_ids, p_day, p_limit);
+    return;
+  end if;
   return query execute format(
     $query$
       select u.tenant_id, u.records
@@ -25678,6 +25813,58 @@ revoke all on function logloom_private.expired_days(text[], date, integer) from 
 comment on function logloom_private.expired_days(text[], date, integer) is
   'Those of the tenants of whose day something is left, with how many rows, p_limit + 1 at most.';
 
+-- Where records are spread over nodes: one tenant, statement by statement. The writer rests, so
+-- that no count of a record that comes meanwhile is forgotten.
+create function logloom_private.forget_spread_tenant(
+  p_tenant_id text,
+  p_day date
+)
+returns bigint
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_first_ts timestamptz;
+  v_last_ts timestamptz;
+  v_records bigint;
+begin
+  with gone as (
+    delete from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
+    returning c.first_ts
+  )
+  select min(g.first_ts) into v_first_ts from gone g;
+  v_from := least(v_from, logloom_private.day_start(logloom_private.utc_day(v_first_ts)));
+  execute format(
+    'with gone as (delete from logloom.logs l where l.tenant_id = %L '
+      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz returning l.ts) '
+      || 'select max(g.ts) from gone g',
+    p_tenant_id, v_from, v_to
+  )
+  into v_last_ts;
+  -- Further back than any alert window reaches.
+  if v_last_ts > now() - interval '3 days' then
+    insert into logloom_private.log_removals (tenant_id) values (p_tenant_id);
+  end if;
+  with forgotten as (
+    delete from logloom_private.log_counts c
+    where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_to
+    returning c.events
+  )
+  select coalesce(sum(f.events), 0) into v_records from forgotten f;
+  return v_records;
+end;
+$$;
+
+revoke all on function logloom_private.forget_spread_tenant(text, date) from public;
+
+comment on function logloom_private.forget_spread_tenant(text, date) is
+  'forget_expired for one tenant whose records are on a node. How many were counted.';
+
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
 language plpgsql
@@ -25693,36 +25880,47 @@ as $$
 declare
   v_froms timestamptz[];
   v_from timestamptz;
+  v_tenant_id text;
   v_tenant_ids text[];
   v_records bigint[];
 begin
+  if logloom_private.is_spread() then
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  end if;
   -- Without compact_log_counts none of the counts is summed up meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  with gone as (
-    delete from logloom_private.sealed_chunks c
-    using unnest(p_tenant_ids) t (tenant_id)
-    where c.tenant_id = t.tenant_id
-      and c.last_ts >= logloom_private.day_start(p_day)
-      and c.last_ts < logloom_private.day_start(p_day + 1)
-    returning c.tenant_id, c.first_ts
-  ), froms as (
-    -- A chunk of several days goes with the last. No row is left of the days before.
-    select
-      t.tenant_id,
-      logloom_private.day_start(
-        least(logloom_private.utc_day(min(g.first_ts)), p_day)
-      ) as starts
-    from unnest(p_tenant_ids) t (tenant_id)
-    left join gone g on g.tenant_id = t.tenant_id
-    group by t.tenant_id
-  )
-  select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
-    min(f.starts)
-  into v_froms, v_tenant_ids, v_from
-  from froms f;
-  execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
-  into v_tenant_ids, v_records
-  using v_tenant_ids, v_froms;
+  if logloom_private.is_spread() then
+    v_tenant_ids := p_tenant_ids;
+    foreach v_tenant_id in array p_tenant_ids loop
+      v_records := v_records || logloom_private.forget_spread_tenant(v_tenant_id, p_day);
+    end loop;
+  else
+    with gone as (
+      delete from logloom_private.sealed_chunks c
+      using unnest(p_tenant_ids) t (tenant_id)
+      where c.tenant_id = t.tenant_id
+        and c.last_ts >= logloom_private.day_start(p_day)
+        and c.last_ts < logloom_private.day_start(p_day + 1)
+      returning c.tenant_id, c.first_ts
+    ), froms as (
+      -- A chunk of several days goes with the last. No row is left of the days before.
+      select
+        t.tenant_id,
+        logloom_private.day_start(
+          least(logloom_private.utc_day(min(g.first_ts)), p_day)
+        ) as starts
+      from unnest(p_tenant_ids) t (tenant_id)
+      left join gone g on g.tenant_id = t.tenant_id
+      group by t.tenant_id
+    )
+    select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
+      min(f.starts)
+    into v_froms, v_tenant_ids, v_from
+    from froms f;
+    execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
+    into v_tenant_ids, v_records
+    using v_tenant_ids, v_froms;
+  end if;
   perform logloom_private.note_deletions(
     v_tenant_ids, v_records,
     (
@@ -27932,6 +28130,14 @@ begin
   perform logloom_private.hold_writers();
   perform logloom_private.lock_partitions();
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  -- Where records are spread no count is packed.
+  if not logloom_private.is_spread() then
+    insert into logloom_private.log_counts
+      (tenant_id, minute, events, is_other, level, service, is_delta)
+    select p.tenant_id, c.minute, c.events, c.is_other, c.level, c.service, false
+    from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c;
+    delete from logloom_private.packed_counts p where true;
+  end if;
   -- One statement after another: each over the connections of the one before.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   foreach v_table in array logloom_private.spread_tables() loop

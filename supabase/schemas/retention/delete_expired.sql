@@ -80,6 +80,59 @@ revoke all on function logloom_private.delete_expired(text, date, date) from pub
 comment on function logloom_private.delete_expired(text, date, date) is
   'Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.';
 
+-- expired_days where records are spread over nodes: a statement a tenant and table.
+create function logloom_private.expired_spread_days(
+  p_tenant_ids text[],
+  p_day date,
+  p_limit integer
+)
+returns table (tenant_id text, records bigint)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_is_known boolean;
+begin
+  foreach tenant_id in array p_tenant_ids loop
+    execute format(
+      'select count(*) from (select from logloom.logs l where l.tenant_id = %L '
+        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz limit %s) l',
+      tenant_id, v_from, v_to, p_limit + 1
+    )
+    into records;
+    v_is_known := records > 0;
+    if not v_is_known then
+      v_is_known := exists (
+        select
+        from logloom_private.log_counts c
+        where c.tenant_id = expired_spread_days.tenant_id
+          and c.minute >= v_from and c.minute < v_to
+      );
+    end if;
+    if not v_is_known then
+      v_is_known := exists (
+        select
+        from logloom_private.sealed_chunks c
+        where c.tenant_id = expired_spread_days.tenant_id
+          and c.last_ts >= v_from and c.last_ts < v_to
+      );
+    end if;
+    if v_is_known then
+      return next;
+    end if;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.expired_spread_days(text[], date, integer) from public;
+
+comment on function logloom_private.expired_spread_days(text[], date, integer) is
+  'expired_days where records are spread over nodes.';
+
 -- What there is to do for tenants that do not keep a day: how many rows each has, up to one more
 -- than p_limit, and whether anything else is known of its day.
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
@@ -92,6 +145,10 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
+  if logloom_private.is_spread() then
+    return query select * from logloom_private.expired_spread_days(p_tenant_ids, p_day, p_limit);
+    return;
+  end if;
   return query execute format(
     $query$
       select u.tenant_id, u.records
@@ -140,6 +197,58 @@ revoke all on function logloom_private.expired_days(text[], date, integer) from 
 comment on function logloom_private.expired_days(text[], date, integer) is
   'Those of the tenants of whose day something is left, with how many rows, p_limit + 1 at most.';
 
+-- Where records are spread over nodes: one tenant, statement by statement. The writer rests, so
+-- that no count of a record that comes meanwhile is forgotten.
+create function logloom_private.forget_spread_tenant(
+  p_tenant_id text,
+  p_day date
+)
+returns bigint
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_from timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_first_ts timestamptz;
+  v_last_ts timestamptz;
+  v_records bigint;
+begin
+  with gone as (
+    delete from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
+    returning c.first_ts
+  )
+  select min(g.first_ts) into v_first_ts from gone g;
+  v_from := least(v_from, logloom_private.day_start(logloom_private.utc_day(v_first_ts)));
+  execute format(
+    'with gone as (delete from logloom.logs l where l.tenant_id = %L '
+      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz returning l.ts) '
+      || 'select max(g.ts) from gone g',
+    p_tenant_id, v_from, v_to
+  )
+  into v_last_ts;
+  -- Further back than any alert window reaches.
+  if v_last_ts > now() - interval '3 days' then
+    insert into logloom_private.log_removals (tenant_id) values (p_tenant_id);
+  end if;
+  with forgotten as (
+    delete from logloom_private.log_counts c
+    where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_to
+    returning c.events
+  )
+  select coalesce(sum(f.events), 0) into v_records from forgotten f;
+  return v_records;
+end;
+$$;
+
+revoke all on function logloom_private.forget_spread_tenant(text, date) from public;
+
+comment on function logloom_private.forget_spread_tenant(text, date) is
+  'forget_expired for one tenant whose records are on a node. How many were counted.';
+
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
 language plpgsql
@@ -155,36 +264,47 @@ as $$
 declare
   v_froms timestamptz[];
   v_from timestamptz;
+  v_tenant_id text;
   v_tenant_ids text[];
   v_records bigint[];
 begin
+  if logloom_private.is_spread() then
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  end if;
   -- Without compact_log_counts none of the counts is summed up meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  with gone as (
-    delete from logloom_private.sealed_chunks c
-    using unnest(p_tenant_ids) t (tenant_id)
-    where c.tenant_id = t.tenant_id
-      and c.last_ts >= logloom_private.day_start(p_day)
-      and c.last_ts < logloom_private.day_start(p_day + 1)
-    returning c.tenant_id, c.first_ts
-  ), froms as (
-    -- A chunk of several days goes with the last. No row is left of the days before.
-    select
-      t.tenant_id,
-      logloom_private.day_start(
-        least(logloom_private.utc_day(min(g.first_ts)), p_day)
-      ) as starts
-    from unnest(p_tenant_ids) t (tenant_id)
-    left join gone g on g.tenant_id = t.tenant_id
-    group by t.tenant_id
-  )
-  select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
-    min(f.starts)
-  into v_froms, v_tenant_ids, v_from
-  from froms f;
-  execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
-  into v_tenant_ids, v_records
-  using v_tenant_ids, v_froms;
+  if logloom_private.is_spread() then
+    v_tenant_ids := p_tenant_ids;
+    foreach v_tenant_id in array p_tenant_ids loop
+      v_records := v_records || logloom_private.forget_spread_tenant(v_tenant_id, p_day);
+    end loop;
+  else
+    with gone as (
+      delete from logloom_private.sealed_chunks c
+      using unnest(p_tenant_ids) t (tenant_id)
+      where c.tenant_id = t.tenant_id
+        and c.last_ts >= logloom_private.day_start(p_day)
+        and c.last_ts < logloom_private.day_start(p_day + 1)
+      returning c.tenant_id, c.first_ts
+    ), froms as (
+      -- A chunk of several days goes with the last. No row is left of the days before.
+      select
+        t.tenant_id,
+        logloom_private.day_start(
+          least(logloom_private.utc_day(min(g.first_ts)), p_day)
+        ) as starts
+      from unnest(p_tenant_ids) t (tenant_id)
+      left join gone g on g.tenant_id = t.tenant_id
+      group by t.tenant_id
+    )
+    select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
+      min(f.starts)
+    into v_froms, v_tenant_ids, v_from
+    from froms f;
+    execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
+    into v_tenant_ids, v_records
+    using v_tenant_ids, v_froms;
+  end if;
   perform logloom_private.note_deletions(
     v_tenant_ids, v_records,
     (
