@@ -13107,17 +13107,21 @@ begin
   from logloom_private.sealed_chunks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
     and (
-      v_leaf is null or exists (
-        -- Without the column no record has a value.
-        select
-        from logloom_private.sealed_columns k
-        where k.tenant_id = p_tenant_id and k.chunk_id = c.chunk_id and k.name = v_leaf ->> 'field'
-          and case
+      v_leaf is null or coalesce(
+        (
+          -- A value, not exists: that could be answered by looking at all of the tenant's chunks.
+          select case
             when k.filter is not null
               then logloom_private.filter_may_hold(k.filter, v_values)
             when k.kind = 'dictionary' then k.dictionary && v_values
             else true
           end
+          from logloom_private.sealed_columns k
+          where k.tenant_id = p_tenant_id and k.chunk_id = c.chunk_id
+            and k.name = v_leaf ->> 'field'
+        ),
+        -- Without the column no record has a value.
+        false
       )
     );
 end;
