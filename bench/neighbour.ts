@@ -42,6 +42,8 @@ async function measure(bench: BenchStack, events: Event[], seconds: number): Pro
       events_burst: rate,
       requests_per_second: 20,
       requests_burst: 20,
+      // As on the free plan, where the hostile are.
+      concurrent_searches: 4,
     })
   }::text::jsonb)).*
     from logloom.plans p where p.plan_id = 'enterprise'`;

@@ -98,6 +98,25 @@ Deno.test("a tenant with too many searches is refused at once, and others are se
   assert.equal((await search(noisy)).status, 200);
 });
 
+Deno.test("a tenant's first search may have parallel workers, those beside it have none", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  await putOnPlan(db, tenant, { concurrent_searches: 2 });
+  const workers = async (sql: Pick<Database, "unsafe">) => {
+    await sql.unsafe("select logloom_private.take_search_slot($1)", [tenant.id]);
+    const [row] = await sql.unsafe("show max_parallel_workers_per_gather");
+    return row.max_parallel_workers_per_gather;
+  };
+  const usual = (await db`show max_parallel_workers_per_gather`)[0].max_parallel_workers_per_gather;
+  const seen = await db.begin(async (first) => [
+    await workers(first),
+    await db.begin(workers),
+  ]);
+  assert.notEqual(usual, "0");
+  assert.deepEqual(seen, [usual, "0"]);
+  assert.equal(await db.begin(workers), usual);
+});
+
 Deno.test("a killed search gives its slot back", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();

@@ -64,8 +64,10 @@ begin
   end if;
   select greatest(1, floor(s.api_pool_size * s.search_pool_share)) into v_slots
   from logloom_private.settings s;
-  -- The last quarter is for tenants that have nothing running.
+  -- The last quarter is for tenants that have nothing running, and so are parallel workers: else a
+  -- tenant's eight searches are two dozen processes at work.
   if v_own > 1 then
+    perform set_config('max_parallel_workers_per_gather', '0', true);
     v_slots := v_slots - v_slots / 4;
   end if;
   if logloom_private.free_search_slot('all', v_slots) is null then
