@@ -338,6 +338,8 @@ Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its
   const tenant = await newTenant("webhooks");
   await using db = openDatabase();
   await putOnPlan(db, tenant, { webhooks_per_hour: 3 });
+  const hour = () => Math.floor(Date.now() / 3_600_000);
+  const began = hour();
   await using receiver = receiveWebhooks();
   const tests: number[] = [];
   for (let n = 0; n < 4; n++) {
@@ -363,5 +365,6 @@ Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its
     return row.pending === row.waiting && row.waiting > 0;
   }, { within: 60_000 });
   // A test of a rule that was deleted is an attempt, and sends nothing.
-  assert.ok(receiver.received.length <= 3, `${receiver.received.length}`);
+  const hours = 1 + hour() - began;
+  assert.ok(receiver.received.length <= 3 * hours, `${receiver.received.length}`);
 });
