@@ -10,6 +10,7 @@ import {
 } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { keepRecords } from "../support/plans.ts";
+import { stack } from "../support/stack.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
@@ -383,6 +384,23 @@ Deno.test("checks come in the documented order", async () => {
     for (const body of ["{", "[".repeat(9), `[${Array(10_001).fill("1").join(",")}]`, "[]"]) {
       assertAnswer(await ingest(headers, body), 401, unauthenticated);
     }
+  }
+});
+
+Deno.test("an answer that needs no body is heard however large the body is", async () => {
+  const tenant = await newTenant();
+  const body = "x".repeat(2_000_000);
+  for (let n = 0; n < 60; n++) {
+    assertAnswer(await ingest({}, body), 400, { error: "Missing authorization header" });
+    const nowhere = await fetch(`${stack.url}/functions/v1/ingest/nowhere`, {
+      method: "POST",
+      headers: tenant.headers,
+      body,
+    });
+    assert.deepEqual([nowhere.status, await nowhere.json()], [404, {
+      error: "No receiver at this path: /nowhere",
+    }]);
+    assertAnswer(await ingest(tenant.headers, { msg: "beside it" }), 200, accepted(1));
   }
 });
 

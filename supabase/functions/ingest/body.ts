@@ -61,12 +61,14 @@ export async function readBody(
   }
 }
 
-/** Takes the body off the connection, so that whoever sends it hears the answer. */
-export async function discardBody(request: Request, timeoutMs: number): Promise<void> {
+/** Takes the body off the connection; false where there was too much of it, or it took too long. */
+export async function discardBody(request: Request, timeoutMs: number): Promise<boolean> {
   try {
-    await collect(request.body, 0, timeoutMs);
+    const { count, isLate } = await collect(request.body, 0, timeoutMs);
+    return !isLate && count <= maxCountedBytes;
   } catch {
     // The client is gone, and with it whoever would want to know.
+    return false;
   }
 }
 

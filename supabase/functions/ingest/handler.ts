@@ -59,42 +59,57 @@ export function createIngestHandler(
     bodyTimeoutMs,
   };
   return async (request) => {
-    const url = new URL(request.url);
-    const incoming: Incoming = {
-      method: request.method,
-      path: pathBelowIngest(url.pathname),
-      query: url.searchParams,
-      headers: request.headers,
-    };
-    const protocol = protocolOf(incoming);
-    if (protocol === undefined) {
-      return respond(json(404, { error: `No receiver at this path: ${incoming.path}` }));
+    const response = await answered(request, context, wakeWriter);
+    // What was not read is taken off the connection, so that whoever sends it hears the answer; where that takes too
+    // much, nobody is to use the connection again.
+    const isWhole = request.bodyUsed || await discardBody(request, bodyTimeoutMs);
+    if (!isWhole || response.status === 408 || response.status === 413) {
+      response.headers.set("Connection", "close");
     }
-    if (request.method === "OPTIONS") {
-      return preflight(protocol.methods, request.headers.get("Access-Control-Request-Headers"));
-    }
-    const greeting = protocol.greet?.(incoming);
-    if (greeting !== undefined) return respond(greeting);
-    if (!protocol.methods.split(", ").includes(request.method)) {
-      return methodNotAllowed(request.method, protocol.methods);
-    }
-
-    let answer: Answer;
-    try {
-      answer = await ingest(request, incoming, protocol, context);
-    } catch (error) {
-      logFailure("ingest failed", { reason: describeError(error) });
-      answer = failed(unavailable("The service is unavailable, try again"));
-    }
-    const notes = "reply" in answer ? answer.notes : answer.failure.notes;
-    if (notes?.["x-logloom-writer"] === "silent") wakeWriter();
-    if ("reply" in answer) return respond(answer.reply, clientHeaders(notes));
-    const { retryAfter } = answer.failure;
-    return respond(protocol.refused(incoming, answer.failure), {
-      ...clientHeaders(notes),
-      ...retryAfter !== undefined && { "Retry-After": retryAfter },
-    });
+    return response;
   };
+}
+
+async function answered(
+  request: Request,
+  context: Context,
+  wakeWriter: IngestDependencies["wakeWriter"],
+): Promise<Response> {
+  const url = new URL(request.url);
+  const incoming: Incoming = {
+    method: request.method,
+    path: pathBelowIngest(url.pathname),
+    query: url.searchParams,
+    headers: request.headers,
+  };
+  const protocol = protocolOf(incoming);
+  if (protocol === undefined) {
+    return respond(json(404, { error: `No receiver at this path: ${incoming.path}` }));
+  }
+  if (request.method === "OPTIONS") {
+    return preflight(protocol.methods, request.headers.get("Access-Control-Request-Headers"));
+  }
+  const greeting = protocol.greet?.(incoming);
+  if (greeting !== undefined) return respond(greeting);
+  if (!protocol.methods.split(", ").includes(request.method)) {
+    return methodNotAllowed(request.method, protocol.methods);
+  }
+
+  let answer: Answer;
+  try {
+    answer = await ingest(request, incoming, protocol, context);
+  } catch (error) {
+    logFailure("ingest failed", { reason: describeError(error) });
+    answer = failed(unavailable("The service is unavailable, try again"));
+  }
+  const notes = "reply" in answer ? answer.notes : answer.failure.notes;
+  if (notes?.["x-logloom-writer"] === "silent") wakeWriter();
+  if ("reply" in answer) return respond(answer.reply, clientHeaders(notes));
+  const { retryAfter } = answer.failure;
+  return respond(protocol.refused(incoming, answer.failure), {
+    ...clientHeaders(notes),
+    ...retryAfter !== undefined && { "Retry-After": retryAfter },
+  });
 }
 
 function respond(reply: Reply, headers: Record<string, string> = {}): Response {
@@ -125,10 +140,7 @@ async function ingest(
     return failed(failure(protocol.statusWithoutCredentials, missingCredentials));
   }
   const held = await heldAnswer(credentials, context);
-  if (held !== undefined) {
-    await discardBody(request, bodyTimeoutMs);
-    return { failure: held };
-  }
+  if (held !== undefined) return { failure: held };
   const body = await readBody(request, protocol.limits, bodyTimeoutMs);
   const caller = await authenticate(credentials);
   if (!body.ok) {
