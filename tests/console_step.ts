@@ -18,7 +18,8 @@ export async function prepareConsoleTests({ stack, system }: TestStack): Promise
     log,
     failure: `The console's types are wrong (see ${log})`,
   });
-  const tests = (await walk(["tests/console"])).filter((path) => path.endsWith(".ts"));
+  const tests = (await walk(["tests/console", "console/shots", "console/bench"]))
+    .filter((path) => path.endsWith(".ts"));
   await command([Deno.execPath(), "check", "--quiet", ...tests], {
     cwd: checkout,
     log,
