@@ -4922,13 +4922,16 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_partitions constant regclass := to_regclass('pg_catalog.pg_dist_partition');
   v_is_spread boolean;
 begin
-  if to_regclass('pg_catalog.pg_dist_partition') is null then
+  if v_partitions is null then
     return false;
   end if;
-  execute 'select exists (select from pg_catalog.pg_dist_partition p '
-    || 'where p.logicalrelid = ''logloom.logs''::regclass)'
+  execute format(
+    'select exists (select from %s p where p.logicalrelid = %L::regclass)',
+    v_partitions, 'logloom.logs'
+  )
   into v_is_spread;
   return v_is_spread;
 end;
@@ -27953,11 +27956,10 @@ begin
       hint = 'Install it on every node, put citus first in shared_preload_libraries, restart and '
         'run "create extension citus" on each. Hosted Supabase does not have it.';
   end if;
-  execute $query$
-    select count(*)
-    from pg_catalog.pg_dist_node n
-    where n.noderole = 'primary' and n.isactive and n.shouldhaveshards
-  $query$
+  execute format(
+    'select count(*) from %s n where n.noderole = %L and n.isactive and n.shouldhaveshards',
+    to_regclass('pg_catalog.pg_dist_node'), 'primary'
+  )
   into v_workers;
   if v_workers = 0 then
     raise exception using
@@ -28034,7 +28036,9 @@ begin
       from unnest(v_types) with ordinality w (name, n)
     )
   );
-  execute 'select create_distributed_function(''logloom_private.carried_types()'')';
+  execute format(
+    'select create_distributed_function(%L)', to_regprocedure('logloom_private.carried_types()')
+  );
   execute 'drop function logloom_private.carried_types()';
 
   for v_function in
@@ -28112,11 +28116,12 @@ set client_min_messages = warning
 as $$
 -- definer because a table is distributed by its owner, whoever of the operators calls this
 declare
-  v_state constant text :=
+  v_state constant text := format(
     'select column_to_column_name(p.logicalrelid, p.partkey), c.shardcount, c.colocationid '
-    || 'from pg_catalog.pg_dist_partition p '
-    || 'join pg_catalog.pg_dist_colocation c on c.colocationid = p.colocationid '
-    || 'where p.logicalrelid = $1::regclass';
+      || 'from %s p join %s c on c.colocationid = p.colocationid '
+      || 'where p.logicalrelid = $1::regclass',
+    to_regclass('pg_catalog.pg_dist_partition'), to_regclass('pg_catalog.pg_dist_colocation')
+  );
   v_table text;
   v_column text;
   v_shards integer;
@@ -28150,10 +28155,12 @@ begin
     v_shards := null;
     execute v_state into v_column, v_shards, v_colocation using v_table;
     if v_shards is null then
-      execute 'select create_distributed_table($1::regclass, ''tenant_id'', colocate_with => $2, '
-        || 'shard_count => case when $2 = ''none'' then $3 end)'
-      using
-        v_table, case when v_first_colocation is null then 'none' else 'logloom.logs' end, p_shards;
+      execute format(
+        'select %s(%L, ''tenant_id'', colocate_with => $1, '
+          || 'shard_count => case when $1 = ''none'' then $2 end)',
+        to_regproc('create_distributed_table'), v_table
+      )
+      using case when v_first_colocation is null then 'none' else 'logloom.logs' end, p_shards;
       execute v_state into v_column, v_shards, v_colocation using v_table;
       v_distributed := v_distributed || v_table;
     elsif v_column <> 'tenant_id' then

@@ -6,13 +6,16 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_partitions constant regclass := to_regclass('pg_catalog.pg_dist_partition');
   v_is_spread boolean;
 begin
-  if to_regclass('pg_catalog.pg_dist_partition') is null then
+  if v_partitions is null then
     return false;
   end if;
-  execute 'select exists (select from pg_catalog.pg_dist_partition p '
-    || 'where p.logicalrelid = ''logloom.logs''::regclass)'
+  execute format(
+    'select exists (select from %s p where p.logicalrelid = %L::regclass)',
+    v_partitions, 'logloom.logs'
+  )
   into v_is_spread;
   return v_is_spread;
 end;
