@@ -174,7 +174,10 @@ Deno.test("extreme bodies within the limits are taken", async () => {
     assert.ok(new TextEncoder().encode(body).length <= limit, name);
     const started = performance.now();
     assert.equal(await fuzzed.send(body), 200, name);
-    assert.ok(performance.now() - started < 5000, `${name} took ${performance.now() - started} ms`);
+    assert.ok(
+      performance.now() - started < 60_000,
+      `${name} took ${performance.now() - started} ms`,
+    );
   }
 });
 
