@@ -8,7 +8,7 @@ import {
   release,
   releasedMigrations,
 } from "./migrations/released.ts";
-import { errorsFile, pageOfErrors, raisedErrors } from "./migrations/errors.ts";
+import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
 import { assemble, firstMigrations, schemaFiles } from "./migrations/schemas.ts";
@@ -54,19 +54,15 @@ await run(async () => {
   await writeDifference(name);
 });
 
-/** Brings the page of errors to what the schemas raise; its tables are formatted where it changed. */
+/** Brings the tables of docs/errors.md to what the registers say. */
 async function writeErrors(): Promise<void> {
   const page = await Deno.readTextFile(errorsFile);
-  const text = pageOfErrors(page, await raisedErrors());
-  if (text === page) return;
+  const text = pageOfErrors(page, await registers());
   await Deno.writeTextFile(errorsFile, text);
   await command([Deno.execPath(), "fmt", "--quiet", errorsFile], {
     failure: "Formatting docs/errors.md failed",
     cwd: checkout,
   });
-  console.log(
-    "docs/errors.md lists what supabase/schemas raises; new rows have the hint for a text.",
-  );
 }
 
 function options(): { name: string | undefined; isRelease: boolean } {

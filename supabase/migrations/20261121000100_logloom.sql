@@ -270,6 +270,20 @@ begin
 end;
 $$;
 
+-- foundations/types/error.sql
+
+create type logloom_private.error as (
+  name text,
+  status integer,
+  message text,
+  hint text,
+  explanation text
+);
+
+comment on type logloom_private.error is
+  'An error of the register. message and hint are formats for the values of a case, explanation '
+  'is what docs/errors.md says in place of the hint. The name begins with its register.';
+
 -- foundations/types/success.sql
 
 create type public.logloom_success as (success boolean);
@@ -745,6 +759,805 @@ comment on column logloom_private.settings.token_audience is
 comment on column logloom_private.settings.tenants_by_users is
   'Whether a signed-in user who belongs to no tenant may make one, by create_tenant.';
 
+-- foundations/errors/alerts.sql
+
+-- Alert rules and their history. What a check constraint of alert_rules refuses has the name of
+-- the constraint.
+create function logloom_private.alerts_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to is not.', null),
+    ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
+      'Name the rule after what it watches.', null),
+    ('alerts.alert_rules_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('alerts.alert_rules_threshold_is_finite', 400, 'Invalid p_threshold: a finite number',
+      'Send a JSON number.', null),
+    ('alerts.alert_rules_comparison_is_known', 400,
+      'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
+      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
+    ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
+      'A day is the longest window.', null),
+    ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
+      'Seven days is the longest cooldown.', null),
+    ('alerts.alert_rules_destinations_are_known', 400,
+      'Invalid p_notification_destinations: any of email, webhook',
+      'Send a flat array of these texts.', null),
+    ('alerts.alert_rules_config_is_object', 400,
+      'Invalid p_notification_config: an object of at most 8192 bytes',
+      'Send a JSON object with email and webhook_url.', null),
+    ('alerts.alert_rules_email_is_valid', 400,
+      'Invalid p_notification_config: email is no email address',
+      'Send one address, without a name or angle brackets.', null),
+    ('alerts.alert_rules_webhook_url_is_valid', 400,
+      'Invalid p_notification_config: webhook_url is no https URL',
+      'Send an https URL without user name and password.', null),
+    ('alerts.alert_rules_destinations_have_addresses', 400,
+      'Invalid p_notification_config: an enabled rule needs the address of each destination',
+      'Send email for the destination email, webhook_url for webhook, or disable the rule.', null),
+    ('alerts.rule_not_found', 404, 'Alert rule not found',
+      'list_alert_rules shows the rules of this tenant.', null),
+    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
+      null),
+    ('alerts.query_gives_no_number', 400,
+      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
+      'Leave the other stages out; the filter may stand before the bar.', null),
+    ('alerts.query_has_a_warning', 400, 'Invalid p_query_dsl: %s',
+      'Write %2$s, or quote the text if that is what the rule looks for.', null),
+    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
+      'Leave ts out: the window says which time is meant.',
+      '`preview_alert_rule`: `now` differs from window to window.'),
+    ('alerts.preview_has_groups', 400, 'A query with by has no preview',
+      'Leave by out and ask for one group in the filter.',
+      '`preview_alert_rule`: ask for one group in the filter.'),
+    ('alerts.preview_took_too_long', 408, 'The preview took too long',
+      'Narrow the query, by service or level say.',
+      '`preview_alert_rule`: 15 seconds. Narrow the query.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.alerts_errors() from public;
+
+grant execute on function logloom_private.alerts_errors()
+to authenticated, service_role;
+
+-- foundations/errors/api_keys.sql
+
+-- API keys.
+create function logloom_private.api_keys_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
+      'Revoke one that is no longer needed, or move to a larger plan.',
+      'The plan''s `max_api_keys`: revoke one.'),
+    ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
+      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+    ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
+      'Send a later time, or leave it out for a key that does not expire.', null),
+    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: the only scope is ingest',
+      'Leave p_scopes out.', null),
+    ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
+      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+    ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
+      'Create a new key.', '`rotate_api_key`: create a new key.'),
+    ('api_keys.not_found', 404, 'API key not found',
+      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.api_keys_errors() from public;
+
+grant execute on function logloom_private.api_keys_errors()
+to authenticated, service_role;
+
+-- foundations/errors/callers.sql
+
+-- Who is calling.
+create function logloom_private.callers_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('callers.authorization_is_missing', 400, 'Missing authorization header',
+      'Send Authorization: Bearer <access token>.', 'There is no `Authorization` header.'),
+    ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
+      'The token cannot be used, or the API key is unknown, revoked or expired.'),
+    ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
+      'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
+      'The token is for `anon`, or has no usable `tenant_id`.'),
+    ('callers.tenant_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs a top-level tenant_id claim that is a non-blank string.', null),
+    ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs the claim sub, which names the user.', null),
+    ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
+      'Leave p_tenant_id out: the tenant is taken from the token.',
+      'A user names another tenant. Leave `p_tenant_id` out.'),
+    ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
+      'Call operations by POST with a JSON object of parameters.',
+      'An operation is called by another method than `POST`.'),
+    ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
+      'service_role belongs to no tenant: name one where the operation takes p_tenant_id.',
+      '`service_role` belongs to no tenant and must name one; it cannot call operations without '
+        '`p_tenant_id`.'),
+    ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      null, '`service_role` names what cannot be a tenant.'),
+    ('callers.role_is_missing', 403, 'This takes the role %s',
+      'Ask an owner of the tenant; list_members says who that is.',
+      'The caller is less than that in the tenant: `member`, `admin`, `owner` '
+        '([identity.md](identity.md)).')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.callers_errors() from public;
+
+grant execute on function logloom_private.callers_errors()
+to anon, authenticated, service_role;
+
+-- foundations/errors/ingest.sql
+
+-- Requests of senders.
+create function logloom_private.ingest_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
+      'Send a new key with a new body; repeat a key only with the same body.',
+      'A key repeats a request, body and all, for 24 hours.'),
+    ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s events of this UTC month are used up.'),
+    ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s bytes of this UTC month are used up.'),
+    ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.queue_is_full', 503, 'The queue is full, try again',
+      'The writer is behind: the endpoint health/queue tells how far.',
+      'The writer is far behind; `health/queue` says how far.'),
+    ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
+      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
+      null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.ingest_errors() from public;
+
+grant execute on function logloom_private.ingest_errors()
+to authenticated, service_role;
+
+-- foundations/errors/notifications.sql
+
+-- Deliveries of alerts, and the addresses that they go to.
+create function logloom_private.notifications_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('notifications.no_destination', 400,
+      'The alert rule has no destination that notifications may go to',
+      'Set notification_destinations, and see notification_preferences of the tenant.',
+      '`test_alert_rule`: no destination, or the tenant''s preferences refuse it.'),
+    ('notifications.tested_a_moment_ago', 429, 'This alert rule was tested a moment ago',
+      'Wait a few seconds.', '`test_alert_rule`: once in 10 seconds.'),
+    ('notifications.delivery_not_found', 404, 'Delivery not found',
+      'Send a delivery_id of list_alert_deliveries.', 'No such `delivery_id` in this tenant.'),
+    ('notifications.delivery_arrived', 400, 'The delivery arrived already',
+      'test_alert_rule sends another notification.',
+      '`retry_alert_delivery`: there is nothing to send again.'),
+    ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
+      'Claim again for more.', '`claim_notifications`, which only the function `notify` calls.'),
+    ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
+      'retry is tried again later, failed is not.',
+      '`settle_notification`, which only the function `notify` calls.'),
+    ('notifications.no_room_for_address', 400,
+      'Plan limit exceeded: notification addresses (max %s)',
+      'An address that no alert rule has any more makes room; or choose a larger plan.',
+      '`confirm_notification_address`: the plan''s `max_notification_addresses`. One that no '
+        'rule has makes room.'),
+    ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
+      'Send the code as the mail has it, as a text.',
+      '`confirm_notification_address`: as the mail has it, as a text.'),
+    ('notifications.no_code_is_good', 400, 'No code is good for this address',
+      'test_alert_rule mails a new one to the address of a rule.',
+      'None was mailed to it, or it lapsed: `test_alert_rule` mails a new one.'),
+    ('notifications.code_was_tried_too_often', 400, 'The code was tried too often',
+      'test_alert_rule mails a new one to the address of the rule.',
+      'Five wrong tries: `test_alert_rule` mails a new one.'),
+    ('notifications.code_is_wrong', 400, 'The code is wrong',
+      'The last one that was mailed is good, for five tries.', null),
+    ('notifications.code_is_not_mailed_twice', 400, 'A code is not mailed twice',
+      'test_alert_rule mails a new one.',
+      '`retry_alert_delivery`: `test_alert_rule` mails a new one.'),
+    ('notifications.address_is_not_confirmed', 400, 'The address is not confirmed',
+      'Confirm it by the code that was mailed to it; test_alert_rule mails a new one.', null),
+    ('notifications.no_room_for_test', 429, 'The plan allows %s tests in an hour by %s',
+      'Wait, or choose a larger plan.',
+      '`test_alert_rule`: the plan''s `emails_per_hour`, `webhooks_per_hour`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.notifications_errors() from public;
+
+grant execute on function logloom_private.notifications_errors()
+to authenticated, service_role;
+
+-- foundations/errors/parameters.sql
+
+-- Parameters that many operations take.
+create function logloom_private.parameters_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
+      'A required parameter is left out or null.'),
+    ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+    ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
+      'Send the %2$s of the last item of the page before.',
+      'The list has no such item: `p_after` is the id of the last item of the page before.'),
+    ('parameters.not_a_time', 400, 'Invalid %s: not a time',
+      'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
+        'at most 100 years).',
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor `now-24h` or the like.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.parameters_errors() from public;
+
+grant execute on function logloom_private.parameters_errors()
+to authenticated, service_role;
+
+-- foundations/errors/query.sql
+
+-- The query language: a filter.
+create function logloom_private.query_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('query.minus_negates_nothing', 400, '- negates a term that follows at once',
+      'Write -term, or "-" for the character itself.', null),
+    ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
+      'Write \\ for the character itself.', null),
+    ('query.bound_is_missing', 400, 'A bound of a range is missing',
+      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+    ('query.bracket_closes_nothing', 400, 'A closing bracket closes nothing',
+      'Take it away, or quote it to search for it.', null),
+    ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
+      'Close the bracket that position %s opens.', null),
+    ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
+      'Write @"name":value without white space.', null),
+    ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.', null),
+    ('query.field_is_missing', 400, 'A field is missing before the colon',
+      'Write field:value without white space around the colon, or quote the text.', null),
+    ('query.number_is_out_of_range', 400, 'A number is out of range',
+      'Exponents reach from -400 to 400.', null),
+    ('query.quote_is_not_closed', 400, 'A quoted text is not closed',
+      'End it with ", or write \" for the character itself.', null),
+    ('query.quoted_text_is_empty', 400, 'A quoted text to search for is empty',
+      'Write a text, or field:"" for an empty field.', null),
+    ('query.range_is_not_closed', 400, 'A range is not closed',
+      'End it with ] (inclusive) or } (exclusive).', null),
+    ('query.regex_is_not_quoted', 400, 'A regular expression is quoted',
+      'Write ~"regex", or \~ for the character itself.', null),
+    ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
+      'Write a shorter one, such as now-15m.', null),
+    ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.term_is_missing', 400, 'A term is missing before %s',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.value_is_missing_in_a_list', 400, 'A value is missing',
+      'Write field:(a OR b), values only, and close the bracket.', null),
+    ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
+      'Write a number, a time or a word after it.', null),
+    ('query.test_needs_a_value', 400, 'A value is missing after %s',
+      'Write a word or a quoted text after it; "" is the empty text.', null),
+    ('query.value_is_missing', 400, 'A value is missing after %s',
+      'Write field:value without white space around the colon; field:"" finds the empty text.',
+      null),
+    ('query.not_a_number', 400, 'An attribute is compared with a number, and this is none: %s',
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
+        'quotes.', null),
+    ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
+      'Take away brackets that group nothing.', null),
+    ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
+    ('query.not_a_time', 400, 'Not a time: %s',
+      'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
+    ('query.to_is_missing', 400, 'TO is missing in a range',
+      'Write [a TO b] or {a TO b}, TO in upper case.', null),
+    ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
+      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
+        '- is quoted: @"a b".c', null),
+    ('query.too_many_terms', 400, 'The query has more than 64 terms',
+      'Leave terms out, or join texts by wildcards or a regex.',
+      'Each term of a list of values counts.'),
+    ('query.too_long', 400, 'The query is longer than 2048 bytes',
+      'Shorten it, or narrow the time range instead of naming more terms.', null),
+    ('query.field_is_unknown', 400, 'Unknown field %s',
+      '%2$sQuote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
+        'service, env, req_id, user_id, route, host, any and attrs.',
+      'The hint names a field that is written alike.'),
+    ('query.level_is_unknown', 400, 'Unknown level %s',
+      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
+    ('query.white_space_is_missing', 400, 'White space is missing before %s',
+      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
+      null),
+    ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
+      'Write @name or attrs.name, such as @status.', null),
+    ('query.id_is_not_compared', 400, '%s cannot be compared',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.text_is_not_compared', 400, '%s cannot be compared',
+      'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
+    ('query.word_is_not_for_lists', 400, '%s cannot stand in a list of values',
+      'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
+    ('query.operator_is_for_values', 400, '%s stands at the start of a value only',
+      'Write field:>5, or quote the text.', null),
+    ('query.bracket_is_for_ranges', 400, '%s stands in a range of a field only',
+      'Write field:[a TO b], or quote the text. {app="x"} of other languages is service:x here.',
+      null),
+    ('query.id_takes_no_regex', 400, '%s takes no regular expression',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.time_takes_no_regex', 400, '%s takes no regular expression',
+      'Write a time or a range of times, such as ts:>now-15m.', null),
+    ('query.units_differ', 400, 'The bounds of a range have different units',
+      'Write two numbers, two durations or two sizes.', null),
+    ('query.any_takes_a_text', 400, 'any takes a text only',
+      'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".', null),
+    ('query.not_a_network', 400, 'Not a network: %s',
+      'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.', null),
+    ('query.takes_no_test', 400, '%s takes no %s', 'Write %s:value. %s is for texts.', null),
+    ('query.word_is_empty', 400, 'A word to look for is empty',
+      'Write msg:w=error or msg:w="out of memory".', null),
+    ('query.too_many_steps', 400,
+      'The query is too complex: it takes more than 20000 steps to compile',
+      'Leave terms or regular expressions out.', null),
+    ('query.searched_texts_are_too_long', 400,
+      'The query is too complex: the texts that it looks for inside others have together more '
+        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.query_errors() from public;
+
+-- foundations/errors/regex.sql
+
+-- The query language: regular expressions.
+create function logloom_private.regex_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? '
+        '{m,n} up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the '
+        'start, and a backslash before punctuation.'
+    ),
+    e.explanation
+  from (
+    values
+    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) closes nothing', null, null),
+    ('regex.bracket_in_class', 400, 'Regular expression: [ inside a class is written \[', null,
+      null),
+    ('regex.class_is_empty', 400, 'Regular expression: a class is empty', null, null),
+    ('regex.class_is_not_closed', 400, 'Regular expression: a class is not closed', null, null),
+    ('regex.group_is_not_closed', 400, 'Regular expression: a group is not closed', null, null),
+    ('regex.range_ends_in_no_character', 400,
+      'Regular expression: a range of a class ends in characters', null, null),
+    ('regex.range_runs_backwards', 400, 'Regular expression: a range of a class runs backwards',
+      null, null),
+    ('regex.repeat_is_out_of_range', 400,
+      'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
+    ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed',
+      null, null),
+    ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
+    ('regex.has_lookaround', 400,
+      'Regular expression: lookaround and options are not allowed; (?i) stands at the start', null,
+      null),
+    ('regex.repeat_runs_backwards', 400,
+      'Regular expression: the bounds of a repeat run backwards', null, null),
+    ('regex.not_for_classes', 400, 'Regular expression: %s cannot stand in a class', null, null),
+    ('regex.nothing_to_repeat', 400, 'Regular expression: %s has nothing to repeat', null, null),
+    ('regex.not_an_escape', 400, 'Regular expression: %s is not an escape', null, null),
+    ('regex.too_complex', 400,
+      'Regular expression: it is too complex: its characters and their repeats come to more '
+        'than 1000', null, null),
+    ('regex.all_are_too_complex', 400,
+      'Regular expression: it is too complex: the characters of all and their repeats come to '
+        'more than 2000', null, null),
+    ('regex.no_such_class', 400, 'Regular expression: %s is no class of characters', null, null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.regex_errors() from public;
+
+-- foundations/errors/saved_searches.sql
+
+-- Saved searches. What a check constraint of their table refuses has the name of the constraint.
+create function logloom_private.saved_searches_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('saved_searches.saved_searches_name_is_valid', 400,
+      'Invalid p_name: 1 to 200 characters after trimming', 'Name the search after what it finds.',
+      null),
+    ('saved_searches.saved_searches_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_category_is_valid', 400,
+      'Invalid p_category: at most 100 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_tags_are_valid', 400,
+      'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
+      null),
+    ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      'ts:* finds every record.', null),
+    ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
+      'Save it under a name of your own with create_saved_search.',
+      'It is a colleague''s, shared.'),
+    ('saved_searches.not_found', 404, 'Saved search not found',
+      'list_saved_searches shows those that you can read.',
+      'It is not there, another tenant''s, or a colleague''s private one.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.saved_searches_errors() from public;
+
+grant execute on function logloom_private.saved_searches_errors()
+to authenticated, service_role;
+
+-- foundations/errors/search.sql
+
+-- Searches, pages, tails and single records.
+create function logloom_private.search_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_cursor for more.', 'A page has 1 to 1000 items.'),
+    ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.', null),
+    ('search.log_not_found', 404, 'Log record not found',
+      'It may be on its way still, or past its retention.',
+      'No such id in this tenant, not written yet, or past its retention.'),
+    ('search.took_too_long', 408, 'The search took too long',
+      'Narrow it: a shorter range of time, or a filter by level, service or req_id.',
+      '15 seconds. Narrow the range or the query.'),
+    ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
+      'Wait for one to end; the plan says how many may run at once.',
+      'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
+    ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
+      'Those of all tenants hold their share of the connections.'),
+    ('search.range_leaves_the_years', 400, 'Invalid range: it leaves the years 1970 to 9999',
+      'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
+    ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
+      'Send next_cursor of the page before, unchanged, or none to begin.',
+      'It is not a `next_cursor` of this operation.'),
+    ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
+      'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
+    ('search.cursor_lies_ahead', 400,
+      'Invalid p_cursor: it lies ahead of all that was ever written',
+      'The database was restored from before it. Begin anew, without p_cursor.', null),
+    ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
+      'desc gives the newest records first.', null),
+    ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
+      'So many of the newest records a tail begins with.',
+      '`tail_logs` begins with so many records.'),
+    ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
+      'The width of a bucket follows from the range and p_buckets.',
+      'A histogram has 1 to 1000 buckets.'),
+    ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
+      'Leave them out for 20 records on each side.', null),
+    ('search.query_gives_no_records', 400, 'Invalid p_query_dsl: records are asked for, not %s',
+      'Leave out the bar and what follows, or ask log_stats.', null),
+    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
+      'Leave the stage out.', null),
+    ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
+      'Leave out one of them.', null),
+    ('search.stage_met_its_bound', 400, 'The stage %s met its bound of %s %s',
+      'Narrow the filter before it, or the range of time.', null),
+    ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
+      'Wait for one to end.', '`validate_query`: more at once than `concurrent_validations`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.search_errors() from public;
+
+grant execute on function logloom_private.search_errors()
+to authenticated, service_role;
+
+-- foundations/errors/stages.sql
+
+-- The query language: what stands after a bar.
+create function logloom_private.stages_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
+        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other '
+        'stages are where, sort, limit, fields, json, logfmt and patterns.'
+    ),
+    e.explanation
+  from (
+    values
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', null, null),
+    ('stages.aggregate_is_not_closed', 400, 'A closing bracket is missing', null, null),
+    ('stages.width_is_not_closed', 400, 'A closing bracket is missing', 'Write by (5m), service.',
+      null),
+    ('stages.aggregate_is_missing', 400, 'An aggregate is missing after |', null, null),
+    ('stages.aggregate_is_unknown', 400, 'Unknown aggregate %s', null, null),
+    ('stages.takes_an_attribute', 400, '%s takes an attribute',
+      'Write an attribute that holds numbers, such as @duration_ms.', null),
+    ('stages.takes_no_field', 400, '%s takes no field', null, null),
+    ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
+    ('stages.name_is_missing', 400, 'A name is missing after as',
+      'A name is letters, digits and _: count() as n', null),
+    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+      'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
+      'Name one of them: p95(@duration_ms) as slow', null),
+    ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
+    ('stages.sort_needs_by', 400, 'by is missing after sort',
+      'Write sort by name, or sort by name desc.', null),
+    ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
+      null),
+    ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
+      null),
+    ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.comparison_is_missing', 400, 'A comparison is missing after %s',
+      'Write >, >=, <, <=, = or != and a number.', null),
+    ('stages.number_is_missing', 400, 'A number is missing after %s',
+      'Write a number such as 10, -0.5 or 1e3.', null),
+    ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
+      'Write limit 10.', null),
+    ('stages.any_is_for_filters', 400, 'any stands in a filter only',
+      'Name a field, such as service or @status.', null),
+    ('stages.order_is_wrong', 400, '%s cannot stand after %s',
+      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
+        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
+        'stands once.', null),
+    ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
+      null),
+    ('stages.takes_a_text', 400, '%s takes a field that holds a text',
+      'Write %s msg, or an attribute that holds a text.', null),
+    ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
+      'A stage ends at the next | or at the end of the query.', null),
+    ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
+      'Write fields ts, msg, @status.', null),
+    ('stages.needs_a_field', 400, '%s needs a field',
+      'Write %s msg, or an attribute that holds a text.', null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.stages_errors() from public;
+
+-- foundations/errors/tenants.sql
+
+-- Tenants, their members and their settings.
+create function logloom_private.tenants_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('tenants.id_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      'Send a short name, such as that of your company.',
+      '`create_tenant`: it cannot be a tenant''s id.'),
+    ('tenants.role_is_unknown', 400, 'Invalid p_role: member, admin or owner',
+      'docs/identity.md says what each may do.', 'There is no other role.'),
+    ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
+      'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
+    ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
+      'Send an email address.', 'It cannot be an email address.'),
+    ('tenants.no_user_has_this_email', 404, 'No user has this email address',
+      'They sign up first, and confirm the address.', 'Nobody of Supabase Auth has confirmed it.'),
+    ('tenants.user_id_is_missing', 400, 'Missing required parameter: p_user_id',
+      'This project has no users of Supabase Auth to look for by p_email alone.',
+      'Without Supabase Auth, `p_email` alone does not say who it is.'),
+    ('tenants.already_a_member', 400, 'They belong to the tenant already',
+      'set_member_role changes what they may do.', '`add_member` of a member.'),
+    ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
+      'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
+    ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
+      'From the first member on, nobody else belongs to the tenant.',
+      '`service_role` adds the first one.'),
+    ('tenants.last_owner_stays', 400, 'The last owner stays an owner',
+      'Make another member owner first; delete_tenant removes the tenant as a whole.',
+      'Somebody has to be.'),
+    ('tenants.member_not_found', 404, 'Member not found',
+      'list_members shows the user_id of each.', 'The tenant has no such member.'),
+    ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
+      'Choose another one. That of a deleted tenant is free when nothing of it is left.',
+      '`create_tenant`, and a tenant of this id exists or is being deleted.'),
+    ('tenants.caller_has_one', 400, 'You belong to a tenant already',
+      'Sign in again, so that your token names it.',
+      '`create_tenant` is for users who belong to none.'),
+    ('tenants.made_by_a_user', 400, 'A tenant is made by a user, who becomes its owner',
+      'service_role makes one by add_member with p_tenant_id and p_role owner.',
+      '`service_role` calls `create_tenant`.'),
+    ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
+      'Whoever runs the project adds you to one, or sets tenants_by_users in '
+        'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+    ('tenants.being_deleted', 404, 'Tenant not found',
+      'It is being deleted. Its id is free again when nothing of it is left.', null),
+    ('tenants.not_found', 404, 'Tenant not found',
+      'A tenant appears with its first write: create, update or ingest.',
+      'Before its first write (create, update or ingest) a tenant does not exist.'),
+    ('tenants.settings_not_found', 404, 'Tenant settings not found',
+      'A tenant appears with its first write: create, update or ingest.', null),
+    ('tenants.plan_has_no_room', 400, 'Plan limit exceeded: %s (max %s)',
+      'Delete one that is no longer needed, or move to a larger plan.',
+      'The plan has no room for one more `saved_searches` or `alerts`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.tenants_errors() from public;
+
+grant execute on function logloom_private.tenants_errors()
+to authenticated, service_role;
+
+-- foundations/errors/usage.sql
+
+-- Usage, settings and deletion.
+create function logloom_private.usage_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('usage.settings_are_no_object', 400, 'Invalid settings data: %s must be an object',
+      'Send a JSON object with the members to change.',
+      '`pipeline_config` and `notification_preferences` are JSON objects.'),
+    ('usage.setting_is_unknown', 400, 'Invalid settings data: %s has an unknown member "%s"',
+      'pipeline_config has retention_days and compression, notification_preferences has '
+        'email_enabled and webhook_enabled.', null),
+    ('usage.setting_is_no_whole_number', 400, 'Invalid settings data: %s must be a whole number',
+      'Send a number from 1 to %2$s.', '`retention_days`.'),
+    ('usage.setting_is_out_of_range', 400, 'Invalid settings data: %s must be from 1 to %s',
+      'The plan sets the greatest retention_days.', 'The plan limits `retention_days`.'),
+    ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
+      'Send a JSON boolean.', null),
+    ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
+      'Leave p_months out for the current month alone.', '`get_usage`.'),
+    ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
+      'list_retention_runs shows them. One deletion with OR does the work of several.', null),
+    ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      'Say ts:* to delete every record of the range.', '`delete_logs`: `ts:*` finds every record.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.usage_errors() from public;
+
+grant execute on function logloom_private.usage_errors()
+to authenticated, service_role;
+
 -- foundations/claims.sql
 
 create function logloom_private.claims()
@@ -819,9 +1632,7 @@ declare
   v_user_id constant text := logloom_private.current_user_id();
 begin
   if v_user_id is null or v_user_id !~ '[^[:space:]]' then
-    raise sqlstate 'PT401' using
-      message = 'Invalid token, API key, or missing tenant_id',
-      hint = 'The token needs the claim sub, which names the user.';
+    perform logloom_private.refuse('callers.user_is_missing');
   end if;
   return v_user_id;
 end;
@@ -971,6 +1782,76 @@ $$;
 revoke all on function logloom_private.day_start(date) from public;
 
 comment on function logloom_private.day_start(date) is 'When a UTC day begins.';
+
+-- foundations/errors.sql
+
+-- The register is functions, not a table: nobody needs a right to be refused, not even anon, and a
+-- later migration finds a changed text as it finds any other change.
+create function logloom_private.errors(p_register text)
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  case p_register
+    when 'alerts' then return query select e.* from logloom_private.alerts_errors() e;
+    when 'api_keys' then return query select e.* from logloom_private.api_keys_errors() e;
+    when 'callers' then return query select e.* from logloom_private.callers_errors() e;
+    when 'ingest' then return query select e.* from logloom_private.ingest_errors() e;
+    when 'notifications' then return query select e.* from logloom_private.notifications_errors() e;
+    when 'parameters' then return query select e.* from logloom_private.parameters_errors() e;
+    when 'query' then return query select e.* from logloom_private.query_errors() e;
+    when 'regex' then return query select e.* from logloom_private.regex_errors() e;
+    when 'saved_searches' then
+      return query select e.* from logloom_private.saved_searches_errors() e;
+    when 'search' then return query select e.* from logloom_private.search_errors() e;
+    when 'stages' then return query select e.* from logloom_private.stages_errors() e;
+    when 'tenants' then return query select e.* from logloom_private.tenants_errors() e;
+    when 'usage' then return query select e.* from logloom_private.usage_errors() e;
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.errors(text) from public;
+
+grant execute on function logloom_private.errors(text) to anon, authenticated, service_role;
+
+comment on function logloom_private.errors(text) is
+  'The errors of a register: foundations/errors/<register>.sql.';
+
+create function logloom_private.error_named(p_name text, p_values text[])
+returns logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error logloom_private.error;
+begin
+  select e.* into v_error
+  from logloom_private.errors(split_part(p_name, '.', 1)) e
+  where e.name = p_name;
+  if not found then
+    raise exception using
+      errcode = 'internal_error',
+      message = format('The register has no error %s', p_name);
+  end if;
+  v_error.message := format(v_error.message, variadic p_values);
+  v_error.hint := format(v_error.hint, variadic p_values);
+  return v_error;
+end;
+$$;
+
+revoke all on function logloom_private.error_named(text, text[]) from public;
+
+grant execute on function logloom_private.error_named(text, text[])
+to anon, authenticated, service_role;
+
+comment on function logloom_private.error_named(text, text[]) is
+  'An error of the register with the values of a case in its message and hint.';
 
 -- foundations/health_word.sql
 
@@ -1146,15 +2027,13 @@ comment on function logloom_private.restore_lock_wait(text) is
 create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
 returns void
 language plpgsql
-immutable
+stable
 security invoker
 set search_path = ''
 as $$
 begin
   if p_is_missing then
-    raise sqlstate 'PT400' using
-      message = 'Missing required parameter: ' || p_name,
-      hint = format('Send %s in the JSON body.', p_name);
+    perform logloom_private.refuse('parameters.missing', p_name);
   end if;
 end;
 $$;
@@ -1186,34 +2065,6 @@ comment on function logloom_private.trim_space(text) is 'The text without white 
 
 grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
 
-create function logloom_private.refuse_violation(p_table text, p_constraint text)
-returns void
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_comment text;
-begin
-  select obj_description(c.oid, 'pg_constraint') into v_comment
-  from pg_catalog.pg_constraint c
-  where c.conrelid = format('logloom.%I', p_table)::regclass and c.conname = p_constraint;
-  raise sqlstate 'PT400' using
-    message = split_part(v_comment, E'\n', 1),
-    hint = split_part(v_comment, E'\n', 2);
-end;
-$$;
-
-revoke all on function logloom_private.refuse_violation(text, text) from public;
-
-comment on function logloom_private.refuse_violation(text, text) is
-  'PT400 for a check constraint of a table in app. A constraint says the rule; its comment says '
-  'in its first line what is wrong, in its second how to mend it.';
-
-grant execute on function logloom_private.refuse_violation(text, text)
-to authenticated, service_role;
-
 create function logloom_private.list_limit(p_limit integer)
 returns integer
 language plpgsql
@@ -1229,9 +2080,7 @@ begin
   select s.list_limit_max, s.list_limit_default into v_max, v_default
     from logloom_private.settings s;
   if p_limit < 1 or p_limit > v_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_limit: 1 to %s', v_max),
-      hint = 'Page with p_after for more.';
+    perform logloom_private.refuse('parameters.list_limit_is_out_of_range', v_max::text);
   end if;
   return coalesce(p_limit, v_default);
 end;
@@ -1254,9 +2103,7 @@ set search_path = ''
 as $$
 begin
   if p_at is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_after: no such ' || p_what,
-      hint = format('Send the %s of the last item of the page before.', p_id);
+    perform logloom_private.refuse('parameters.no_such_place', p_what, p_id);
   end if;
   return p_at;
 end;
@@ -1298,10 +2145,8 @@ begin
   elsif v_text ~ '^[0-9-]' and pg_input_is_valid(v_text, 'timestamptz') then
     return v_text::timestamptz;
   end if;
-  raise sqlstate 'PT400' using
-    message = 'Invalid ' || p_name || ': not a time',
-    hint = 'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or '
-      'w; at most 100 years).';
+  perform logloom_private.refuse('parameters.not_a_time', p_name);
+  return null;
 end;
 $$;
 
@@ -1358,33 +2203,102 @@ revoke all on function logloom_private.record_job(text, timestamptz, text) from 
 comment on function logloom_private.record_job(text, timestamptz, text) is
   'Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded.';
 
--- foundations/refuse_and_keep.sql
+-- foundations/refuse.sql
 
-create function logloom_private.refuse_and_keep(p_message text, p_hint text)
-returns jsonb
+-- Each way to refuse what is asked. Nothing else raises an error that a user gets: the code is PT
+-- and the status, which PostgREST answers.
+
+create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
+returns void
 language plpgsql
-volatile
+stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
 begin
-  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
-  perform set_config('response.status', '400', true);
-  return jsonb_build_object(
-    'code', 'PT400', 'message', p_message, 'details', null, 'hint', p_hint
-  );
+  if v_error.hint is null then
+    raise exception using errcode = 'PT' || v_error.status, message = v_error.message;
+  end if;
+  raise exception using
+    errcode = 'PT' || v_error.status,
+    message = v_error.message,
+    hint = v_error.hint;
 end;
 $$;
 
-revoke all on function logloom_private.refuse_and_keep(text, text) from public;
+revoke all on function logloom_private.refuse(text, text[]) from public;
 
-comment on function logloom_private.refuse_and_keep(text, text) is
-  'The answer of an operation that is refused with PT400, whose transaction is committed all the '
-  'same: for what counts failures.';
+grant execute on function logloom_private.refuse(text, text[])
+to anon, authenticated, service_role;
 
--- foundations/refuse_for_now.sql
+comment on function logloom_private.refuse(text, text[]) is
+  'Raises the error of this name.';
 
-create function logloom_private.refuse_for_now(p_message text, p_hint text, p_seconds integer)
+create function logloom_private.refuse_at(
+  p_position integer,
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  raise exception using
+    errcode = 'PT' || v_error.status,
+    message = v_error.message,
+    detail = format('{"position": %s}', p_position),
+    hint = v_error.hint;
+end;
+$$;
+
+revoke all on function logloom_private.refuse_at(integer, text, text[]) from public;
+
+comment on function logloom_private.refuse_at(integer, text, text[]) is
+  'Raises the error of this name with the place in the query where it is.';
+
+create function logloom_private.refuse_with_headers(
+  p_headers jsonb,
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST's way to an answer with headers.
+  raise sqlstate 'PGRST' using
+    message = json_build_object(
+      'code', 'PT' || v_error.status, 'message', v_error.message, 'hint', v_error.hint
+    ),
+    detail = json_build_object('status', v_error.status, 'headers', p_headers);
+end;
+$$;
+
+revoke all on function logloom_private.refuse_with_headers(jsonb, text, text[]) from public;
+
+grant execute on function logloom_private.refuse_with_headers(jsonb, text, text[])
+to authenticated, service_role;
+
+comment on function logloom_private.refuse_with_headers(jsonb, text, text[]) is
+  'Raises the error of this name with headers for its answer.';
+
+create function logloom_private.refuse_for_now(
+  p_seconds integer,
+  p_name text,
+  variadic p_values text[] default '{}'
+)
 returns void
 language plpgsql
 stable
@@ -1392,22 +2306,47 @@ security invoker
 set search_path = ''
 as $$
 begin
-  -- PostgREST's way to an answer with headers.
-  raise sqlstate 'PGRST' using
-    message = json_build_object('code', 'PT429', 'message', p_message, 'hint', p_hint),
-    detail = json_build_object(
-      'status', 429, 'headers', json_build_object('Retry-After', p_seconds::text)
-    );
+  perform logloom_private.refuse_with_headers(
+    jsonb_build_object('Retry-After', p_seconds::text), p_name, variadic p_values
+  );
 end;
 $$;
 
-revoke all on function logloom_private.refuse_for_now(text, text, integer) from public;
+revoke all on function logloom_private.refuse_for_now(integer, text, text[]) from public;
 
-grant execute on function logloom_private.refuse_for_now(text, text, integer)
+grant execute on function logloom_private.refuse_for_now(integer, text, text[])
 to authenticated, service_role;
 
-comment on function logloom_private.refuse_for_now(text, text, integer) is
-  'PT429 with Retry-After: what is asked is in order, but not now.';
+comment on function logloom_private.refuse_for_now(integer, text, text[]) is
+  'Raises the error of this name with Retry-After: what is asked is in order, but not now.';
+
+create function logloom_private.refuse_and_keep(
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
+  perform set_config('response.status', v_error.status::text, true);
+  return jsonb_build_object(
+    'code', 'PT' || v_error.status, 'message', v_error.message, 'details', null,
+    'hint', v_error.hint
+  );
+end;
+$$;
+
+revoke all on function logloom_private.refuse_and_keep(text, text[]) from public;
+
+comment on function logloom_private.refuse_and_keep(text, text[]) is
+  'The answer of an operation that is refused with the error of this name, whose transaction is '
+  'committed all the same: for what counts failures.';
 
 -- foundations/run_job.sql
 
@@ -1646,33 +2585,24 @@ declare
 begin
   if logloom_private.is_service_role() then
     if p_tenant_id is null then
-      raise sqlstate 'PT400' using
-        message = 'Missing required parameter: p_tenant_id',
-        hint = 'service_role belongs to no tenant: name one where the operation takes p_tenant_id.';
+      perform logloom_private.refuse('callers.tenant_must_be_named');
     end if;
     v_tenant_id := logloom_private.usable_tenant_id(p_tenant_id);
     if v_tenant_id is null then
-      raise sqlstate 'PT400' using
-        message = 'Invalid p_tenant_id: 1 to 255 characters, not all blank';
+      perform logloom_private.refuse('callers.tenant_is_invalid');
     end if;
     if logloom_private.is_being_deleted(v_tenant_id) then
-      raise sqlstate 'PT404' using
-        message = 'Tenant not found',
-        hint = 'It is being deleted. Its id is free again when nothing of it is left.';
+      perform logloom_private.refuse('tenants.being_deleted');
     end if;
     return v_tenant_id;
   end if;
 
   v_tenant_id := logloom_private.current_tenant_id();
   if v_tenant_id is null then
-    raise sqlstate 'PT401' using
-      message = 'Invalid token, API key, or missing tenant_id',
-      hint = 'The token needs a top-level tenant_id claim that is a non-blank string.';
+    perform logloom_private.refuse('callers.tenant_is_missing');
   end if;
   if p_tenant_id <> v_tenant_id then
-    raise sqlstate 'PT403' using
-      message = 'p_tenant_id is not the tenant of the token',
-      hint = 'Leave p_tenant_id out: the tenant is taken from the token.';
+    perform logloom_private.refuse('callers.tenant_is_another');
   end if;
   return v_tenant_id;
 end;
@@ -1705,9 +2635,7 @@ begin
   if array_position(v_roles, v_role) >= array_position(v_roles, p_role) then
     return;
   end if;
-  raise sqlstate 'PT403' using
-    message = format('This takes the role %s', p_role),
-    hint = 'Ask an owner of the tenant; list_members says who that is.';
+  perform logloom_private.refuse('callers.role_is_missing', p_role);
 end;
 $$;
 
@@ -2007,18 +2935,14 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_member_role(p_role);
   if length(v_email) > 320 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_email: at most 320 characters',
-      hint = 'Send an email address.';
+    perform logloom_private.refuse('tenants.email_is_too_long');
   end if;
   if v_user_id is null then
     perform logloom_private.require_parameter('p_user_id', v_email is null);
     v_user_id := logloom_private.auth_user_of_email(v_email);
   end if;
   if logloom_private.usable_id(v_user_id) is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_user_id: 1 to 255 characters, not all blank',
-      hint = 'Send the claim sub of their tokens.';
+    perform logloom_private.refuse('tenants.user_id_is_invalid');
   end if;
   perform logloom_private.provision_tenant(v_tenant_id);
   perform logloom_private.lock_members(v_tenant_id);
@@ -2027,9 +2951,7 @@ begin
   from logloom.tenant_members m where m.tenant_id = v_tenant_id;
   if v_members = 0 and logloom_private.is_service_role() then
     if p_role <> 'owner' then
-      raise sqlstate 'PT400' using
-        message = 'The first member of a tenant is an owner',
-        hint = 'From the first member on, nobody else belongs to the tenant.';
+      perform logloom_private.refuse('tenants.first_member_is_owner');
     end if;
   elsif v_members = 0 then
     -- From here on the tenant uses roles: who set that off must not be locked out by it.
@@ -2040,9 +2962,7 @@ begin
   end if;
   v_max := (logloom_private.plan_of(v_tenant_id)).max_members;
   if v_members >= v_max and v_user_id is distinct from v_caller then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: members (max %s)', v_max),
-      hint = 'Remove a member, or choose a larger plan.';
+    perform logloom_private.refuse('tenants.no_room_for_member', v_max::text);
   end if;
 
   if v_user_id = v_caller then
@@ -2056,9 +2976,7 @@ begin
     on conflict do nothing
     returning m.* into v_added;
     if not found then
-      raise sqlstate 'PT400' using
-        message = 'They belong to the tenant already',
-        hint = 'set_member_role changes what they may do.';
+      perform logloom_private.refuse('tenants.already_a_member');
     end if;
   end if;
   return logloom_private.member_of(v_added);
@@ -2165,9 +3083,7 @@ begin
     return;
   end if;
   if v_headers ->> 'authorization' is null then
-    raise sqlstate 'PT400' using
-      message = 'Missing authorization header',
-      hint = 'Send Authorization: Bearer <access token>.';
+    perform logloom_private.refuse('callers.authorization_is_missing');
   end if;
   if current_user = 'service_role' then
     v_is_known := true;
@@ -2180,14 +3096,10 @@ begin
     v_is_known := logloom_private.current_tenant_id() is not null;
   end if;
   if v_is_known is not true then
-    raise sqlstate 'PT401' using
-      message = 'Invalid token, API key, or missing tenant_id',
-      hint = 'Sign in: the token needs role authenticated and a top-level tenant_id claim.';
+    perform logloom_private.refuse('callers.not_signed_in');
   end if;
   if v_method <> 'POST' then
-    raise sqlstate 'PT405' using
-      message = format('Method %s is not allowed here', v_method),
-      hint = 'Call operations by POST with a JSON object of parameters.';
+    perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
   end if;
   -- Hosted projects have 0, which cuts a double at its 15th digit.
   perform set_config('extra_float_digits', '1', true);
@@ -2259,34 +3171,25 @@ declare
   v_user_id text;
 begin
   if logloom_private.is_service_role() then
-    raise sqlstate 'PT400' using
-      message = 'A tenant is made by a user, who becomes its owner',
-      hint = 'service_role makes one by add_member with p_tenant_id and p_role owner.';
+    perform logloom_private.refuse('tenants.made_by_a_user');
   end if;
   if not logloom_private.token_is_valid(logloom_private.claims()) then
-    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+    perform logloom_private.refuse('callers.not_known');
   end if;
   v_user_id := logloom_private.require_user_id();
   if not (select s.tenants_by_users from logloom_private.settings s) then
-    raise sqlstate 'PT403' using
-      message = 'Users do not make tenants here',
-      hint = 'Whoever runs the project adds you to one, or sets tenants_by_users in '
-        'logloom_private.settings.';
+    perform logloom_private.refuse('tenants.not_made_by_users');
   end if;
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
   if logloom_private.usable_tenant_id(p_tenant_id) is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      hint = 'Send a short name, such as that of your company.';
+    perform logloom_private.refuse('tenants.id_is_invalid');
   end if;
   -- One at a time for a user, so that each has one at most.
   perform logloom_private.lock_members('user ' || v_user_id);
   if logloom_private.claims() ? 'tenant_id'
     or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
   then
-    raise sqlstate 'PT400' using
-      message = 'You belong to a tenant already',
-      hint = 'Sign in again, so that your token names it.';
+    perform logloom_private.refuse('tenants.caller_has_one');
   end if;
   if logloom_private.is_being_deleted(p_tenant_id) then
     perform logloom_private.refuse_taken_tenant();
@@ -2319,9 +3222,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT400' using
-    message = 'p_tenant_id is taken',
-    hint = 'Choose another one. That of a deleted tenant is free when nothing of it is left.';
+  perform logloom_private.refuse('tenants.id_is_taken');
 end;
 $$;
 
@@ -2411,9 +3312,7 @@ begin
   left join logloom.tenant_settings s on s.tenant_id = t.tenant_id
   where t.tenant_id = p_tenant_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Tenant settings not found',
-      hint = 'A tenant appears with its first write: create, update or ingest.';
+    perform logloom_private.refuse('tenants.settings_not_found');
   end if;
   return v_result;
 end;
@@ -2470,9 +3369,7 @@ declare
   v_result constant public.logloom_tenant := logloom_private.tenant_with_plan(v_tenant_id);
 begin
   if v_result.tenant_id is null then
-    raise sqlstate 'PT404' using
-      message = 'Tenant not found',
-      hint = 'A tenant appears with its first write: create, update or ingest.';
+    perform logloom_private.refuse('tenants.not_found');
   end if;
   return v_result;
 end;
@@ -2647,9 +3544,7 @@ declare
   v_user_id text;
 begin
   if v_users is null then
-    raise sqlstate 'PT400' using
-      message = 'Missing required parameter: p_user_id',
-      hint = 'This project has no users of Supabase Auth to look for by p_email alone.';
+    perform logloom_private.refuse('tenants.user_id_is_missing');
   end if;
   execute format(
     'select u.id::text from %s u where u.email = lower($1) '
@@ -2658,9 +3553,7 @@ begin
   into v_user_id
   using p_email;
   if v_user_id is null then
-    raise sqlstate 'PT404' using
-      message = 'No user has this email address',
-      hint = 'They sign up first, and confirm the address.';
+    perform logloom_private.refuse('tenants.no_user_has_this_email');
   end if;
   return v_user_id;
 end;
@@ -2699,9 +3592,7 @@ as $$
 begin
   perform logloom_private.require_parameter('p_role', p_role is null);
   if p_role not in ('member', 'admin', 'owner') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_role: member, admin or owner',
-      hint = 'docs/identity.md says what each may do.';
+    perform logloom_private.refuse('tenants.role_is_unknown');
   end if;
 end;
 $$;
@@ -2723,9 +3614,7 @@ begin
     select from logloom.tenant_members m
     where m.tenant_id = p_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
   ) then
-    raise sqlstate 'PT400' using
-      message = 'The last owner stays an owner',
-      hint = 'Make another member owner first; delete_tenant removes the tenant as a whole.';
+    perform logloom_private.refuse('tenants.last_owner_stays');
   end if;
 end;
 $$;
@@ -2818,9 +3707,7 @@ declare
   );
 begin
   if p_current >= v_limit then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: %s (max %s)', p_feature, v_limit),
-      hint = 'Delete one that is no longer needed, or move to a larger plan.';
+    perform logloom_private.refuse('tenants.plan_has_no_room', p_feature, v_limit::text);
   end if;
 end;
 $$;
@@ -3067,9 +3954,7 @@ begin
   from logloom.tenant_members m
   where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Member not found',
-      hint = 'list_members shows the user_id of each.';
+    perform logloom_private.refuse('tenants.member_not_found');
   end if;
   if v_role = 'owner' then
     perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
@@ -3287,9 +4172,7 @@ begin
   from logloom.tenant_members m
   where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Member not found',
-      hint = 'list_members shows the user_id of each.';
+    perform logloom_private.refuse('tenants.member_not_found');
   end if;
   if p_role <> 'owner' and v_member.role = 'owner' then
     perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
@@ -3828,7 +4711,7 @@ begin
     and (k.expires_at is null or k.expires_at > now())
     and k.scopes @> '{ingest}';
   if not found then
-    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+    perform logloom_private.refuse('callers.not_known');
   end if;
 
   if v_last_used_at is null or v_last_used_at < v_minute then
@@ -3871,9 +4754,7 @@ begin
     where k.tenant_id = v_tenant_id
       and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
   ) >= p_times * v_max then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: API keys (max %s)', v_max),
-      hint = 'Revoke one that is no longer needed, or move to a larger plan.';
+    perform logloom_private.refuse('api_keys.no_room', v_max::text);
   end if;
   -- Of the others as many are shown as may be alive.
   delete from logloom.api_keys k
@@ -3956,21 +4837,15 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_name', p_name is null);
   if length(v_name) not between 1 and 100 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid API key name: 1 to 100 characters after trimming',
-      hint = 'Name the key after the server that will use it.';
+    perform logloom_private.refuse('api_keys.name_is_invalid');
   end if;
   if p_expires_at <= now() then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_expires_at: it is in the past',
-      hint = 'Send a later time, or leave it out for a key that does not expire.';
+    perform logloom_private.refuse('api_keys.expires_in_the_past');
   end if;
   if not v_scopes <@ '{ingest}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
     or array_position(v_scopes, null) is not null
   then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_scopes: the only scope is ingest',
-      hint = 'Leave p_scopes out.';
+    perform logloom_private.refuse('api_keys.scope_is_unknown');
   end if;
 
   perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
@@ -4022,9 +4897,7 @@ begin
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'API key not found',
-      hint = 'list_api_keys shows the keys of this tenant.';
+    perform logloom_private.refuse('api_keys.not_found');
   end if;
   return v_result;
 end;
@@ -4190,9 +5063,7 @@ begin
   set revoked_at = coalesce(k.revoked_at, now())
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'API key not found',
-      hint = 'list_api_keys shows the keys of this tenant.';
+    perform logloom_private.refuse('api_keys.not_found');
   end if;
   return row(true)::public.logloom_success;
 end;
@@ -4230,23 +5101,17 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_key_id', p_key_id is null);
   if v_overlap not between 0 and 10080 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_overlap_minutes: 0 to 10080',
-      hint = 'Both keys work for so long; 10080 minutes are a week.';
+    perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
   end if;
   select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at into v_old
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id
   for no key update;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'API key not found',
-      hint = 'list_api_keys shows the keys of this tenant.';
+    perform logloom_private.refuse('api_keys.not_found');
   end if;
   if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_key_id: the API key is revoked or expired',
-      hint = 'Create a new key.';
+    perform logloom_private.refuse('api_keys.not_active');
   end if;
 
   -- A key that was to live for a time is followed by one that lives as long.
@@ -5721,32 +6586,6 @@ revoke all on function logloom_private.seconds_until(timestamptz) from public;
 comment on function logloom_private.seconds_until(timestamptz) is
   'Whole seconds for Retry-After, at least 1.';
 
-create function logloom_private.refuse_ingest(
-  p_status integer,
-  p_message text,
-  p_hint text,
-  p_headers jsonb
-)
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-begin
-  -- PostgREST's way to an answer with headers.
-  raise sqlstate 'PGRST' using
-    message = json_build_object('code', 'PT' || p_status, 'message', p_message, 'hint', p_hint),
-    detail = json_build_object('status', p_status, 'headers', p_headers);
-end;
-$$;
-
-revoke all on function logloom_private.refuse_ingest(integer, text, text, jsonb)
-from public;
-
-comment on function logloom_private.refuse_ingest(integer, text, text, jsonb) is
-  'PT409, PT429 or PT503 with headers.';
-
 create function logloom_private.answer_headers()
 returns jsonb
 language plpgsql
@@ -5816,20 +6655,18 @@ begin
   end if;
 
   if p_events > 0 and v_events >= p_plan.monthly_events_limit then
-    perform logloom_private.refuse_ingest(
-      429,
-      format('Monthly event limit reached: %s events', p_plan.monthly_events_limit),
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
+    perform logloom_private.refuse_with_headers(
       logloom_private.limit_headers(p_plan.monthly_events_limit, 0, v_reset_at)
-      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at))
+      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at)),
+      'ingest.monthly_events_are_used_up',
+      p_plan.monthly_events_limit::text
     );
   elsif p_events > 0 and v_bytes >= p_plan.monthly_bytes_limit then
-    perform logloom_private.refuse_ingest(
-      429,
-      format('Monthly byte limit reached: %s bytes', p_plan.monthly_bytes_limit),
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
+    perform logloom_private.refuse_with_headers(
       logloom_private.limit_headers(p_plan.monthly_bytes_limit, 0, v_reset_at)
-      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at))
+      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at)),
+      'ingest.monthly_bytes_are_used_up',
+      p_plan.monthly_bytes_limit::text
     );
   end if;
 
@@ -5947,11 +6784,8 @@ begin
   where k.tenant_id = p_tenant_id and k.idempotency_key = p_idempotency_key
     and k.created_at >= now() - p_lifetime;
   if v_known.body_digest <> p_body_digest then
-    perform logloom_private.refuse_ingest(
-      409,
-      'Idempotency-Key was used with another body',
-      'Send a new key with a new body; repeat a key only with the same body.',
-      logloom_private.answer_headers()
+    perform logloom_private.refuse_with_headers(
+      logloom_private.answer_headers(), 'ingest.idempotency_key_has_another_body'
     );
   end if;
   return case
@@ -6080,7 +6914,7 @@ begin
       then logloom_private.usable_tenant_id(p_tenant_id)
   end;
   if authenticate_sender.tenant_id is null then
-    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+    perform logloom_private.refuse('callers.not_known');
   end if;
 end;
 $$;
@@ -6131,13 +6965,11 @@ begin
   if cardinality(p_request.p_ts) > p_settings.batch_max_events
     or p_request.p_bytes > p_settings.batch_max_bytes
   then
-    raise sqlstate 'PT413' using
-      message = format(
-        'Batch too large (max %s events, %s bytes)',
-        p_settings.batch_max_events, p_settings.batch_max_bytes
-      ),
-      hint = 'Send it in parts. The function ingest does; the limits are in '
-        'logloom_private.settings.';
+    perform logloom_private.refuse(
+      'ingest.request_is_too_large',
+      p_settings.batch_max_events::text,
+      p_settings.batch_max_bytes::text
+    );
   end if;
 end;
 $$;
@@ -6601,11 +7433,9 @@ security invoker
 set search_path = ''
 as $$
 begin
-  perform logloom_private.refuse_ingest(
-    503,
-    'The queue is full, try again',
-    'The writer is behind: the endpoint health/queue tells how far.',
-    logloom_private.answer_headers() || jsonb_build_object('Retry-After', '5')
+  perform logloom_private.refuse_with_headers(
+    logloom_private.answer_headers() || jsonb_build_object('Retry-After', '5'),
+    'ingest.queue_is_full'
   );
 end;
 $$;
@@ -6642,24 +7472,7 @@ comment on function logloom_private.tokens_at(
   double precision, timestamptz, integer, integer, timestamptz
 ) is 'What a bucket holds after it was filled up to an instant.';
 
-create function logloom_private.rate_message(p_what text, p_rate integer)
-returns text
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return format('Rate limit reached: %s %s', p_rate, p_what);
-end;
-$$;
-
-revoke all on function logloom_private.rate_message(text, integer) from public;
-
-comment on function logloom_private.rate_message(text, integer) is
-  'What a refusal for the rate says.';
-
-create function logloom_private.rate_hold(p_what text, p_rate integer, p_tokens double precision)
+create function logloom_private.rate_hold(p_error text, p_rate integer, p_tokens double precision)
 returns jsonb
 language plpgsql
 stable
@@ -6676,7 +7489,7 @@ begin
       ),
       'retry_after', ceil((1 - p_tokens) / p_rate),
       'limit', p_rate,
-      'error', logloom_private.rate_message(p_what, p_rate)
+      'error', (logloom_private.error_named(p_error, array[p_rate::text])).message
     )::text
   );
 end;
@@ -6689,7 +7502,11 @@ comment on function logloom_private.rate_hold(text, integer, double precision) i
   'X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may '
   'give for so many seconds without asking.';
 
-create function logloom_private.refuse_rate(p_what text, p_rate integer, p_tokens double precision)
+create function logloom_private.refuse_rate(
+  p_error text,
+  p_rate integer,
+  p_tokens double precision
+)
 returns void
 language plpgsql
 volatile
@@ -6699,13 +7516,12 @@ as $$
 declare
   v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
 begin
-  perform logloom_private.refuse_ingest(
-    429,
-    logloom_private.rate_message(p_what, p_rate),
-    'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+  perform logloom_private.refuse_with_headers(
     logloom_private.limit_headers(p_rate, 0, clock_timestamp() + make_interval(secs => v_seconds))
-    || logloom_private.rate_hold(p_what, p_rate, p_tokens)
-    || jsonb_build_object('Retry-After', v_seconds::text)
+      || logloom_private.rate_hold(p_error, p_rate, p_tokens)
+      || jsonb_build_object('Retry-After', v_seconds::text),
+    p_error,
+    p_rate::text
   );
 end;
 $$;
@@ -6741,14 +7557,16 @@ begin
   );
   if p_plan.requests_per_second is not null and v_tokens < 1 then
     perform logloom_private.refuse_rate(
-      'requests per second', p_plan.requests_per_second, v_tokens
+      'ingest.too_many_requests', p_plan.requests_per_second, v_tokens
     );
   end if;
   v_tokens := logloom_private.tokens_at(
     v_bucket.events, v_bucket.filled_at, p_plan.events_per_second, p_plan.events_burst, v_now
   );
   if p_plan.events_per_second is not null and v_tokens < 1 then
-    perform logloom_private.refuse_rate('events per second', p_plan.events_per_second, v_tokens);
+    perform logloom_private.refuse_rate(
+      'ingest.too_many_events', p_plan.events_per_second, v_tokens
+    );
   end if;
 end;
 $$;
@@ -6805,11 +7623,11 @@ begin
   -- The function ingest learns at once that the next request would be refused.
   if p_plan.requests_per_second is not null and v_bucket.requests < 1 then
     v_hold := logloom_private.rate_hold(
-      'requests per second', p_plan.requests_per_second, v_bucket.requests
+      'ingest.too_many_requests', p_plan.requests_per_second, v_bucket.requests
     );
   elsif p_plan.events_per_second is not null and v_bucket.events < 1 then
     v_hold := logloom_private.rate_hold(
-      'events per second', p_plan.events_per_second, v_bucket.events
+      'ingest.too_many_events', p_plan.events_per_second, v_bucket.events
     );
   end if;
   if v_hold is not null then
@@ -8028,23 +8846,6 @@ comment on type logloom_private.compiled_query is
 
 -- Aggregates: count() as n, p95(@duration_ms) by (5m), service
 
--- The columns of an aggregate as a text for hints.
-create function logloom_private.query_aggregate_hint()
-returns text
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return 'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
-    || 'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-    || 'are where, sort, limit, fields, json, logfmt and patterns.';
-end;
-$$;
-
-revoke all on function logloom_private.query_aggregate_hint() from public;
-
 -- One aggregate and its name, as node.
 create function logloom_private.query_parse_aggregate(p_state logloom_private.query_state)
 returns logloom_private.query_state
@@ -8056,7 +8857,6 @@ as $$
 declare
   v_first constant integer := p_state."at";
   v_kind constant text := p_state.texts[v_first];
-  v_hint constant text := logloom_private.query_aggregate_hint();
   v_fraction numeric;
   v_name text := v_kind;
   v_field jsonb;
@@ -8064,50 +8864,45 @@ begin
   if v_kind ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then
     v_fraction := substr(v_kind, 2)::numeric / 100;
   elsif v_kind not in ('count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[v_first],
-      case when v_kind = '' then 'An aggregate is missing after |'
-        when p_state.texts[v_first + 1] = '(' then
-          'Unknown aggregate ' || logloom_private.query_excerpt(v_kind)
-        else 'Unknown stage ' || logloom_private.query_excerpt(v_kind) end,
-      v_hint
+      case when v_kind = '' then 'stages.aggregate_is_missing'
+        when p_state.texts[v_first + 1] = '(' then 'stages.aggregate_is_unknown'
+        else 'stages.stage_is_unknown' end,
+      logloom_private.query_excerpt(v_kind)
     );
   end if;
   if p_state.texts[v_first + 1] <> '(' then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_first + 1], 'A bracket is missing after ' || v_kind, v_hint
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first + 1], 'stages.bracket_is_missing', v_kind
     );
   end if;
   p_state."at" := v_first + 2;
   if v_kind not in ('count', 'rate') then
-    p_state := logloom_private.query_stage_field(p_state, v_kind || ' needs a field', v_hint);
+    p_state := logloom_private.query_stage_field(p_state, 'stages.aggregate_needs_a_field', v_kind);
     v_field := p_state.node;
     if v_kind <> 'count_distinct' and v_field ->> 'field' <> 'attrs'
       and not (v_kind in ('min', 'max') and v_field ->> 'field' in ('ts', 'received_at'))
     then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_first + 2],
-        v_kind || ' takes an attribute',
-        'Write an attribute that holds numbers, such as @duration_ms.'
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first + 2], 'stages.takes_an_attribute', v_kind
       );
     end if;
   end if;
   if p_state.texts[p_state."at"] <> ')' then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      case when v_field is null then v_kind || ' takes no field'
-        else 'A closing bracket is missing' end,
-      v_hint
+      case when v_field is null then 'stages.takes_no_field'
+        else 'stages.aggregate_is_not_closed' end,
+      v_kind
     );
   end if;
   p_state."at" := p_state."at" + 1;
   if p_state.texts[p_state."at"] = 'as' then
     v_name := p_state.texts[p_state."at" + 1];
     if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at" + 1],
-        'A name is missing after as',
-        'A name is letters, digits and _: count() as n'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.name_is_missing'
       );
     end if;
     p_state."at" := p_state."at" + 2;
@@ -8142,20 +8937,14 @@ begin
     if p_state.texts[p_state."at"] = '(' then
       v_width := p_state.texts[p_state."at" + 1];
       if v_width !~ '^[1-9][0-9]{0,4}[smhdw]$' then
-        perform logloom_private.query_refuse(
-          p_state.positions[p_state."at" + 1],
-          'A width of time is missing after by (',
-          'Write by (5m), with s, m, h, d or w.'
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 1], 'stages.width_is_missing'
         );
       elsif p_plan -> 'bucket' is not null then
-        perform logloom_private.query_refuse(
-          p_state.positions[p_state."at"], 'by has two widths of time', 'Leave one out.'
-        );
+        perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.two_widths');
       elsif p_state.texts[p_state."at" + 2] <> ')' then
-        perform logloom_private.query_refuse(
-          p_state.positions[p_state."at" + 2],
-          'A closing bracket is missing',
-          'Write by (5m), service.'
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 2], 'stages.width_is_not_closed'
         );
       end if;
       p_plan := p_plan || jsonb_build_object(
@@ -8164,9 +8953,7 @@ begin
       );
       p_state."at" := p_state."at" + 3;
     else
-      p_state := logloom_private.query_stage_field(
-        p_state, 'A field is missing after by', logloom_private.query_aggregate_hint()
-      );
+      p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
       p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
     end if;
     exit when p_state.texts[p_state."at"] <> ',';
@@ -8202,15 +8989,11 @@ begin
     elsif v_aggregates @> jsonb_build_array(
       jsonb_build_object('name', p_state.node ->> 'name')
     ) then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_first],
-        'Two columns are called ' || (p_state.node ->> 'name'),
-        'Name one of them: p95(@duration_ms) as slow'
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', p_state.node ->> 'name'
       );
     elsif jsonb_array_length(v_aggregates) >= 8 then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_first], 'More than 8 aggregates', 'Leave some out.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[v_first], 'stages.too_many_aggregates');
     end if;
     v_aggregates := v_aggregates || p_state.node;
     exit when p_state.texts[p_state."at"] <> ',';
@@ -8517,11 +9300,7 @@ begin
   if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
     and v_lower is not null and v_upper is not null
   then
-    perform logloom_private.query_refuse(
-      p_range.upper_position,
-      'The bounds of a range have different units',
-      'Write two numbers, two durations or two sizes.'
-    );
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
   end if;
   v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -8552,24 +9331,15 @@ declare
   v_name constant text := p_field ->> 'field';
 begin
   if v_name in ('msg', 'id', 'any') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       coalesce(p_range.lower_position, p_range.upper_position),
-      format('%s cannot be compared', v_name),
-      case v_name when 'id' then 'id takes a whole UUID, or * for any.'
-        else format('Search %s for a text, a "quoted phrase" or a ~"regex".', v_name) end
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
     );
   elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
-    perform logloom_private.query_refuse(
-      p_range.lower_position,
-      'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.'
-    );
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
   elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
-    perform logloom_private.query_refuse(
-      p_range.upper_position,
-      'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.'
-    );
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
   elsif v_name in ('ts', 'received_at') then
     return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
   elsif v_name = 'level' then
@@ -8602,11 +9372,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  perform logloom_private.query_refuse(
-    p_position,
-    'any takes a text only',
-    'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".'
-  );
+  perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
 end;
 $$;
 
@@ -8704,10 +9470,8 @@ begin
     return null;
   elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
     if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
-      perform logloom_private.query_refuse(
-        p_position,
-        'Not a network: ' || logloom_private.query_excerpt(p_token),
-        'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.'
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
       );
     end if;
     return network(p_token::inet);
@@ -8827,10 +9591,10 @@ begin
     when 'id' then
       v_text := lower(v_text);
       if v_text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
-        perform logloom_private.query_refuse(
+        perform logloom_private.refuse_at(
           p_position,
-          'Not a UUID: ' || logloom_private.query_excerpt(logloom_private.query_text(p_token)),
-          'id takes a whole UUID, or * for any.'
+          'query.not_a_uuid',
+          logloom_private.query_excerpt(logloom_private.query_text(p_token))
         );
       end if;
     else
@@ -8864,10 +9628,8 @@ declare
   v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
 begin
   if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
-    perform logloom_private.query_refuse(
-      p_position,
-      format('%s takes no %s', p_field ->> 'field', p_sign),
-      format('Write %s:value. %s is for texts.', p_field ->> 'field', p_sign)
+    perform logloom_private.refuse_at(
+      p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
     );
   elsif p_sign = 'i=' then
     p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -8875,9 +9637,7 @@ begin
     ));
     return p_state;
   elsif v_text = '' then
-    perform logloom_private.query_refuse(
-      p_position, 'A word to look for is empty', 'Write msg:w=error or msg:w="out of memory".'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
   end if;
   p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -8909,11 +9669,11 @@ declare
   v_regex jsonb;
 begin
   if (p_field ->> 'field') in ('ts', 'received_at', 'id') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_position,
-      format('%s takes no regular expression', p_field ->> 'field'),
-      case p_field ->> 'field' when 'id' then 'id takes a whole UUID, or * for any.'
-        else 'Write a time or a range of times, such as ts:>now-15m.' end
+      case p_field ->> 'field' when 'id' then 'query.id_takes_no_regex'
+        else 'query.time_takes_no_regex' end,
+      p_field ->> 'field'
     );
   end if;
   v_regex := logloom_private.query_regex(p_token, p_position);
@@ -9041,10 +9801,8 @@ as $$
 begin
   p_state := logloom_private.query_parse_or(p_state);
   if p_state.texts[p_state."at"] = ')' then
-    perform logloom_private.query_refuse(
-      p_state.positions[p_state."at"],
-      'A closing bracket closes nothing',
-      'Take it away, or quote it to search for it.'
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
     );
   end if;
   return p_state;
@@ -9141,14 +9899,13 @@ declare
   v_tree jsonb;
 begin
   if octet_length(v_source) > 2048 then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       (
         select min(n)
         from generate_series(1, 2049) n
         where octet_length(left(v_source, n)) > 2048
       ),
-      'The query is longer than 2048 bytes',
-      'Shorten it, or narrow the time range instead of naming more terms.'
+      'query.too_long'
     );
   end if;
 
@@ -9292,15 +10049,14 @@ as $$
 declare
   v_near constant text := logloom_private.query_near_field(p_name);
 begin
-  perform logloom_private.query_refuse(
+  perform logloom_private.refuse_at(
     p_position,
-    'Unknown field ' || logloom_private.query_excerpt(p_name),
+    'query.field_is_unknown',
+    logloom_private.query_excerpt(p_name),
     case when v_near is not null then format('Did you mean %s? ', v_near) else '' end
       || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
           then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
         else '' end
-      || 'Quote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
-      || 'service, env, req_id, user_id, route, host, any and attrs.'
   );
 end;
 $$;
@@ -9331,11 +10087,7 @@ begin
   elsif left(p_name, 6) = 'attrs.' then
     v_rest := substr(p_name, 6);
   elsif p_name = 'attrs' then
-    perform logloom_private.query_refuse(
-      p_position,
-      'attrs needs the name of an attribute',
-      'Write @name or attrs.name, such as @status.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
   else
     perform logloom_private.query_refuse_field(p_name, p_position);
   end if;
@@ -9344,12 +10096,7 @@ begin
   if v_rest collate "und-x-icu" !~
     '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
   then
-    perform logloom_private.query_refuse(
-      p_position,
-      'The path of an attribute is malformed',
-      'Separate segments by one dot. A segment of other characters than letters, digits, _ and - '
-        || 'is quoted: @"a b".c'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.path_is_malformed');
   end if;
 
   if strpos(v_rest, '"') = 0 then
@@ -9405,35 +10152,23 @@ begin
     p_state."at" := p_state."at" + 1;
     p_state := logloom_private.query_parse_or(p_state);
     if p_state.texts[p_state."at"] <> ')' then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'A closing bracket is missing',
-        format('Close the bracket that position %s opens.', v_position)
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
       );
     end if;
     p_state."at" := p_state."at" + 1;
     p_state.depth := v_depth;
     return p_state;
   elsif v_token in ('', ')', '|', 'AND', 'OR') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       v_position,
-      'A term is missing'
-        || case when v_token = '' then ' at the end' else ' before ' || v_token end,
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        || 'for it.'
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
     );
   elsif v_token in ('[', ']', '{', '}') then
-    perform logloom_private.query_refuse(
-      v_position,
-      v_token || ' stands in a range of a field only',
-      'Write field:[a TO b], or quote the text. {app="x"} of other languages is service:x here.'
-    );
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
   elsif v_token = '""' then
-    perform logloom_private.query_refuse(
-      v_position,
-      'A quoted text to search for is empty',
-      'Write a text, or field:"" for an empty field.'
-    );
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
   elsif left(v_token, 1) = '"' then
     return logloom_private.query_parse_free(p_state);
   end if;
@@ -9463,11 +10198,7 @@ begin
     if not logloom_private.query_is_adjacent(p_state, p_state."at")
       or left(p_state.texts[p_state."at"], 1) not in ('(', '"')
     then
-      perform logloom_private.query_refuse(
-        v_position,
-        '- negates a term that follows at once',
-        'Write -term, or "-" for the character itself.'
-      );
+      perform logloom_private.refuse_at(v_position, 'query.minus_negates_nothing');
     end if;
   elsif left(v_token, 1) = '-' then
     p_state.texts[p_state."at"] := substr(v_token, 2);
@@ -9580,10 +10311,10 @@ declare
   v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_position,
-      'Unknown level ' || logloom_private.query_excerpt(logloom_private.query_text(p_token)),
-      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.'
+      'query.level_is_unknown',
+      logloom_private.query_excerpt(logloom_private.query_text(p_token))
     );
   end if;
   return v_level;
@@ -9618,11 +10349,7 @@ begin
     v_seconds := coalesce(v_shift[1]::numeric, 0) * case v_shift[2]
       when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
     if abs(v_seconds) > 3155760000 then
-      perform logloom_private.query_refuse(
-        p_position,
-        'A shift from now is longer than 100 years',
-        'Write a shorter one, such as now-15m.'
-      );
+      perform logloom_private.refuse_at(p_position, 'query.shift_is_too_long');
     end if;
     v_instant := p_now + make_interval(secs => v_seconds);
     return (v_instant, v_instant + interval '1 microsecond', true)::logloom_private.query_span;
@@ -9636,10 +10363,8 @@ begin
       || case when substr(v_text, 12) ~ '[Zz+-]' then '' else 'Z' end)::timestamptz;
     return (v_instant, v_instant + interval '1 microsecond', false)::logloom_private.query_span;
   end if;
-  perform logloom_private.query_refuse(
-    p_position,
-    'Not a time: ' || logloom_private.query_excerpt(v_text),
-    'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).'
+  perform logloom_private.refuse_at(
+    p_position, 'query.not_a_time', logloom_private.query_excerpt(v_text)
   );
   return null;
 end;
@@ -9713,18 +10438,13 @@ begin
     end loop;
   end if;
   if left(p_token, 1) = '"' or v_text !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$' then
-    perform logloom_private.query_refuse(
-      p_position,
-      'An attribute is compared with a number, and this is none: '
-        || logloom_private.query_excerpt(v_text),
-      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without quotes.'
+    perform logloom_private.refuse_at(
+      p_position, 'query.not_a_number', logloom_private.query_excerpt(v_text)
     );
   end if;
   v_digits := coalesce(substring(v_text from '[eE][+-]?0*([0-9]*)$'), '');
   if char_length(v_digits) > 3 or ('0' || v_digits)::integer > 400 then
-    perform logloom_private.query_refuse(
-      p_position, 'A number is out of range', 'Exponents reach from -400 to 400.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.number_is_out_of_range');
   end if;
   return jsonb_build_object('unit', null, 'value', trim_scale(v_text::numeric)::text);
 end;
@@ -9797,9 +10517,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT408' using
-    message = 'The search took too long',
-    hint = 'Narrow it: a shorter range of time, or a filter by level, service or req_id.';
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $$;
 
@@ -9840,13 +10558,9 @@ begin
   elsif p_quantifier = '+' then
     return array[1, 1];
   elsif v_bounds is null or v_least > 100 or v_most > 100 then
-    perform logloom_private.query_regex_refuse(
-      p_position, 'a repeat is {m}, {m,} or {m,n} up to 100'
-    );
+    perform logloom_private.refuse_at(p_position, 'regex.repeat_is_out_of_range');
   elsif v_least > v_most then
-    perform logloom_private.query_regex_refuse(
-      p_position, 'the bounds of a repeat run backwards'
-    );
+    perform logloom_private.refuse_at(p_position, 'regex.repeat_runs_backwards');
   end if;
   return array[v_least, case when v_bounds[3] = '' then v_least + 1 else v_most end];
 end;
@@ -9872,15 +10586,15 @@ begin
   if p_part = '.' then
     return '.';
   elsif p_part = '[' then
-    perform logloom_private.query_regex_refuse(p_position, 'a class is not closed');
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_not_closed');
   elsif left(p_part, 1) = '[' then
     return logloom_private.query_regex_class(p_part, p_position, p_fold);
   elsif v_set is not null then
     return '[' || v_set || ']';
   elsif p_part ~ '^\\[1-9]' then
-    perform logloom_private.query_regex_refuse(p_position, 'back-references are not allowed');
+    perform logloom_private.refuse_at(p_position, 'regex.has_a_back_reference');
   elsif p_part ~ '^\\[0A-Za-z]' then
-    perform logloom_private.query_regex_refuse(p_position, p_part || ' is not an escape');
+    perform logloom_private.refuse_at(p_position, 'regex.not_an_escape', p_part);
   end if;
   return logloom_private.query_regex_literal(
     case when p_fold then lower(substr(p_part, 2) collate pg_c_utf8) else substr(p_part, 2) end
@@ -9919,9 +10633,7 @@ declare
   v_steps integer := char_length(p_token);
 begin
   if char_length(v_source) > 256 then
-    perform logloom_private.query_regex_refuse(
-      v_position + 256, 'it is longer than 256 characters'
-    );
+    perform logloom_private.refuse_at(v_position + 256, 'regex.too_long');
   end if;
   if v_fold then
     v_source := substr(v_source, 5);
@@ -9944,9 +10656,7 @@ begin
         v_sql := v_sql || case when v_fold then lower(v_part collate pg_c_utf8) else v_part end;
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
-          perform logloom_private.query_regex_refuse(
-            v_position, v_part || ' has nothing to repeat'
-          );
+          perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
         end if;
         v_bounds := logloom_private.query_regex_bounds(
           left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
@@ -9963,7 +10673,7 @@ begin
         v_sql := v_sql || '(?:';
       when v_part = ')' then
         if v_depth = 1 then
-          perform logloom_private.query_regex_refuse(v_position, ') closes nothing');
+          perform logloom_private.refuse_at(v_position, 'regex.bracket_closes_nothing');
         end if;
         v_depth := v_depth - 1;
         v_sizes[v_depth] := v_sizes[v_depth] + v_sizes[v_depth + 1];
@@ -9974,9 +10684,7 @@ begin
         v_atoms[v_depth] := null;
         v_sql := v_sql || case v_part when '\b' then '\y' else v_part end;
       when left(v_part, 2) = '(?' then
-        perform logloom_private.query_regex_refuse(
-          v_position, 'lookaround and options are not allowed; (?i) stands at the start'
-        );
+        perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
         -- A folded range looks through all letters that have two cases.
         if v_fold and left(v_part, 1) = '[' then
@@ -9987,15 +10695,13 @@ begin
         v_sizes[v_depth] := v_sizes[v_depth] + 1;
     end case;
     if v_sizes[v_depth] > 1000 then
-      perform logloom_private.query_regex_refuse(
-        v_position, 'it is too complex: its characters and their repeats come to more than 1000'
-      );
+      perform logloom_private.refuse_at(v_position, 'regex.too_complex');
     end if;
     v_position := v_position + char_length(v_part);
   end loop;
 
   if v_depth > 1 then
-    perform logloom_private.query_regex_refuse(v_opened[v_depth], 'a group is not closed');
+    perform logloom_private.refuse_at(v_opened[v_depth], 'regex.group_is_not_closed');
   end if;
   return jsonb_build_object(
     'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
@@ -10028,9 +10734,8 @@ begin
         raise invalid_regular_expression;
       end if;
     exception when invalid_regular_expression then
-      perform logloom_private.query_regex_refuse(
-        (v_leaf -> 'position')::integer,
-        'it is too complex: the characters of all and their repeats come to more than 2000'
+      perform logloom_private.refuse_at(
+        (v_leaf -> 'position')::integer, 'regex.all_are_too_complex'
       );
     end;
   end loop;
@@ -10042,26 +10747,6 @@ revoke all on function logloom_private.query_check_regexes(jsonb) from public;
 -- query/regex_classes.sql
 
 -- Regular expressions: what stands in brackets, and letter case.
-
-create function logloom_private.query_regex_refuse(p_position integer, p_what text)
-returns void
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-begin
-  perform logloom_private.query_refuse(
-    p_position,
-    'Regular expression: ' || p_what,
-    'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? {m,n} '
-      || 'up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the start, '
-      || 'and a backslash before punctuation.'
-  );
-end;
-$$;
-
-revoke all on function logloom_private.query_regex_refuse(integer, text) from public;
 
 -- One literal character as PostgreSQL's dialect writes it, inside a class or outside.
 create function logloom_private.query_regex_literal(p_char text)
@@ -10228,33 +10913,27 @@ begin
     order by m.n
   );
   if cardinality(v_items) = 0 then
-    perform logloom_private.query_regex_refuse(p_position, 'a class is empty');
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_empty');
   end if;
 
   while v_at <= cardinality(v_items) loop
     v_item := v_items[v_at];
     v_set := logloom_private.query_regex_set(v_item, p_fold);
     if v_item = '[' then
-      perform logloom_private.query_regex_refuse(v_position, '[ inside a class is written \[');
+      perform logloom_private.refuse_at(v_position, 'regex.bracket_in_class');
     elsif v_set is null and left(v_item, 1) = '[' then
-      perform logloom_private.query_regex_refuse(
-        v_position, v_item || ' is no class of characters'
-      );
+      perform logloom_private.refuse_at(v_position, 'regex.no_such_class', v_item);
     elsif v_set is null and v_item ~ '^\\[0-9A-Za-z]' then
-      perform logloom_private.query_regex_refuse(v_position, v_item || ' cannot stand in a class');
+      perform logloom_private.refuse_at(v_position, 'regex.not_for_classes', v_item);
     end if;
 
     if v_items[v_at + 1] = '-' and v_items[v_at + 2] is not null then
       v_upper := v_items[v_at + 2];
       v_char := right(v_item, 1);
       if v_set is not null or v_upper ~ '^\\[0-9A-Za-z]' or left(v_upper, 1) = '[' then
-        perform logloom_private.query_regex_refuse(
-          v_position, 'a range of a class ends in characters'
-        );
+        perform logloom_private.refuse_at(v_position, 'regex.range_ends_in_no_character');
       elsif ascii(v_char) > ascii(right(v_upper, 1)) then
-        perform logloom_private.query_regex_refuse(
-          v_position, 'a range of a class runs backwards'
-        );
+        perform logloom_private.refuse_at(v_position, 'regex.range_runs_backwards');
       end if;
       v_sql := v_sql || logloom_private.query_regex_range(
         ascii(v_char), ascii(right(v_upper, 1)), p_fold
@@ -10300,9 +10979,7 @@ begin
     v_columns := logloom_private.query_columns(p_plan);
   end if;
   if p_state.texts[2] <> 'by' then
-    perform logloom_private.query_refuse(
-      p_state.positions[2], 'by is missing after sort', 'Write sort by name, or sort by name desc.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
   end if;
   p_state."at" := 2;
   loop
@@ -10310,13 +10987,14 @@ begin
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
     if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
-      perform logloom_private.query_refuse(
+      perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
-        case when v_name = '' then 'A name to sort by is missing'
-          when v_rows then 'No column to sort by: ' || logloom_private.query_excerpt(v_name)
-          else 'Records are sorted by ts only' end,
-        case when v_rows then 'The columns are ' || array_to_string(v_columns, ', ') || '.'
-          else 'Write sort by ts or sort by ts desc; an aggregate before it makes rows.' end
+        case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
+          when v_name = '' then 'stages.sort_ts_is_missing'
+          when v_rows then 'stages.sort_column_is_unknown'
+          else 'stages.records_are_sorted_by_ts' end,
+        logloom_private.query_excerpt(v_name),
+        array_to_string(v_columns, ', ')
       );
     end if;
     p_state."at" := p_state."at" + 1;
@@ -10364,31 +11042,29 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     if not p_state.texts[p_state."at"] = any(v_columns) then
-      perform logloom_private.query_refuse(
+      perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
-        case p_state.texts[p_state."at"] when '' then 'A comparison is missing after where'
-          else 'No number to compare: '
-            || logloom_private.query_excerpt(p_state.texts[p_state."at"]) end,
-        'After an aggregate where compares ' || array_to_string(v_columns, ', ')
-          || ': where ' || coalesce(v_columns[1], 'n') || ' > 10'
+        case p_state.texts[p_state."at"] when '' then 'stages.where_is_empty'
+          else 'stages.where_column_is_unknown' end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        array_to_string(v_columns, ', '),
+        coalesce(v_columns[1], 'n')
       );
     end if;
     v_operator := p_state.texts[p_state."at" + 1];
     if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
-      perform logloom_private.query_refuse(
+      perform logloom_private.refuse_at(
         p_state.positions[p_state."at" + 1],
-        'A comparison is missing after ' || p_state.texts[p_state."at"],
-        'Write >, >=, <, <=, = or != and a number.'
+        'stages.comparison_is_missing',
+        p_state.texts[p_state."at"]
       );
     end if;
     v_number := p_state.texts[p_state."at" + 2];
     if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$'
       or not pg_input_is_valid(v_number, 'double precision')
     then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at" + 2],
-        'A number is missing after ' || v_operator,
-        'Write a number such as 10, -0.5 or 1e3.'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
       );
     end if;
     v_having := v_having || jsonb_build_object(
@@ -10419,9 +11095,7 @@ set search_path = ''
 as $$
 begin
   if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
-    perform logloom_private.query_refuse(
-      p_state.positions[2], 'limit takes a whole number from 1 to 999999', 'Write limit 10.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
   end if;
   p_state."at" := 3;
   p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
@@ -10450,9 +11124,7 @@ begin
   p_state."at" := 1;
   loop
     p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_stage_field(
-      p_state, 'A field is missing after fields', 'Write fields ts, msg, @status.'
-    );
+    p_state := logloom_private.query_stage_field(p_state, 'stages.fields_needs_a_field', 'fields');
     v_fields := v_fields || p_state.node;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;
@@ -11020,11 +11692,11 @@ revoke all on function logloom_private.query_tokenize_stage(
   logloom_private.query_state, text, integer
 ) from public;
 
--- The field that comes next, as node.
+-- The field that comes next, as node; p_error of p_stage where none does.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,
-  p_missing text,
-  p_hint text
+  p_error text,
+  p_stage text
 )
 returns logloom_private.query_state
 language plpgsql
@@ -11036,15 +11708,11 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
 begin
   if v_token in ('', '(', ')', ',', '|', '<', '>', '=', '!', '<=', '>=', '!=', '"') then
-    perform logloom_private.query_refuse(p_state.positions[p_state."at"], p_missing, p_hint);
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], p_error, p_stage);
   end if;
   p_state.node := logloom_private.query_field(v_token, p_state.positions[p_state."at"]);
   if v_token = 'any' then
-    perform logloom_private.query_refuse(
-      p_state.positions[p_state."at"],
-      'any stands in a filter only',
-      'Name a field, such as service or @status.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.any_is_for_filters');
   end if;
   p_state."at" := p_state."at" + 1;
   return logloom_private.query_spend(p_state, 1);
@@ -11081,17 +11749,11 @@ begin
     else v_rows or p_plan ?| array['sort', 'limit', 'fields']
   end;
   if v_cannot then
-    perform logloom_private.query_refuse(
-      p_position,
-      format('%s cannot stand after %s', p_stage, p_plan ->> 'last'),
-      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
-        || 'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
-        || 'stands once.'
+    perform logloom_private.refuse_at(
+      p_position, 'stages.order_is_wrong', p_stage, p_plan ->> 'last'
     );
   elsif coalesce((p_plan ->> 'count')::integer, 0) >= 10 then
-    perform logloom_private.query_refuse(
-      p_position, 'The query has more than 10 stages', 'Join them, or leave some out.'
-    );
+    perform logloom_private.refuse_at(p_position, 'stages.too_many');
   end if;
 end;
 $$;
@@ -11111,14 +11773,11 @@ set search_path = ''
 as $$
 declare
   v_stage constant text := p_state.texts[1];
-  v_hint constant text := format('Write %s msg, or an attribute that holds a text.', v_stage);
 begin
   p_state."at" := 2;
-  p_state := logloom_private.query_stage_field(p_state, v_stage || ' needs a field', v_hint);
+  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
   if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
-    perform logloom_private.query_refuse(
-      p_state.positions[2], v_stage || ' takes a field that holds a text', v_hint
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
   end if;
   p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
     || jsonb_build_object('stage', v_stage, 'field', p_state.node));
@@ -11180,14 +11839,11 @@ begin
     else p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
   end case;
   if p_state.texts[p_state."at"] <> '' then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      format(
-        'Nothing may follow %s here: %s',
-        case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
-        logloom_private.query_excerpt(p_state.texts[p_state."at"])
-      ),
-      'A stage ends at the next | or at the end of the query.'
+      'stages.something_follows',
+      case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
   return p_state;
@@ -11200,26 +11856,7 @@ revoke all on function logloom_private.query_parse_stage(
 
 -- query/state.sql
 
--- What every part of the compiler uses: errors and bounds.
-
--- Errors
-
-create function logloom_private.query_refuse(p_position integer, p_message text, p_hint text)
-returns void
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-begin
-  raise sqlstate 'PT400' using
-    message = p_message,
-    detail = format('{"position": %s}', p_position),
-    hint = p_hint;
-end;
-$$;
-
-revoke all on function logloom_private.query_refuse(integer, text, text) from public;
+-- What every part of the compiler uses: excerpts and bounds.
 
 -- Enough of the caller's text to recognise it in a message.
 create function logloom_private.query_excerpt(p_text text)
@@ -11253,10 +11890,8 @@ as $$
 begin
   p_state.steps := p_state.steps + p_steps;
   if p_state.steps > 20000 then
-    perform logloom_private.query_refuse(
-      p_state.positions[least(p_state."at", cardinality(p_state.positions))],
-      'The query is too complex: it takes more than 20000 steps to compile',
-      'Leave terms or regular expressions out.'
+    perform logloom_private.refuse_at(
+      p_state.positions[least(p_state."at", cardinality(p_state.positions))], 'query.too_many_steps'
     );
   end if;
   return p_state;
@@ -11280,11 +11915,7 @@ set search_path = ''
 as $$
 begin
   if p_state.leaves >= 64 then
-    perform logloom_private.query_refuse(
-      p_position,
-      'The query has more than 64 terms',
-      'Leave terms out, or join texts by wildcards or a regex.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.too_many_terms');
   end if;
   p_state.leaves := p_state.leaves + 1;
   return p_state;
@@ -11308,9 +11939,7 @@ set search_path = ''
 as $$
 begin
   if p_state.depth >= 16 then
-    perform logloom_private.query_refuse(
-      p_position, 'Brackets and NOTs nest deeper than 16', 'Take away brackets that group nothing.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.nested_too_deep');
   end if;
   p_state.depth := p_state.depth + 1;
   return p_state;
@@ -11336,12 +11965,7 @@ as $$
 begin
   p_state.searched := p_state.searched + char_length(p_text);
   if p_state.searched > 512 then
-    perform logloom_private.query_refuse(
-      p_position,
-      'The query is too complex: the texts that it looks for inside others have together more than '
-        || '512 characters',
-      'Shorten them: the beginning of a long message finds it too.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.searched_texts_are_too_long');
   end if;
   return p_state;
 end;
@@ -11385,11 +12009,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  perform logloom_private.query_refuse(
-    p_position,
-    format('%s stands at the start of a value only', p_operator),
-    'Write field:>5, or quote the text.'
-  );
+  perform logloom_private.refuse_at(p_position, 'query.operator_is_for_values', p_operator);
 end;
 $$;
 
@@ -11433,20 +12053,12 @@ begin
     if not logloom_private.query_is_adjacent(p_state, v_at)
       or not logloom_private.query_is_term(p_state.texts[v_at])
     then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_at],
-        'A colon is missing after an attribute',
-        'Write @"name":value without white space.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[v_at], 'query.colon_is_missing');
     end if;
   end loop;
 
   if v_name = '' then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_first],
-      'A field is missing before the colon',
-      'Write field:value without white space around the colon, or quote the text.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
   elsif left(v_name, 1) in ('<', '>', '~') then
     perform logloom_private.query_refuse_operator(left(v_name, 1), p_state.positions[v_first]);
   end if;
@@ -11486,10 +12098,8 @@ begin
   if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
     or p_state.positions[p_state."at"] <> v_position
   then
-    perform logloom_private.query_refuse(
-      v_position,
-      'A value is missing after ' || logloom_private.query_excerpt(p_name || ':'),
-      'Write field:value without white space around the colon; field:"" finds the empty text.'
+    perform logloom_private.refuse_at(
+      v_position, 'query.value_is_missing', logloom_private.query_excerpt(p_name || ':')
     );
   end if;
   return p_state;
@@ -11538,13 +12148,9 @@ begin
   ) t;
 
   if v_stray is not null and substr(p_query_dsl, v_stray, 1) = '"' then
-    perform logloom_private.query_refuse(
-      v_stray, 'A quoted text is not closed', 'End it with ", or write \" for the character itself.'
-    );
+    perform logloom_private.refuse_at(v_stray, 'query.quote_is_not_closed');
   elsif v_stray is not null then
-    perform logloom_private.query_refuse(
-      v_stray, 'A backslash has nothing to escape', 'Write \\ for the character itself.'
-    );
+    perform logloom_private.refuse_at(v_stray, 'query.backslash_escapes_nothing');
   end if;
 
   v_state.texts := v_state.texts || ''::text;
@@ -11632,11 +12238,10 @@ begin
   if logloom_private.query_is_term(p_state.texts[p_state."at"])
     and logloom_private.query_is_adjacent(p_state, p_state."at")
   then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      'White space is missing before '
-        || logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.'
+      'query.white_space_is_missing',
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
   return p_state;
@@ -11816,16 +12421,12 @@ begin
   loop
     v_token := p_state.texts[p_state."at"];
     if v_token in ('AND', 'NOT') then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        v_token || ' cannot stand in a list of values',
-        'The values of field:(a OR b) are joined by OR; quote the word to search for it.'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.word_is_not_for_lists', v_token
       );
     elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'A value is missing',
-        'Write field:(a OR b), values only, and close the bracket.'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.value_is_missing_in_a_list'
       );
     end if;
     p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
@@ -11882,29 +12483,17 @@ begin
   p_state."at" := v_first + 1;
   for v_bound in 1 .. 2 loop
     if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'A bound of a range is missing',
-        'Write [a TO b] or {a TO b}; a * alone leaves a bound open.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
     p_state := logloom_private.query_go_on(p_state);
     if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'TO is missing in a range',
-        'Write [a TO b] or {a TO b}, TO in upper case.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
     elsif v_bound = 1 then
       p_state := logloom_private.query_go_on(p_state);
     end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_first + 4],
-      'A range is not closed',
-      'End it with ] (inclusive) or } (exclusive).'
-    );
+    perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
   end if;
   p_state."at" := v_first + 5;
   return logloom_private.query_check_range(p_state, p_field, (
@@ -11943,11 +12532,11 @@ begin
     and not (p_state.texts[p_state."at"] = '(' and right(p_sign, 1) = '='
       and p_sign not in ('>=', '<='))
   then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      'A value is missing after ' || p_sign,
-      case when left(p_sign, 1) in ('<', '>') then 'Write a number, a time or a word after it.'
-        else 'Write a word or a quoted text after it; "" is the empty text.' end
+      case when left(p_sign, 1) in ('<', '>') then 'query.comparison_needs_a_value'
+        else 'query.test_needs_a_value' end,
+      p_sign
     );
   end if;
   return p_state;
@@ -12010,11 +12599,7 @@ declare
   v_at constant integer := p_state."at";
 begin
   if p_state.texts[v_at] <> '~' or left(p_state.texts[v_at + 1], 1) <> '"' then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_at],
-      'A regular expression is quoted',
-      'Write ~"regex", or \~ for the character itself.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[v_at], 'query.regex_is_not_quoted');
   end if;
   p_state := logloom_private.query_check_regex(
     p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
@@ -15583,9 +16168,7 @@ begin
     v_parts := null;
   end;
   if v_parts is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_cursor',
-      hint = 'Send next_cursor of the page before, unchanged, or none to begin.';
+    perform logloom_private.refuse('search.cursor_is_invalid');
   end if;
   return v_parts;
 end;
@@ -15726,9 +16309,8 @@ begin
       return v_log;
     end if;
   end loop;
-  raise sqlstate 'PT404' using
-    message = 'Log record not found',
-    hint = 'It may be on its way still, or past its retention.';
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
@@ -15842,9 +16424,7 @@ declare
   v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
 begin
   if v_before not between 0 and v_max or v_after not between 0 and v_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_before or p_after: 0 to %s', v_max),
-      hint = 'Leave them out for 20 records on each side.';
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
   end if;
   v_log := logloom_private.read_log(p_id, p_ts);
   return query
@@ -16222,9 +16802,9 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   if p_buckets not between 1 and v_settings.search_buckets_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_buckets: 1 to %s', v_settings.search_buckets_max),
-      hint = 'The width of a bucket follows from the range and p_buckets.';
+    perform logloom_private.refuse(
+      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
+    );
   end if;
   return coalesce(p_buckets, v_settings.search_buckets_default);
 end;
@@ -17124,13 +17704,9 @@ declare
   );
 begin
   if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid range: it leaves the years 1970 to 9999',
-      hint = 'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.';
+    perform logloom_private.refuse('search.range_leaves_the_years');
   elsif v_from >= v_to then
-    raise sqlstate 'PT400' using
-      message = 'Invalid range: p_ts_from must be before p_ts_to',
-      hint = 'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.';
+    perform logloom_private.refuse('search.range_is_empty');
   end if;
   return tstzrange(v_from, v_to);
 end;
@@ -17181,9 +17757,7 @@ begin
   select s.list_limit_max, s.list_limit_default into v_max, v_default
     from logloom_private.settings s;
   if p_limit not between 1 and v_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_limit: 1 to %s', v_max),
-      hint = 'Page with p_cursor for more.';
+    perform logloom_private.refuse('search.page_limit_is_out_of_range', v_max::text);
   end if;
   return coalesce(p_limit, v_default);
 end;
@@ -17214,10 +17788,9 @@ begin
   v_query := logloom_private.compile_query(p_query_dsl, p_now);
   v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
   if v_makes_rows and p_takes in ('filter', 'records') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: records are asked for, not '
-        || coalesce(v_query.aggregate || '()', 'patterns'),
-      hint = 'Leave out the bar and what follows, or ask log_stats.';
+    perform logloom_private.refuse(
+      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
+    );
   end if;
   v_stage := case p_takes
     when 'filter' then v_query.plan -> 'first' ->> 'stage'
@@ -17233,14 +17806,12 @@ begin
       when v_query.plan ? 'having' then 'where' end
   end;
   if v_stage is not null then
-    raise sqlstate 'PT400' using
-      message = format(
-        'Invalid p_query_dsl: %s takes no stage %s',
-        case p_takes when 'filter' then 'what acts on all records that are found'
-          when 'rows' then 'counting records' else 'a series' end,
-        v_stage
-      ),
-      hint = 'Leave the stage out.';
+    perform logloom_private.refuse(
+      'search.takes_no_stage',
+      case p_takes when 'filter' then 'what acts on all records that are found'
+        when 'rows' then 'counting records' else 'a series' end,
+      v_stage
+    );
   end if;
   return v_query;
 end;
@@ -18036,9 +18607,7 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   if v_order not in ('desc', 'asc') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_order: desc or asc',
-      hint = 'desc gives the newest records first.';
+    perform logloom_private.refuse('search.order_is_unknown');
   end if;
   if p_cursor is not null then
     v_after := logloom_private.decode_cursor(
@@ -18055,9 +18624,7 @@ begin
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
   v_order := logloom_private.page_order(v_query.plan, p_order);
   if v_after[1] <> v_order then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_cursor: it belongs to the other p_order',
-      hint = 'Send the p_order of the page before.';
+    perform logloom_private.refuse('search.cursor_has_another_order');
   end if;
   -- What limit leaves to this page and those after it.
   v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
@@ -18154,9 +18721,7 @@ declare
     when true then 'desc' when false then 'asc' end;
 begin
   if v_order <> p_order then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_order: p_query_dsl sorts by ts %s', v_order),
-      hint = 'Leave out one of them.';
+    perform logloom_private.refuse('search.order_is_another', v_order);
   end if;
   return coalesce(v_order, p_order, 'desc');
 end;
@@ -18267,9 +18832,8 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT400' using
-    message = format('The stage %s met its bound of %s %s', p_stage, p_bound, p_what),
-    hint = 'Narrow the filter before it, or the range of time.';
+  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
+  return null;
 end;
 $$;
 
@@ -18534,11 +19098,10 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
-    raise sqlstate 'PT400' using
-      message = format(
-        'Invalid p_backlog: 0 to %s', (select s.list_limit_max from logloom_private.settings s)
-      ),
-      hint = 'So many of the newest records a tail begins with.';
+    perform logloom_private.refuse(
+      'search.backlog_is_out_of_range',
+      (select s.list_limit_max from logloom_private.settings s)::text
+    );
   end if;
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
   select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
@@ -18557,9 +19120,7 @@ begin
     v_tail.first := v_after[1];
     v_tail.id := v_after[2];
     if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
-      raise sqlstate 'PT400' using
-        message = 'Invalid p_cursor: it lies ahead of all that was ever written',
-        hint = 'The database was restored from before it. Begin anew, without p_cursor.';
+      perform logloom_private.refuse('search.cursor_lies_ahead');
     end if;
   end if;
   v_tail.logs := coalesce(v_tail.logs, '{}');
@@ -18676,10 +19237,7 @@ begin
     'of ' || p_tenant_id, (logloom_private.plan_of(p_tenant_id)).concurrent_searches
   );
   if v_own is null then
-    perform logloom_private.refuse_for_now(
-      'Too many searches of this tenant are running',
-      'Wait for one to end; the plan says how many may run at once.', 1
-    );
+    perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
   select greatest(1, floor(s.api_pool_size * s.search_pool_share)) into v_slots
   from logloom_private.settings s;
@@ -18690,9 +19248,7 @@ begin
     v_slots := v_slots - v_slots / 4;
   end if;
   if logloom_private.free_search_slot('all', v_slots) is null then
-    perform logloom_private.refuse_for_now(
-      'Too many searches are running', 'Try again in a moment.', 1
-    );
+    perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
   end if;
 end;
 $$;
@@ -18717,9 +19273,7 @@ begin
     'validations of ' || p_tenant_id,
     (select s.concurrent_validations from logloom_private.settings s)
   ) is null then
-    perform logloom_private.refuse_for_now(
-      'Too many queries of this tenant are being validated', 'Wait for one to end.', 1
-    );
+    perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
   end if;
 end;
 $$;
@@ -18907,22 +19461,6 @@ comment on table logloom.saved_searches is
 
 comment on column logloom.saved_searches.created_by is 'The claim sub of who made it.';
 
-comment on constraint saved_searches_name_is_valid on logloom.saved_searches is
-  'Invalid p_name: 1 to 200 characters after trimming
-Name the search after what it finds.';
-
-comment on constraint saved_searches_description_is_valid on logloom.saved_searches is
-  'Invalid p_description: at most 2000 characters
-Shorten it.';
-
-comment on constraint saved_searches_category_is_valid on logloom.saved_searches is
-  'Invalid p_category: at most 100 characters
-Shorten it.';
-
-comment on constraint saved_searches_tags_are_valid on logloom.saved_searches is
-  'Invalid p_tags: at most 20 tags of 1 to 50 characters each
-Send a flat array of texts.';
-
 -- saved_searches/check_query.sql
 
 create function logloom_private.check_query(p_query_dsl text, p_is_alert boolean default false)
@@ -18938,9 +19476,7 @@ declare
 begin
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: it is blank',
-      hint = 'ts:* finds every record.';
+    perform logloom_private.refuse('saved_searches.query_is_blank');
   end if;
   if not p_is_alert then
     return;
@@ -18949,19 +19485,17 @@ begin
     or v_query.plan ? 'bucket'
     or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
   ) then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      detail = format('{"position": %s}', v_query.plan -> 'first' ->> 'position'),
-      hint = 'Leave the other stages out; the filter may stand before the bar.';
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
+    );
   elsif jsonb_array_length(v_query.warnings) > 0 then
     -- A rule that looks for something else than was meant would be silent for ever.
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: ' || (v_query.warnings -> 0 ->> 'message'),
-      detail = format('{"position": %s}', v_query.warnings -> 0 ->> 'position'),
-      hint = format(
-        'Write %s, or quote the text if that is what the rule looks for.',
-        v_query.warnings -> 0 ->> 'suggestion'
-      );
+    perform logloom_private.refuse_at(
+      (v_query.warnings -> 0 ->> 'position')::integer,
+      'alerts.query_has_a_warning',
+      v_query.warnings -> 0 ->> 'message',
+      v_query.warnings -> 0 ->> 'suggestion'
+    );
   end if;
 end;
 $$;
@@ -19015,7 +19549,7 @@ begin
   return v_id;
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse_violation('saved_searches', v_constraint);
+  perform logloom_private.refuse('saved_searches.' || v_constraint);
   return null;
 end;
 $$;
@@ -19220,13 +19754,9 @@ set search_path = ''
 as $$
 begin
   if exists (select from logloom.saved_searches s where s.id = p_id) then
-    raise sqlstate 'PT403' using
-      message = 'Only its creator may change or delete a saved search',
-      hint = 'Save it under a name of your own with create_saved_search.';
+    perform logloom_private.refuse('saved_searches.not_its_creator');
   end if;
-  raise sqlstate 'PT404' using
-    message = 'Saved search not found',
-    hint = 'list_saved_searches shows those that you can read.';
+  perform logloom_private.refuse('saved_searches.not_found');
 end;
 $$;
 
@@ -19490,7 +20020,7 @@ begin
   return logloom_private.saved_search_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse_violation('saved_searches', v_constraint);
+  perform logloom_private.refuse('saved_searches.' || v_constraint);
   return null;
 end;
 $$;
@@ -19806,50 +20336,6 @@ comment on column logloom.alert_rules.last_value is 'Value over that window; nul
 
 comment on column logloom.alert_rules.last_error is 'Why that window could not be evaluated.';
 
-comment on constraint alert_rules_name_is_valid on logloom.alert_rules is
-  'Invalid p_name: 1 to 200 characters after trimming
-Name the rule after what it watches.';
-
-comment on constraint alert_rules_description_is_valid on logloom.alert_rules is
-  'Invalid p_description: at most 2000 characters
-Shorten it.';
-
-comment on constraint alert_rules_threshold_is_finite on logloom.alert_rules is
-  'Invalid p_threshold: a finite number
-Send a JSON number.';
-
-comment on constraint alert_rules_comparison_is_known on logloom.alert_rules is
-  'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq
-The value of the query stands at the left: gt fires when it is above p_threshold.';
-
-comment on constraint alert_rules_window_is_valid on logloom.alert_rules is
-  'Invalid p_window_minutes: 1 to 1440
-A day is the longest window.';
-
-comment on constraint alert_rules_cooldown_is_valid on logloom.alert_rules is
-  'Invalid p_cooldown_minutes: 0 to 10080
-Seven days is the longest cooldown.';
-
-comment on constraint alert_rules_destinations_are_known on logloom.alert_rules is
-  'Invalid p_notification_destinations: any of email, webhook
-Send a flat array of these texts.';
-
-comment on constraint alert_rules_config_is_object on logloom.alert_rules is
-  'Invalid p_notification_config: an object of at most 8192 bytes
-Send a JSON object with email and webhook_url.';
-
-comment on constraint alert_rules_email_is_valid on logloom.alert_rules is
-  'Invalid p_notification_config: email is no email address
-Send one address, without a name or angle brackets.';
-
-comment on constraint alert_rules_webhook_url_is_valid on logloom.alert_rules is
-  'Invalid p_notification_config: webhook_url is no https URL
-Send an https URL without user name and password.';
-
-comment on constraint alert_rules_destinations_have_addresses on logloom.alert_rules is
-  'Invalid p_notification_config: an enabled rule needs the address of each destination
-Send email for the destination email, webhook_url for webhook, or disable the rule.';
-
 -- alerts/tables/alert_groups.sql
 
 create table logloom_private.alert_groups (
@@ -20098,9 +20584,7 @@ begin
     acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
   where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Alert not found',
-      hint = 'Send an alert_id of list_alert_history.';
+    perform logloom_private.refuse('alerts.alert_not_found');
   end if;
   return row(true)::public.logloom_success;
 end;
@@ -21064,7 +21548,7 @@ begin
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse_violation('alert_rules', v_constraint);
+  perform logloom_private.refuse('alerts.' || v_constraint);
   return null;
 end;
 $$;
@@ -21718,9 +22202,7 @@ declare
   end;
 begin
   if v_from >= v_to then
-    raise sqlstate 'PT400' using
-      message = 'Invalid range: p_ts_from must be before p_ts_to',
-      hint = 'p_ts_from is inclusive, p_ts_to is not.';
+    perform logloom_private.refuse('alerts.range_is_empty');
   end if;
   -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
   -- what else is asked for is planned for its values.
@@ -22137,14 +22619,10 @@ begin
   perform logloom_private.check_query(p_query_dsl, true);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.names_now then
-    raise sqlstate 'PT400' using
-      message = 'A query that names now has no preview',
-      hint = 'Leave ts out: the window says which time is meant.';
+    perform logloom_private.refuse('alerts.preview_names_now');
   end if;
   if cardinality(v_query.by_fields) > 0 then
-    raise sqlstate 'PT400' using
-      message = 'A query with by has no preview',
-      hint = 'Leave by out and ask for one group in the filter.';
+    perform logloom_private.refuse('alerts.preview_has_groups');
   end if;
   v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
   v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
@@ -22229,22 +22707,21 @@ begin
   perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
   if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_threshold_is_finite');
+    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_comparison_is_known');
+    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
   elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_window_is_valid');
+    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
   elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_cooldown_is_valid');
+    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
   end if;
   return logloom_private.preview_windows(
     p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
     v_rule.cooldown_minutes
   );
 exception when query_canceled then
-  raise sqlstate 'PT408' using
-    message = 'The preview took too long',
-    hint = 'Narrow the query, by service or level say.';
+  perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
 end;
 $$;
 
@@ -22569,9 +23046,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT404' using
-    message = 'Alert rule not found',
-    hint = 'list_alert_rules shows the rules of this tenant.';
+  perform logloom_private.refuse('alerts.rule_not_found');
 end;
 $$;
 
@@ -22956,7 +23431,7 @@ begin
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse_violation('alert_rules', v_constraint);
+  perform logloom_private.refuse('alerts.' || v_constraint);
   return null;
 end;
 $$;
@@ -23640,9 +24115,7 @@ as $$
 begin
   perform logloom_private.require_parameter('p_limit', p_limit is null);
   if p_limit not between 1 and 100 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_limit: 1 to 100',
-      hint = 'Claim again for more.';
+    perform logloom_private.refuse('notifications.claim_limit_is_out_of_range');
   end if;
   return query select c.* from logloom_private.claim_due_notifications(p_limit) c;
 end;
@@ -23685,9 +24158,7 @@ begin
     from logloom_private.notification_addresses a
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
   ) then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: notification addresses (max %s)', v_max),
-      hint = 'An address that no alert rule has any more makes room; or choose a larger plan.';
+    perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
   end if;
 end;
 $$;
@@ -23716,9 +24187,7 @@ declare
   v_address logloom_private.notification_addresses;
 begin
   if v_code !~ '^[0-9]{6}$' then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_code: six digits',
-      hint = 'Send the code as the mail has it, as a text.';
+    perform logloom_private.refuse('notifications.code_is_malformed');
   end if;
   perform pg_advisory_xact_lock(
     logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
@@ -23731,23 +24200,17 @@ begin
     return jsonb_build_object('success', true);
   end if;
   if v_address.code_expires_at > now() is not true then
-    raise sqlstate 'PT400' using
-      message = 'No code is good for this address',
-      hint = 'test_alert_rule mails a new one to the address of a rule.';
+    perform logloom_private.refuse('notifications.no_code_is_good');
   end if;
   if v_address.tries >= v_tries_max then
-    raise sqlstate 'PT400' using
-      message = 'The code was tried too often',
-      hint = 'test_alert_rule mails a new one to the address of the rule.';
+    perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Hashes are compared: how long that takes tells nothing of the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
     where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
-    return logloom_private.refuse_and_keep(
-      'The code is wrong', 'The last one that was mailed is good, for five tries.'
-    );
+    return logloom_private.refuse_and_keep('notifications.code_is_wrong');
   end if;
   perform logloom_private.require_room_for_address(v_tenant_id);
   update logloom_private.notification_addresses a
@@ -24051,9 +24514,7 @@ begin
   if p_alert_id is not null and not exists (
     select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
   ) then
-    raise sqlstate 'PT404' using
-      message = 'Alert not found',
-      hint = 'Send an alert_id of list_alert_history.';
+    perform logloom_private.refuse('alerts.alert_not_found');
   end if;
   return query
   select d.* from logloom_private.page_of_deliveries(p_alert_id, p_rule_id, p_limit, p_after) d;
@@ -24337,19 +24798,13 @@ begin
   where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
   for update;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Delivery not found',
-      hint = 'Send a delivery_id of list_alert_deliveries.';
+    perform logloom_private.refuse('notifications.delivery_not_found');
   end if;
   if v_notification.status = 'delivered' then
-    raise sqlstate 'PT400' using
-      message = 'The delivery arrived already',
-      hint = 'test_alert_rule sends another notification.';
+    perform logloom_private.refuse('notifications.delivery_arrived');
   end if;
   if v_notification.purpose = 'confirmation' then
-    raise sqlstate 'PT400' using
-      message = 'A code is not mailed twice',
-      hint = 'test_alert_rule mails a new one.';
+    perform logloom_private.refuse('notifications.code_is_not_mailed_twice');
   end if;
   v_address := coalesce(
     (
@@ -24362,9 +24817,7 @@ begin
   if v_notification.channel = 'email'
     and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
   then
-    raise sqlstate 'PT400' using
-      message = 'The address is not confirmed',
-      hint = 'Confirm it by the code that was mailed to it; test_alert_rule mails a new one.';
+    perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
   -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
   update logloom_private.notifications n
@@ -24721,9 +25174,7 @@ begin
   perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
   perform logloom_private.require_parameter('p_outcome', p_outcome is null);
   if p_outcome not in ('delivered', 'retry', 'failed') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_outcome: one of delivered, retry, failed',
-      hint = 'retry is tried again later, failed is not.';
+    perform logloom_private.refuse('notifications.outcome_is_unknown');
   end if;
   perform logloom_private.settle_claim(
     p_notification_id, p_claim_id, p_outcome, p_status, p_error, p_retry_after
@@ -24773,9 +25224,10 @@ begin
   end if;
   if v_room_at is not null then
     perform logloom_private.refuse_for_now(
-      format('The plan allows %s tests in an hour by %s', v_limit, p_channel),
-      'Wait, or choose a larger plan.',
-      ceil(extract(epoch from v_room_at - now()))::integer
+      ceil(extract(epoch from v_room_at - now()))::integer,
+      'notifications.no_room_for_test',
+      v_limit::text,
+      p_channel
     );
   end if;
 end;
@@ -24815,9 +25267,7 @@ begin
     where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
       and n.created_at > now() - s.notification_test_interval
   ) then
-    raise sqlstate 'PT429' using
-      message = 'This alert rule was tested a moment ago',
-      hint = 'Wait a few seconds.';
+    perform logloom_private.refuse('notifications.tested_a_moment_ago');
   end if;
   perform pg_advisory_xact_lock(
     logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
@@ -24837,9 +25287,7 @@ begin
   ) n
   cross join lateral logloom_private.delivery(n) d;
   if not found then
-    raise sqlstate 'PT400' using
-      message = 'The alert rule has no destination that notifications may go to',
-      hint = 'Set notification_destinations, and see notification_preferences of the tenant.';
+    perform logloom_private.refuse('notifications.no_destination');
   end if;
 end;
 $$;
@@ -25079,9 +25527,7 @@ declare
   v_result public.logloom_usage;
 begin
   if v_months not between 1 and 24 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_months: 1 to 24',
-      hint = 'Leave p_months out for the current month alone.';
+    perform logloom_private.refuse('usage.months_are_out_of_range');
   end if;
   v_from := v_month - make_interval(months => v_months - 1);
 
@@ -25256,16 +25702,14 @@ declare
 begin
   if p_group = 'pipeline_config' and p_member = 'retention_days' then
     if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
-      raise sqlstate 'PT400' using
-        message = format('Invalid settings data: %s must be a whole number', v_name),
-        hint = format('Send a number from 1 to %s.', p_retention_days_max);
+      perform logloom_private.refuse(
+        'usage.setting_is_no_whole_number', v_name, p_retention_days_max::text
+      );
     end if;
     if p_value::numeric not between 1 and p_retention_days_max then
-      raise sqlstate 'PT400' using
-        message = format(
-          'Invalid settings data: %s must be from 1 to %s', v_name, p_retention_days_max
-        ),
-        hint = 'The plan sets the greatest retention_days.';
+      perform logloom_private.refuse(
+        'usage.setting_is_out_of_range', v_name, p_retention_days_max::text
+      );
     end if;
   elsif v_name in (
     'pipeline_config.compression',
@@ -25273,17 +25717,10 @@ begin
     'notification_preferences.webhook_enabled'
   ) then
     if jsonb_typeof(p_value) <> 'boolean' then
-      raise sqlstate 'PT400' using
-        message = format('Invalid settings data: %s must be true or false', v_name),
-        hint = 'Send a JSON boolean.';
+      perform logloom_private.refuse('usage.setting_is_no_boolean', v_name);
     end if;
   else
-    raise sqlstate 'PT400' using
-      message = format(
-        'Invalid settings data: %s has an unknown member "%s"', p_group, left(p_member, 40)
-      ),
-      hint = 'pipeline_config has retention_days and compression, notification_preferences has '
-        'email_enabled and webhook_enabled.';
+    perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(p_member, 40));
   end if;
 end;
 $$;
@@ -25315,9 +25752,7 @@ begin
     return;
   end if;
   if jsonb_typeof(p_values) <> 'object' then
-    raise sqlstate 'PT400' using
-      message = format('Invalid settings data: %s must be an object', p_group),
-      hint = 'Send a JSON object with the members to change.';
+    perform logloom_private.refuse('usage.settings_are_no_object', p_group);
   end if;
   for v_member in select m.key, m.value from jsonb_each(p_values) m loop
     perform logloom_private.check_settings_member(
@@ -25991,11 +26426,7 @@ begin
     from logloom.retention_runs r
     where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status in ('queued', 'running')
   ) then
-    perform logloom_private.refuse_for_now(
-      format('Too many deletions are open (max %s)', v_max),
-      'list_retention_runs shows them. One deletion with OR does the work of several.',
-      10
-    );
+    perform logloom_private.refuse_for_now(10, 'usage.too_many_deletions', v_max::text);
   end if;
 end;
 $$;
@@ -26035,9 +26466,7 @@ begin
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'filter');
   if v_query.blank then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: it is blank',
-      hint = 'Say ts:* to delete every record of the range.';
+    perform logloom_private.refuse('usage.deletion_query_is_blank');
   end if;
   perform logloom_private.provision_current_tenant();
   if not p_dry_run then
@@ -26178,9 +26607,7 @@ begin
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
     if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
-      raise sqlstate 'PT404' using
-        message = 'Tenant not found',
-        hint = 'A tenant appears with its first write: create, update or ingest.';
+      perform logloom_private.refuse('tenants.not_found');
     end if;
     insert into logloom_private.tenant_deletions (tenant_id, requested_by)
     values (v_tenant_id, logloom_private.actor())

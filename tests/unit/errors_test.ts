@@ -1,74 +1,114 @@
 import assert from "node:assert/strict";
-import { errorsFile, errorsIn, pageOfErrors, raisedErrors } from "../../local/migrations/errors.ts";
+import {
+  errorsFile,
+  pageOfErrors,
+  type Register,
+  registerIn,
+  registers,
+} from "../../local/migrations/errors.ts";
 
-Deno.test("docs/errors.md lists what the database can raise, each once, and nothing else", async () => {
+Deno.test("docs/errors.md has a table for each register, with each of its errors", async () => {
   const page = await Deno.readTextFile(errorsFile);
-  const listed = [...page.matchAll(/^\| `(PT\d{3})` *\| `(.*?)` *\|/gm)]
-    .map(([, code, message]) => `${code} ${message.replaceAll("\\|", "|")}`);
-  const raised = (await raisedErrors()).map(({ code, message }) => `${code} ${message}`);
-  assert.ok(raised.length > 50);
-  assert.deepEqual(listed.sort(), raised.sort());
-});
-
-Deno.test("an error is found however its message is put together", () => {
-  assert.deepEqual(
-    errorsIn(`
-      raise sqlstate 'PT404' using
-        message = 'It isn''t there, sorry',
-        hint = 'Look elsewhere.';
-      raise sqlstate 'PT400' using message = 'Missing: ' || p_name || '!';
-      raise sqlstate 'PT400' using
-        message = format('%s of %s; %I', v_a, coalesce(v_b, 'x')), hint = 'None, (really)';
-      perform logloom_private.query_refuse(
-        p_positions[v_at],
-        'A term is missing'
-          || case when v_token = '' then ' at the end' else ' before ' || v_token end,
-        'Hint'
-      );
-      perform logloom_private.refuse_ingest(429, format('Too many: %s', v_n), 'Hint', v_headers);
-      perform logloom_private.query_regex_refuse(v_position, v_part || ' is none');
-      raise sqlstate 'PT400' using message = p_message, hint = p_hint;
-      comment on constraint a_is_b on logloom.a is
-        'Invalid a: no b
-      Send b.';
-    `),
-    [
-      { code: "PT404", message: "It isn't there, sorry", hint: "Look elsewhere." },
-      { code: "PT400", message: "Missing: …!" },
-      { code: "PT400", message: "… of …; …", hint: "None, (really)" },
-      { code: "PT400", message: "A term is missing at the end", hint: "Hint" },
-      { code: "PT400", message: "A term is missing before …", hint: "Hint" },
-      { code: "PT400", message: "Regular expression: … is none" },
-      { code: "PT429", message: "Too many: …", hint: "Hint" },
-      { code: "PT400", message: "Invalid a: no b" },
-    ],
+  const all = await registers();
+  const listed = [...page.matchAll(/^\| `PT\d{3}` *\|/gm)].length;
+  assert.equal(listed, all.flatMap(({ errors }) => errors).length);
+  assert.ok(listed > 150);
+  const written = (text: string) => text.replace(/ +\|/g, " |").replace(/-+/g, "-");
+  assert.equal(
+    written(pageOfErrors(page, all)).replace(/\s+/g, " "),
+    written(page).replace(/\s+/g, " "),
   );
 });
 
-Deno.test("a page of errors loses what nothing raises, and gains what is new under its room", () => {
-  const page = `## Parameters
+Deno.test("a register is read as PostgreSQL reads it", () => {
+  const rows = `
+  return query
+  select e.name, e.status, e.message, coalesce(
+      e.hint,
+      'What else'
+        ' is there?'
+    ),
+    e.explanation
+  from (
+    values
+    ('a.b', 404, 'It isn''t (there), 100%%', null, null),
+    ('a.c', 400, 'Missing: '
+        'much',
+      'Send %s.', 'It, too, is
+missing.')
+  ) e (name, status, message, hint, explanation);`;
+  assert.deepEqual(registerIn(rows), {
+    hint: "What else is there?",
+    errors: [
+      {
+        name: "a.b",
+        status: 404,
+        message: "It isn't (there), 100%%",
+        hint: null,
+        explanation: null,
+      },
+      {
+        name: "a.c",
+        status: 400,
+        message: "Missing: much",
+        hint: "Send %s.",
+        explanation: "It, too, is\nmissing.",
+      },
+    ],
+  });
+});
 
-| code    | message | when |
-| ------- | ------- | ---- |
-| \`PT400\` | \`Kept \\| …\` | Somebody wrote this. |
-| \`PT400\` | \`Gone\` | |
+Deno.test("a register that is not read to its end is an error", () => {
+  const values = (rows: string) =>
+    `from (\n values\n ${rows}\n  ) e (name, status, message, hint, explanation);`;
+  assert.throws(() => registerIn("select 1"), /list of values/);
+  assert.throws(() => registerIn(values("('a.b', 404, 'A', 'B')")), /A row is not/);
+  assert.throws(() => registerIn(values("('a.b', 404, 'A', null, null) or true")), /no row/);
+  assert.throws(() => registerIn(values("('a.b', 404, 'A' || 'B', null, null)")), /A row is not/);
+});
 
-## Ingest
+Deno.test("a page of errors loses what is gone, gains what is new and keeps what is said beside it", () => {
+  const page = (rows: string) =>
+    `## Parameters
 
-| code    | message | when |
-| ------- | ------- | ---- |
-| \`PT503\` | \`Full\` | |
+<!-- errors: parameters -->
 
-## The end
+${rows}
+<!-- errors -->
+
+Beside it.
 `;
-  const raised = [
-    { code: "PT400", message: "Kept | …", room: "foundations" },
-    { code: "PT503", message: "Full", room: "ingest" },
-    { code: "PT429", message: "Slower", hint: "Wait … s.", room: "ingest" },
-    { code: "PT400", message: "New", room: "foundations" },
-  ];
-  const expected = page
-    .replace("| `PT400` | `Gone` | |", "| `PT400` | `New` |  |")
-    .replace("`Full` | |", "`Full` | |\n| `PT429` | `Slower` | Wait … s. |");
-  assert.equal(pageOfErrors(page, raised), expected);
+  const register: Register = {
+    name: "parameters",
+    hint: "Read <this>.",
+    errors: [
+      {
+        name: "parameters.a",
+        status: 400,
+        message: "A | %s",
+        hint: "Send %2$s%s*.",
+        explanation: null,
+      },
+      {
+        name: "parameters.b",
+        status: 404,
+        message: "100%%",
+        hint: "No.",
+        explanation: "It is `gone`.",
+      },
+      { name: "parameters.c", status: 429, message: "Full", hint: null, explanation: null },
+    ],
+  };
+  assert.equal(
+    pageOfErrors(page("| `PT400` | `Gone` | |\n"), [register]),
+    page(`The hint of those that say nothing here: Read \\<this>.
+
+| code | message | when, or what to do |
+| --- | --- | --- |
+| \`PT400\` | \`A \\| …\` | Send …\\*. |
+| \`PT404\` | \`100%\` | It is \`gone\`. |
+| \`PT429\` | \`Full\` |  |
+`),
+  );
+  assert.throws(() => pageOfErrors("## Parameters\n", [register]), /no marks/);
 });

@@ -17,9 +17,7 @@ begin
     acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
   where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Alert not found',
-      hint = 'Send an alert_id of list_alert_history.';
+    perform logloom_private.refuse('alerts.alert_not_found');
   end if;
   return row(true)::public.logloom_success;
 end;

@@ -31,9 +31,7 @@ declare
   end;
 begin
   if v_from >= v_to then
-    raise sqlstate 'PT400' using
-      message = 'Invalid range: p_ts_from must be before p_ts_to',
-      hint = 'p_ts_from is inclusive, p_ts_to is not.';
+    perform logloom_private.refuse('alerts.range_is_empty');
   end if;
   -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
   -- what else is asked for is planned for its values.

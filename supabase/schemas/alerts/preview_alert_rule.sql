@@ -112,14 +112,10 @@ begin
   perform logloom_private.check_query(p_query_dsl, true);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.names_now then
-    raise sqlstate 'PT400' using
-      message = 'A query that names now has no preview',
-      hint = 'Leave ts out: the window says which time is meant.';
+    perform logloom_private.refuse('alerts.preview_names_now');
   end if;
   if cardinality(v_query.by_fields) > 0 then
-    raise sqlstate 'PT400' using
-      message = 'A query with by has no preview',
-      hint = 'Leave by out and ask for one group in the filter.';
+    perform logloom_private.refuse('alerts.preview_has_groups');
   end if;
   v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
   v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
@@ -204,22 +200,21 @@ begin
   perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
   if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_threshold_is_finite');
+    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_comparison_is_known');
+    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
   elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_window_is_valid');
+    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
   elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
-    perform logloom_private.refuse_violation('alert_rules', 'alert_rules_cooldown_is_valid');
+    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
   end if;
   return logloom_private.preview_windows(
     p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
     v_rule.cooldown_minutes
   );
 exception when query_canceled then
-  raise sqlstate 'PT408' using
-    message = 'The preview took too long',
-    hint = 'Narrow the query, by service or level say.';
+  perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
 end;
 $$;
 

@@ -6,9 +6,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT404' using
-    message = 'Alert rule not found',
-    hint = 'list_alert_rules shows the rules of this tenant.';
+  perform logloom_private.refuse('alerts.rule_not_found');
 end;
 $$;
 

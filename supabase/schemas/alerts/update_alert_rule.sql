@@ -52,7 +52,7 @@ begin
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse_violation('alert_rules', v_constraint);
+  perform logloom_private.refuse('alerts.' || v_constraint);
   return null;
 end;
 $$;

@@ -18,7 +18,7 @@ begin
     and (k.expires_at is null or k.expires_at > now())
     and k.scopes @> '{ingest}';
   if not found then
-    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+    perform logloom_private.refuse('callers.not_known');
   end if;
 
   if v_last_used_at is null or v_last_used_at < v_minute then

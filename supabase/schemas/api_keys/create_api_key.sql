@@ -16,9 +16,7 @@ begin
     where k.tenant_id = v_tenant_id
       and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
   ) >= p_times * v_max then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: API keys (max %s)', v_max),
-      hint = 'Revoke one that is no longer needed, or move to a larger plan.';
+    perform logloom_private.refuse('api_keys.no_room', v_max::text);
   end if;
   -- Of the others as many are shown as may be alive.
   delete from logloom.api_keys k
@@ -101,21 +99,15 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_name', p_name is null);
   if length(v_name) not between 1 and 100 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid API key name: 1 to 100 characters after trimming',
-      hint = 'Name the key after the server that will use it.';
+    perform logloom_private.refuse('api_keys.name_is_invalid');
   end if;
   if p_expires_at <= now() then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_expires_at: it is in the past',
-      hint = 'Send a later time, or leave it out for a key that does not expire.';
+    perform logloom_private.refuse('api_keys.expires_in_the_past');
   end if;
   if not v_scopes <@ '{ingest}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
     or array_position(v_scopes, null) is not null
   then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_scopes: the only scope is ingest',
-      hint = 'Leave p_scopes out.';
+    perform logloom_private.refuse('api_keys.scope_is_unknown');
   end if;
 
   perform logloom_private.require_room_for_api_key(p_tenant_id, 1);

@@ -30,9 +30,7 @@ begin
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'API key not found',
-      hint = 'list_api_keys shows the keys of this tenant.';
+    perform logloom_private.refuse('api_keys.not_found');
   end if;
   return v_result;
 end;

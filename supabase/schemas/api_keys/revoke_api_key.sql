@@ -14,9 +14,7 @@ begin
   set revoked_at = coalesce(k.revoked_at, now())
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'API key not found',
-      hint = 'list_api_keys shows the keys of this tenant.';
+    perform logloom_private.refuse('api_keys.not_found');
   end if;
   return row(true)::public.logloom_success;
 end;

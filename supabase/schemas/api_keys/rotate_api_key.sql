@@ -18,23 +18,17 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_key_id', p_key_id is null);
   if v_overlap not between 0 and 10080 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_overlap_minutes: 0 to 10080',
-      hint = 'Both keys work for so long; 10080 minutes are a week.';
+    perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
   end if;
   select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at into v_old
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id
   for no key update;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'API key not found',
-      hint = 'list_api_keys shows the keys of this tenant.';
+    perform logloom_private.refuse('api_keys.not_found');
   end if;
   if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_key_id: the API key is revoked or expired',
-      hint = 'Create a new key.';
+    perform logloom_private.refuse('api_keys.not_active');
   end if;
 
   -- A key that was to live for a time is followed by one that lives as long.

@@ -70,9 +70,7 @@ declare
   v_user_id constant text := logloom_private.current_user_id();
 begin
   if v_user_id is null or v_user_id !~ '[^[:space:]]' then
-    raise sqlstate 'PT401' using
-      message = 'Invalid token, API key, or missing tenant_id',
-      hint = 'The token needs the claim sub, which names the user.';
+    perform logloom_private.refuse('callers.user_is_missing');
   end if;
   return v_user_id;
 end;

@@ -1,15 +1,13 @@
 create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
 returns void
 language plpgsql
-immutable
+stable
 security invoker
 set search_path = ''
 as $$
 begin
   if p_is_missing then
-    raise sqlstate 'PT400' using
-      message = 'Missing required parameter: ' || p_name,
-      hint = format('Send %s in the JSON body.', p_name);
+    perform logloom_private.refuse('parameters.missing', p_name);
   end if;
 end;
 $$;
@@ -41,34 +39,6 @@ comment on function logloom_private.trim_space(text) is 'The text without white 
 
 grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
 
-create function logloom_private.refuse_violation(p_table text, p_constraint text)
-returns void
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_comment text;
-begin
-  select obj_description(c.oid, 'pg_constraint') into v_comment
-  from pg_catalog.pg_constraint c
-  where c.conrelid = format('logloom.%I', p_table)::regclass and c.conname = p_constraint;
-  raise sqlstate 'PT400' using
-    message = split_part(v_comment, E'\n', 1),
-    hint = split_part(v_comment, E'\n', 2);
-end;
-$$;
-
-revoke all on function logloom_private.refuse_violation(text, text) from public;
-
-comment on function logloom_private.refuse_violation(text, text) is
-  'PT400 for a check constraint of a table in app. A constraint says the rule; its comment says '
-  'in its first line what is wrong, in its second how to mend it.';
-
-grant execute on function logloom_private.refuse_violation(text, text)
-to authenticated, service_role;
-
 create function logloom_private.list_limit(p_limit integer)
 returns integer
 language plpgsql
@@ -84,9 +54,7 @@ begin
   select s.list_limit_max, s.list_limit_default into v_max, v_default
     from logloom_private.settings s;
   if p_limit < 1 or p_limit > v_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_limit: 1 to %s', v_max),
-      hint = 'Page with p_after for more.';
+    perform logloom_private.refuse('parameters.list_limit_is_out_of_range', v_max::text);
   end if;
   return coalesce(p_limit, v_default);
 end;
@@ -109,9 +77,7 @@ set search_path = ''
 as $$
 begin
   if p_at is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_after: no such ' || p_what,
-      hint = format('Send the %s of the last item of the page before.', p_id);
+    perform logloom_private.refuse('parameters.no_such_place', p_what, p_id);
   end if;
   return p_at;
 end;
@@ -153,10 +119,8 @@ begin
   elsif v_text ~ '^[0-9-]' and pg_input_is_valid(v_text, 'timestamptz') then
     return v_text::timestamptz;
   end if;
-  raise sqlstate 'PT400' using
-    message = 'Invalid ' || p_name || ': not a time',
-    hint = 'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or '
-      'w; at most 100 years).';
+  perform logloom_private.refuse('parameters.not_a_time', p_name);
+  return null;
 end;
 $$;
 

@@ -82,32 +82,6 @@ revoke all on function logloom_private.seconds_until(timestamptz) from public;
 comment on function logloom_private.seconds_until(timestamptz) is
   'Whole seconds for Retry-After, at least 1.';
 
-create function logloom_private.refuse_ingest(
-  p_status integer,
-  p_message text,
-  p_hint text,
-  p_headers jsonb
-)
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-begin
-  -- PostgREST's way to an answer with headers.
-  raise sqlstate 'PGRST' using
-    message = json_build_object('code', 'PT' || p_status, 'message', p_message, 'hint', p_hint),
-    detail = json_build_object('status', p_status, 'headers', p_headers);
-end;
-$$;
-
-revoke all on function logloom_private.refuse_ingest(integer, text, text, jsonb)
-from public;
-
-comment on function logloom_private.refuse_ingest(integer, text, text, jsonb) is
-  'PT409, PT429 or PT503 with headers.';
-
 create function logloom_private.answer_headers()
 returns jsonb
 language plpgsql

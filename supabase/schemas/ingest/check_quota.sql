@@ -44,20 +44,18 @@ begin
   end if;
 
   if p_events > 0 and v_events >= p_plan.monthly_events_limit then
-    perform logloom_private.refuse_ingest(
-      429,
-      format('Monthly event limit reached: %s events', p_plan.monthly_events_limit),
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
+    perform logloom_private.refuse_with_headers(
       logloom_private.limit_headers(p_plan.monthly_events_limit, 0, v_reset_at)
-      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at))
+      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at)),
+      'ingest.monthly_events_are_used_up',
+      p_plan.monthly_events_limit::text
     );
   elsif p_events > 0 and v_bytes >= p_plan.monthly_bytes_limit then
-    perform logloom_private.refuse_ingest(
-      429,
-      format('Monthly byte limit reached: %s bytes', p_plan.monthly_bytes_limit),
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
+    perform logloom_private.refuse_with_headers(
       logloom_private.limit_headers(p_plan.monthly_bytes_limit, 0, v_reset_at)
-      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at))
+      || jsonb_build_object('Retry-After', logloom_private.seconds_until(v_reset_at)),
+      'ingest.monthly_bytes_are_used_up',
+      p_plan.monthly_bytes_limit::text
     );
   end if;
 

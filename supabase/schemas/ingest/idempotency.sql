@@ -19,11 +19,8 @@ begin
   where k.tenant_id = p_tenant_id and k.idempotency_key = p_idempotency_key
     and k.created_at >= now() - p_lifetime;
   if v_known.body_digest <> p_body_digest then
-    perform logloom_private.refuse_ingest(
-      409,
-      'Idempotency-Key was used with another body',
-      'Send a new key with a new body; repeat a key only with the same body.',
-      logloom_private.answer_headers()
+    perform logloom_private.refuse_with_headers(
+      logloom_private.answer_headers(), 'ingest.idempotency_key_has_another_body'
     );
   end if;
   return case

@@ -23,7 +23,7 @@ begin
       then logloom_private.usable_tenant_id(p_tenant_id)
   end;
   if authenticate_sender.tenant_id is null then
-    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+    perform logloom_private.refuse('callers.not_known');
   end if;
 end;
 $$;
@@ -74,13 +74,11 @@ begin
   if cardinality(p_request.p_ts) > p_settings.batch_max_events
     or p_request.p_bytes > p_settings.batch_max_bytes
   then
-    raise sqlstate 'PT413' using
-      message = format(
-        'Batch too large (max %s events, %s bytes)',
-        p_settings.batch_max_events, p_settings.batch_max_bytes
-      ),
-      hint = 'Send it in parts. The function ingest does; the limits are in '
-        'logloom_private.settings.';
+    perform logloom_private.refuse(
+      'ingest.request_is_too_large',
+      p_settings.batch_max_events::text,
+      p_settings.batch_max_bytes::text
+    );
   end if;
 end;
 $$;

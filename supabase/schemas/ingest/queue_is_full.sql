@@ -34,11 +34,9 @@ security invoker
 set search_path = ''
 as $$
 begin
-  perform logloom_private.refuse_ingest(
-    503,
-    'The queue is full, try again',
-    'The writer is behind: the endpoint health/queue tells how far.',
-    logloom_private.answer_headers() || jsonb_build_object('Retry-After', '5')
+  perform logloom_private.refuse_with_headers(
+    logloom_private.answer_headers() || jsonb_build_object('Retry-After', '5'),
+    'ingest.queue_is_full'
   );
 end;
 $$;

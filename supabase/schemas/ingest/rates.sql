@@ -24,24 +24,7 @@ comment on function logloom_private.tokens_at(
   double precision, timestamptz, integer, integer, timestamptz
 ) is 'What a bucket holds after it was filled up to an instant.';
 
-create function logloom_private.rate_message(p_what text, p_rate integer)
-returns text
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return format('Rate limit reached: %s %s', p_rate, p_what);
-end;
-$$;
-
-revoke all on function logloom_private.rate_message(text, integer) from public;
-
-comment on function logloom_private.rate_message(text, integer) is
-  'What a refusal for the rate says.';
-
-create function logloom_private.rate_hold(p_what text, p_rate integer, p_tokens double precision)
+create function logloom_private.rate_hold(p_error text, p_rate integer, p_tokens double precision)
 returns jsonb
 language plpgsql
 stable
@@ -58,7 +41,7 @@ begin
       ),
       'retry_after', ceil((1 - p_tokens) / p_rate),
       'limit', p_rate,
-      'error', logloom_private.rate_message(p_what, p_rate)
+      'error', (logloom_private.error_named(p_error, array[p_rate::text])).message
     )::text
   );
 end;
@@ -71,7 +54,11 @@ comment on function logloom_private.rate_hold(text, integer, double precision) i
   'X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may '
   'give for so many seconds without asking.';
 
-create function logloom_private.refuse_rate(p_what text, p_rate integer, p_tokens double precision)
+create function logloom_private.refuse_rate(
+  p_error text,
+  p_rate integer,
+  p_tokens double precision
+)
 returns void
 language plpgsql
 volatile
@@ -81,13 +68,12 @@ as $$
 declare
   v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
 begin
-  perform logloom_private.refuse_ingest(
-    429,
-    logloom_private.rate_message(p_what, p_rate),
-    'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+  perform logloom_private.refuse_with_headers(
     logloom_private.limit_headers(p_rate, 0, clock_timestamp() + make_interval(secs => v_seconds))
-    || logloom_private.rate_hold(p_what, p_rate, p_tokens)
-    || jsonb_build_object('Retry-After', v_seconds::text)
+      || logloom_private.rate_hold(p_error, p_rate, p_tokens)
+      || jsonb_build_object('Retry-After', v_seconds::text),
+    p_error,
+    p_rate::text
   );
 end;
 $$;
@@ -123,14 +109,16 @@ begin
   );
   if p_plan.requests_per_second is not null and v_tokens < 1 then
     perform logloom_private.refuse_rate(
-      'requests per second', p_plan.requests_per_second, v_tokens
+      'ingest.too_many_requests', p_plan.requests_per_second, v_tokens
     );
   end if;
   v_tokens := logloom_private.tokens_at(
     v_bucket.events, v_bucket.filled_at, p_plan.events_per_second, p_plan.events_burst, v_now
   );
   if p_plan.events_per_second is not null and v_tokens < 1 then
-    perform logloom_private.refuse_rate('events per second', p_plan.events_per_second, v_tokens);
+    perform logloom_private.refuse_rate(
+      'ingest.too_many_events', p_plan.events_per_second, v_tokens
+    );
   end if;
 end;
 $$;
@@ -187,11 +175,11 @@ begin
   -- The function ingest learns at once that the next request would be refused.
   if p_plan.requests_per_second is not null and v_bucket.requests < 1 then
     v_hold := logloom_private.rate_hold(
-      'requests per second', p_plan.requests_per_second, v_bucket.requests
+      'ingest.too_many_requests', p_plan.requests_per_second, v_bucket.requests
     );
   elsif p_plan.events_per_second is not null and v_bucket.events < 1 then
     v_hold := logloom_private.rate_hold(
-      'events per second', p_plan.events_per_second, v_bucket.events
+      'ingest.too_many_events', p_plan.events_per_second, v_bucket.events
     );
   end if;
   if v_hold is not null then

@@ -193,9 +193,7 @@ as $$
 begin
   perform logloom_private.require_parameter('p_limit', p_limit is null);
   if p_limit not between 1 and 100 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_limit: 1 to 100',
-      hint = 'Claim again for more.';
+    perform logloom_private.refuse('notifications.claim_limit_is_out_of_range');
   end if;
   return query select c.* from logloom_private.claim_due_notifications(p_limit) c;
 end;

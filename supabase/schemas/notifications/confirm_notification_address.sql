@@ -24,9 +24,7 @@ begin
     from logloom_private.notification_addresses a
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
   ) then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: notification addresses (max %s)', v_max),
-      hint = 'An address that no alert rule has any more makes room; or choose a larger plan.';
+    perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
   end if;
 end;
 $$;
@@ -55,9 +53,7 @@ declare
   v_address logloom_private.notification_addresses;
 begin
   if v_code !~ '^[0-9]{6}$' then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_code: six digits',
-      hint = 'Send the code as the mail has it, as a text.';
+    perform logloom_private.refuse('notifications.code_is_malformed');
   end if;
   perform pg_advisory_xact_lock(
     logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
@@ -70,23 +66,17 @@ begin
     return jsonb_build_object('success', true);
   end if;
   if v_address.code_expires_at > now() is not true then
-    raise sqlstate 'PT400' using
-      message = 'No code is good for this address',
-      hint = 'test_alert_rule mails a new one to the address of a rule.';
+    perform logloom_private.refuse('notifications.no_code_is_good');
   end if;
   if v_address.tries >= v_tries_max then
-    raise sqlstate 'PT400' using
-      message = 'The code was tried too often',
-      hint = 'test_alert_rule mails a new one to the address of the rule.';
+    perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Hashes are compared: how long that takes tells nothing of the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
     where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
-    return logloom_private.refuse_and_keep(
-      'The code is wrong', 'The last one that was mailed is good, for five tries.'
-    );
+    return logloom_private.refuse_and_keep('notifications.code_is_wrong');
   end if;
   perform logloom_private.require_room_for_address(v_tenant_id);
   update logloom_private.notification_addresses a

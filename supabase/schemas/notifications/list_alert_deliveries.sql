@@ -66,9 +66,7 @@ begin
   if p_alert_id is not null and not exists (
     select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
   ) then
-    raise sqlstate 'PT404' using
-      message = 'Alert not found',
-      hint = 'Send an alert_id of list_alert_history.';
+    perform logloom_private.refuse('alerts.alert_not_found');
   end if;
   return query
   select d.* from logloom_private.page_of_deliveries(p_alert_id, p_rule_id, p_limit, p_after) d;

@@ -16,19 +16,13 @@ begin
   where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
   for update;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Delivery not found',
-      hint = 'Send a delivery_id of list_alert_deliveries.';
+    perform logloom_private.refuse('notifications.delivery_not_found');
   end if;
   if v_notification.status = 'delivered' then
-    raise sqlstate 'PT400' using
-      message = 'The delivery arrived already',
-      hint = 'test_alert_rule sends another notification.';
+    perform logloom_private.refuse('notifications.delivery_arrived');
   end if;
   if v_notification.purpose = 'confirmation' then
-    raise sqlstate 'PT400' using
-      message = 'A code is not mailed twice',
-      hint = 'test_alert_rule mails a new one.';
+    perform logloom_private.refuse('notifications.code_is_not_mailed_twice');
   end if;
   v_address := coalesce(
     (
@@ -41,9 +35,7 @@ begin
   if v_notification.channel = 'email'
     and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
   then
-    raise sqlstate 'PT400' using
-      message = 'The address is not confirmed',
-      hint = 'Confirm it by the code that was mailed to it; test_alert_rule mails a new one.';
+    perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
   -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
   update logloom_private.notifications n

@@ -159,9 +159,7 @@ begin
   perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
   perform logloom_private.require_parameter('p_outcome', p_outcome is null);
   if p_outcome not in ('delivered', 'retry', 'failed') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_outcome: one of delivered, retry, failed',
-      hint = 'retry is tried again later, failed is not.';
+    perform logloom_private.refuse('notifications.outcome_is_unknown');
   end if;
   perform logloom_private.settle_claim(
     p_notification_id, p_claim_id, p_outcome, p_status, p_error, p_retry_after

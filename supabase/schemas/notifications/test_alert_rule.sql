@@ -24,9 +24,10 @@ begin
   end if;
   if v_room_at is not null then
     perform logloom_private.refuse_for_now(
-      format('The plan allows %s tests in an hour by %s', v_limit, p_channel),
-      'Wait, or choose a larger plan.',
-      ceil(extract(epoch from v_room_at - now()))::integer
+      ceil(extract(epoch from v_room_at - now()))::integer,
+      'notifications.no_room_for_test',
+      v_limit::text,
+      p_channel
     );
   end if;
 end;
@@ -66,9 +67,7 @@ begin
     where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
       and n.created_at > now() - s.notification_test_interval
   ) then
-    raise sqlstate 'PT429' using
-      message = 'This alert rule was tested a moment ago',
-      hint = 'Wait a few seconds.';
+    perform logloom_private.refuse('notifications.tested_a_moment_ago');
   end if;
   perform pg_advisory_xact_lock(
     logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
@@ -88,9 +87,7 @@ begin
   ) n
   cross join lateral logloom_private.delivery(n) d;
   if not found then
-    raise sqlstate 'PT400' using
-      message = 'The alert rule has no destination that notifications may go to',
-      hint = 'Set notification_destinations, and see notification_preferences of the tenant.';
+    perform logloom_private.refuse('notifications.no_destination');
   end if;
 end;
 $$;

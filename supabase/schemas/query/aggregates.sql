@@ -1,22 +1,5 @@
 -- Aggregates: count() as n, p95(@duration_ms) by (5m), service
 
--- The columns of an aggregate as a text for hints.
-create function logloom_private.query_aggregate_hint()
-returns text
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return 'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
-    || 'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-    || 'are where, sort, limit, fields, json, logfmt and patterns.';
-end;
-$$;
-
-revoke all on function logloom_private.query_aggregate_hint() from public;
-
 -- One aggregate and its name, as node.
 create function logloom_private.query_parse_aggregate(p_state logloom_private.query_state)
 returns logloom_private.query_state
@@ -28,7 +11,6 @@ as $$
 declare
   v_first constant integer := p_state."at";
   v_kind constant text := p_state.texts[v_first];
-  v_hint constant text := logloom_private.query_aggregate_hint();
   v_fraction numeric;
   v_name text := v_kind;
   v_field jsonb;
@@ -36,50 +18,45 @@ begin
   if v_kind ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then
     v_fraction := substr(v_kind, 2)::numeric / 100;
   elsif v_kind not in ('count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[v_first],
-      case when v_kind = '' then 'An aggregate is missing after |'
-        when p_state.texts[v_first + 1] = '(' then
-          'Unknown aggregate ' || logloom_private.query_excerpt(v_kind)
-        else 'Unknown stage ' || logloom_private.query_excerpt(v_kind) end,
-      v_hint
+      case when v_kind = '' then 'stages.aggregate_is_missing'
+        when p_state.texts[v_first + 1] = '(' then 'stages.aggregate_is_unknown'
+        else 'stages.stage_is_unknown' end,
+      logloom_private.query_excerpt(v_kind)
     );
   end if;
   if p_state.texts[v_first + 1] <> '(' then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_first + 1], 'A bracket is missing after ' || v_kind, v_hint
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first + 1], 'stages.bracket_is_missing', v_kind
     );
   end if;
   p_state."at" := v_first + 2;
   if v_kind not in ('count', 'rate') then
-    p_state := logloom_private.query_stage_field(p_state, v_kind || ' needs a field', v_hint);
+    p_state := logloom_private.query_stage_field(p_state, 'stages.aggregate_needs_a_field', v_kind);
     v_field := p_state.node;
     if v_kind <> 'count_distinct' and v_field ->> 'field' <> 'attrs'
       and not (v_kind in ('min', 'max') and v_field ->> 'field' in ('ts', 'received_at'))
     then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_first + 2],
-        v_kind || ' takes an attribute',
-        'Write an attribute that holds numbers, such as @duration_ms.'
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first + 2], 'stages.takes_an_attribute', v_kind
       );
     end if;
   end if;
   if p_state.texts[p_state."at"] <> ')' then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      case when v_field is null then v_kind || ' takes no field'
-        else 'A closing bracket is missing' end,
-      v_hint
+      case when v_field is null then 'stages.takes_no_field'
+        else 'stages.aggregate_is_not_closed' end,
+      v_kind
     );
   end if;
   p_state."at" := p_state."at" + 1;
   if p_state.texts[p_state."at"] = 'as' then
     v_name := p_state.texts[p_state."at" + 1];
     if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at" + 1],
-        'A name is missing after as',
-        'A name is letters, digits and _: count() as n'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.name_is_missing'
       );
     end if;
     p_state."at" := p_state."at" + 2;
@@ -114,20 +91,14 @@ begin
     if p_state.texts[p_state."at"] = '(' then
       v_width := p_state.texts[p_state."at" + 1];
       if v_width !~ '^[1-9][0-9]{0,4}[smhdw]$' then
-        perform logloom_private.query_refuse(
-          p_state.positions[p_state."at" + 1],
-          'A width of time is missing after by (',
-          'Write by (5m), with s, m, h, d or w.'
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 1], 'stages.width_is_missing'
         );
       elsif p_plan -> 'bucket' is not null then
-        perform logloom_private.query_refuse(
-          p_state.positions[p_state."at"], 'by has two widths of time', 'Leave one out.'
-        );
+        perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.two_widths');
       elsif p_state.texts[p_state."at" + 2] <> ')' then
-        perform logloom_private.query_refuse(
-          p_state.positions[p_state."at" + 2],
-          'A closing bracket is missing',
-          'Write by (5m), service.'
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 2], 'stages.width_is_not_closed'
         );
       end if;
       p_plan := p_plan || jsonb_build_object(
@@ -136,9 +107,7 @@ begin
       );
       p_state."at" := p_state."at" + 3;
     else
-      p_state := logloom_private.query_stage_field(
-        p_state, 'A field is missing after by', logloom_private.query_aggregate_hint()
-      );
+      p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
       p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
     end if;
     exit when p_state.texts[p_state."at"] <> ',';
@@ -174,15 +143,11 @@ begin
     elsif v_aggregates @> jsonb_build_array(
       jsonb_build_object('name', p_state.node ->> 'name')
     ) then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_first],
-        'Two columns are called ' || (p_state.node ->> 'name'),
-        'Name one of them: p95(@duration_ms) as slow'
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', p_state.node ->> 'name'
       );
     elsif jsonb_array_length(v_aggregates) >= 8 then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_first], 'More than 8 aggregates', 'Leave some out.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[v_first], 'stages.too_many_aggregates');
     end if;
     v_aggregates := v_aggregates || p_state.node;
     exit when p_state.texts[p_state."at"] <> ',';

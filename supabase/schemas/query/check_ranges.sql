@@ -102,11 +102,7 @@ begin
   if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
     and v_lower is not null and v_upper is not null
   then
-    perform logloom_private.query_refuse(
-      p_range.upper_position,
-      'The bounds of a range have different units',
-      'Write two numbers, two durations or two sizes.'
-    );
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
   end if;
   v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -137,24 +133,15 @@ declare
   v_name constant text := p_field ->> 'field';
 begin
   if v_name in ('msg', 'id', 'any') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       coalesce(p_range.lower_position, p_range.upper_position),
-      format('%s cannot be compared', v_name),
-      case v_name when 'id' then 'id takes a whole UUID, or * for any.'
-        else format('Search %s for a text, a "quoted phrase" or a ~"regex".', v_name) end
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
     );
   elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
-    perform logloom_private.query_refuse(
-      p_range.lower_position,
-      'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.'
-    );
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
   elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
-    perform logloom_private.query_refuse(
-      p_range.upper_position,
-      'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.'
-    );
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
   elsif v_name in ('ts', 'received_at') then
     return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
   elsif v_name = 'level' then

@@ -8,11 +8,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  perform logloom_private.query_refuse(
-    p_position,
-    'any takes a text only',
-    'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".'
-  );
+  perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
 end;
 $$;
 
@@ -110,10 +106,8 @@ begin
     return null;
   elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
     if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
-      perform logloom_private.query_refuse(
-        p_position,
-        'Not a network: ' || logloom_private.query_excerpt(p_token),
-        'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.'
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
       );
     end if;
     return network(p_token::inet);
@@ -233,10 +227,10 @@ begin
     when 'id' then
       v_text := lower(v_text);
       if v_text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
-        perform logloom_private.query_refuse(
+        perform logloom_private.refuse_at(
           p_position,
-          'Not a UUID: ' || logloom_private.query_excerpt(logloom_private.query_text(p_token)),
-          'id takes a whole UUID, or * for any.'
+          'query.not_a_uuid',
+          logloom_private.query_excerpt(logloom_private.query_text(p_token))
         );
       end if;
     else
@@ -270,10 +264,8 @@ declare
   v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
 begin
   if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
-    perform logloom_private.query_refuse(
-      p_position,
-      format('%s takes no %s', p_field ->> 'field', p_sign),
-      format('Write %s:value. %s is for texts.', p_field ->> 'field', p_sign)
+    perform logloom_private.refuse_at(
+      p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
     );
   elsif p_sign = 'i=' then
     p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -281,9 +273,7 @@ begin
     ));
     return p_state;
   elsif v_text = '' then
-    perform logloom_private.query_refuse(
-      p_position, 'A word to look for is empty', 'Write msg:w=error or msg:w="out of memory".'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
   end if;
   p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -315,11 +305,11 @@ declare
   v_regex jsonb;
 begin
   if (p_field ->> 'field') in ('ts', 'received_at', 'id') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_position,
-      format('%s takes no regular expression', p_field ->> 'field'),
-      case p_field ->> 'field' when 'id' then 'id takes a whole UUID, or * for any.'
-        else 'Write a time or a range of times, such as ts:>now-15m.' end
+      case p_field ->> 'field' when 'id' then 'query.id_takes_no_regex'
+        else 'query.time_takes_no_regex' end,
+      p_field ->> 'field'
     );
   end if;
   v_regex := logloom_private.query_regex(p_token, p_position);

@@ -108,10 +108,8 @@ as $$
 begin
   p_state := logloom_private.query_parse_or(p_state);
   if p_state.texts[p_state."at"] = ')' then
-    perform logloom_private.query_refuse(
-      p_state.positions[p_state."at"],
-      'A closing bracket closes nothing',
-      'Take it away, or quote it to search for it.'
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
     );
   end if;
   return p_state;
@@ -208,14 +206,13 @@ declare
   v_tree jsonb;
 begin
   if octet_length(v_source) > 2048 then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       (
         select min(n)
         from generate_series(1, 2049) n
         where octet_length(left(v_source, n)) > 2048
       ),
-      'The query is longer than 2048 bytes',
-      'Shorten it, or narrow the time range instead of naming more terms.'
+      'query.too_long'
     );
   end if;
 

@@ -101,15 +101,14 @@ as $$
 declare
   v_near constant text := logloom_private.query_near_field(p_name);
 begin
-  perform logloom_private.query_refuse(
+  perform logloom_private.refuse_at(
     p_position,
-    'Unknown field ' || logloom_private.query_excerpt(p_name),
+    'query.field_is_unknown',
+    logloom_private.query_excerpt(p_name),
     case when v_near is not null then format('Did you mean %s? ', v_near) else '' end
       || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
           then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
         else '' end
-      || 'Quote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
-      || 'service, env, req_id, user_id, route, host, any and attrs.'
   );
 end;
 $$;
@@ -140,11 +139,7 @@ begin
   elsif left(p_name, 6) = 'attrs.' then
     v_rest := substr(p_name, 6);
   elsif p_name = 'attrs' then
-    perform logloom_private.query_refuse(
-      p_position,
-      'attrs needs the name of an attribute',
-      'Write @name or attrs.name, such as @status.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
   else
     perform logloom_private.query_refuse_field(p_name, p_position);
   end if;
@@ -153,12 +148,7 @@ begin
   if v_rest collate "und-x-icu" !~
     '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
   then
-    perform logloom_private.query_refuse(
-      p_position,
-      'The path of an attribute is malformed',
-      'Separate segments by one dot. A segment of other characters than letters, digits, _ and - '
-        || 'is quoted: @"a b".c'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.path_is_malformed');
   end if;
 
   if strpos(v_rest, '"') = 0 then

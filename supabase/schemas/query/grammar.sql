@@ -18,35 +18,23 @@ begin
     p_state."at" := p_state."at" + 1;
     p_state := logloom_private.query_parse_or(p_state);
     if p_state.texts[p_state."at"] <> ')' then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'A closing bracket is missing',
-        format('Close the bracket that position %s opens.', v_position)
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
       );
     end if;
     p_state."at" := p_state."at" + 1;
     p_state.depth := v_depth;
     return p_state;
   elsif v_token in ('', ')', '|', 'AND', 'OR') then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       v_position,
-      'A term is missing'
-        || case when v_token = '' then ' at the end' else ' before ' || v_token end,
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        || 'for it.'
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
     );
   elsif v_token in ('[', ']', '{', '}') then
-    perform logloom_private.query_refuse(
-      v_position,
-      v_token || ' stands in a range of a field only',
-      'Write field:[a TO b], or quote the text. {app="x"} of other languages is service:x here.'
-    );
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
   elsif v_token = '""' then
-    perform logloom_private.query_refuse(
-      v_position,
-      'A quoted text to search for is empty',
-      'Write a text, or field:"" for an empty field.'
-    );
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
   elsif left(v_token, 1) = '"' then
     return logloom_private.query_parse_free(p_state);
   end if;
@@ -76,11 +64,7 @@ begin
     if not logloom_private.query_is_adjacent(p_state, p_state."at")
       or left(p_state.texts[p_state."at"], 1) not in ('(', '"')
     then
-      perform logloom_private.query_refuse(
-        v_position,
-        '- negates a term that follows at once',
-        'Write -term, or "-" for the character itself.'
-      );
+      perform logloom_private.refuse_at(v_position, 'query.minus_negates_nothing');
     end if;
   elsif left(v_token, 1) = '-' then
     p_state.texts[p_state."at"] := substr(v_token, 2);

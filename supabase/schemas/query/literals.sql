@@ -39,10 +39,10 @@ declare
   v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_position,
-      'Unknown level ' || logloom_private.query_excerpt(logloom_private.query_text(p_token)),
-      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.'
+      'query.level_is_unknown',
+      logloom_private.query_excerpt(logloom_private.query_text(p_token))
     );
   end if;
   return v_level;
@@ -77,11 +77,7 @@ begin
     v_seconds := coalesce(v_shift[1]::numeric, 0) * case v_shift[2]
       when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
     if abs(v_seconds) > 3155760000 then
-      perform logloom_private.query_refuse(
-        p_position,
-        'A shift from now is longer than 100 years',
-        'Write a shorter one, such as now-15m.'
-      );
+      perform logloom_private.refuse_at(p_position, 'query.shift_is_too_long');
     end if;
     v_instant := p_now + make_interval(secs => v_seconds);
     return (v_instant, v_instant + interval '1 microsecond', true)::logloom_private.query_span;
@@ -95,10 +91,8 @@ begin
       || case when substr(v_text, 12) ~ '[Zz+-]' then '' else 'Z' end)::timestamptz;
     return (v_instant, v_instant + interval '1 microsecond', false)::logloom_private.query_span;
   end if;
-  perform logloom_private.query_refuse(
-    p_position,
-    'Not a time: ' || logloom_private.query_excerpt(v_text),
-    'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).'
+  perform logloom_private.refuse_at(
+    p_position, 'query.not_a_time', logloom_private.query_excerpt(v_text)
   );
   return null;
 end;
@@ -172,18 +166,13 @@ begin
     end loop;
   end if;
   if left(p_token, 1) = '"' or v_text !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$' then
-    perform logloom_private.query_refuse(
-      p_position,
-      'An attribute is compared with a number, and this is none: '
-        || logloom_private.query_excerpt(v_text),
-      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without quotes.'
+    perform logloom_private.refuse_at(
+      p_position, 'query.not_a_number', logloom_private.query_excerpt(v_text)
     );
   end if;
   v_digits := coalesce(substring(v_text from '[eE][+-]?0*([0-9]*)$'), '');
   if char_length(v_digits) > 3 or ('0' || v_digits)::integer > 400 then
-    perform logloom_private.query_refuse(
-      p_position, 'A number is out of range', 'Exponents reach from -400 to 400.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.number_is_out_of_range');
   end if;
   return jsonb_build_object('unit', null, 'value', trim_scale(v_text::numeric)::text);
 end;

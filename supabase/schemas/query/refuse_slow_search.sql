@@ -6,9 +6,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT408' using
-    message = 'The search took too long',
-    hint = 'Narrow it: a shorter range of time, or a filter by level, service or req_id.';
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $$;
 

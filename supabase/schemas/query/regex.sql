@@ -26,13 +26,9 @@ begin
   elsif p_quantifier = '+' then
     return array[1, 1];
   elsif v_bounds is null or v_least > 100 or v_most > 100 then
-    perform logloom_private.query_regex_refuse(
-      p_position, 'a repeat is {m}, {m,} or {m,n} up to 100'
-    );
+    perform logloom_private.refuse_at(p_position, 'regex.repeat_is_out_of_range');
   elsif v_least > v_most then
-    perform logloom_private.query_regex_refuse(
-      p_position, 'the bounds of a repeat run backwards'
-    );
+    perform logloom_private.refuse_at(p_position, 'regex.repeat_runs_backwards');
   end if;
   return array[v_least, case when v_bounds[3] = '' then v_least + 1 else v_most end];
 end;
@@ -58,15 +54,15 @@ begin
   if p_part = '.' then
     return '.';
   elsif p_part = '[' then
-    perform logloom_private.query_regex_refuse(p_position, 'a class is not closed');
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_not_closed');
   elsif left(p_part, 1) = '[' then
     return logloom_private.query_regex_class(p_part, p_position, p_fold);
   elsif v_set is not null then
     return '[' || v_set || ']';
   elsif p_part ~ '^\\[1-9]' then
-    perform logloom_private.query_regex_refuse(p_position, 'back-references are not allowed');
+    perform logloom_private.refuse_at(p_position, 'regex.has_a_back_reference');
   elsif p_part ~ '^\\[0A-Za-z]' then
-    perform logloom_private.query_regex_refuse(p_position, p_part || ' is not an escape');
+    perform logloom_private.refuse_at(p_position, 'regex.not_an_escape', p_part);
   end if;
   return logloom_private.query_regex_literal(
     case when p_fold then lower(substr(p_part, 2) collate pg_c_utf8) else substr(p_part, 2) end
@@ -105,9 +101,7 @@ declare
   v_steps integer := char_length(p_token);
 begin
   if char_length(v_source) > 256 then
-    perform logloom_private.query_regex_refuse(
-      v_position + 256, 'it is longer than 256 characters'
-    );
+    perform logloom_private.refuse_at(v_position + 256, 'regex.too_long');
   end if;
   if v_fold then
     v_source := substr(v_source, 5);
@@ -130,9 +124,7 @@ begin
         v_sql := v_sql || case when v_fold then lower(v_part collate pg_c_utf8) else v_part end;
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
-          perform logloom_private.query_regex_refuse(
-            v_position, v_part || ' has nothing to repeat'
-          );
+          perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
         end if;
         v_bounds := logloom_private.query_regex_bounds(
           left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
@@ -149,7 +141,7 @@ begin
         v_sql := v_sql || '(?:';
       when v_part = ')' then
         if v_depth = 1 then
-          perform logloom_private.query_regex_refuse(v_position, ') closes nothing');
+          perform logloom_private.refuse_at(v_position, 'regex.bracket_closes_nothing');
         end if;
         v_depth := v_depth - 1;
         v_sizes[v_depth] := v_sizes[v_depth] + v_sizes[v_depth + 1];
@@ -160,9 +152,7 @@ begin
         v_atoms[v_depth] := null;
         v_sql := v_sql || case v_part when '\b' then '\y' else v_part end;
       when left(v_part, 2) = '(?' then
-        perform logloom_private.query_regex_refuse(
-          v_position, 'lookaround and options are not allowed; (?i) stands at the start'
-        );
+        perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
         -- A folded range looks through all letters that have two cases.
         if v_fold and left(v_part, 1) = '[' then
@@ -173,15 +163,13 @@ begin
         v_sizes[v_depth] := v_sizes[v_depth] + 1;
     end case;
     if v_sizes[v_depth] > 1000 then
-      perform logloom_private.query_regex_refuse(
-        v_position, 'it is too complex: its characters and their repeats come to more than 1000'
-      );
+      perform logloom_private.refuse_at(v_position, 'regex.too_complex');
     end if;
     v_position := v_position + char_length(v_part);
   end loop;
 
   if v_depth > 1 then
-    perform logloom_private.query_regex_refuse(v_opened[v_depth], 'a group is not closed');
+    perform logloom_private.refuse_at(v_opened[v_depth], 'regex.group_is_not_closed');
   end if;
   return jsonb_build_object(
     'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
@@ -214,9 +202,8 @@ begin
         raise invalid_regular_expression;
       end if;
     exception when invalid_regular_expression then
-      perform logloom_private.query_regex_refuse(
-        (v_leaf -> 'position')::integer,
-        'it is too complex: the characters of all and their repeats come to more than 2000'
+      perform logloom_private.refuse_at(
+        (v_leaf -> 'position')::integer, 'regex.all_are_too_complex'
       );
     end;
   end loop;

@@ -1,25 +1,5 @@
 -- Regular expressions: what stands in brackets, and letter case.
 
-create function logloom_private.query_regex_refuse(p_position integer, p_what text)
-returns void
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-begin
-  perform logloom_private.query_refuse(
-    p_position,
-    'Regular expression: ' || p_what,
-    'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? {m,n} '
-      || 'up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the start, '
-      || 'and a backslash before punctuation.'
-  );
-end;
-$$;
-
-revoke all on function logloom_private.query_regex_refuse(integer, text) from public;
-
 -- One literal character as PostgreSQL's dialect writes it, inside a class or outside.
 create function logloom_private.query_regex_literal(p_char text)
 returns text
@@ -185,33 +165,27 @@ begin
     order by m.n
   );
   if cardinality(v_items) = 0 then
-    perform logloom_private.query_regex_refuse(p_position, 'a class is empty');
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_empty');
   end if;
 
   while v_at <= cardinality(v_items) loop
     v_item := v_items[v_at];
     v_set := logloom_private.query_regex_set(v_item, p_fold);
     if v_item = '[' then
-      perform logloom_private.query_regex_refuse(v_position, '[ inside a class is written \[');
+      perform logloom_private.refuse_at(v_position, 'regex.bracket_in_class');
     elsif v_set is null and left(v_item, 1) = '[' then
-      perform logloom_private.query_regex_refuse(
-        v_position, v_item || ' is no class of characters'
-      );
+      perform logloom_private.refuse_at(v_position, 'regex.no_such_class', v_item);
     elsif v_set is null and v_item ~ '^\\[0-9A-Za-z]' then
-      perform logloom_private.query_regex_refuse(v_position, v_item || ' cannot stand in a class');
+      perform logloom_private.refuse_at(v_position, 'regex.not_for_classes', v_item);
     end if;
 
     if v_items[v_at + 1] = '-' and v_items[v_at + 2] is not null then
       v_upper := v_items[v_at + 2];
       v_char := right(v_item, 1);
       if v_set is not null or v_upper ~ '^\\[0-9A-Za-z]' or left(v_upper, 1) = '[' then
-        perform logloom_private.query_regex_refuse(
-          v_position, 'a range of a class ends in characters'
-        );
+        perform logloom_private.refuse_at(v_position, 'regex.range_ends_in_no_character');
       elsif ascii(v_char) > ascii(right(v_upper, 1)) then
-        perform logloom_private.query_regex_refuse(
-          v_position, 'a range of a class runs backwards'
-        );
+        perform logloom_private.refuse_at(v_position, 'regex.range_runs_backwards');
       end if;
       v_sql := v_sql || logloom_private.query_regex_range(
         ascii(v_char), ascii(right(v_upper, 1)), p_fold

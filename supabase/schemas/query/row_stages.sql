@@ -21,9 +21,7 @@ begin
     v_columns := logloom_private.query_columns(p_plan);
   end if;
   if p_state.texts[2] <> 'by' then
-    perform logloom_private.query_refuse(
-      p_state.positions[2], 'by is missing after sort', 'Write sort by name, or sort by name desc.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
   end if;
   p_state."at" := 2;
   loop
@@ -31,13 +29,14 @@ begin
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
     if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
-      perform logloom_private.query_refuse(
+      perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
-        case when v_name = '' then 'A name to sort by is missing'
-          when v_rows then 'No column to sort by: ' || logloom_private.query_excerpt(v_name)
-          else 'Records are sorted by ts only' end,
-        case when v_rows then 'The columns are ' || array_to_string(v_columns, ', ') || '.'
-          else 'Write sort by ts or sort by ts desc; an aggregate before it makes rows.' end
+        case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
+          when v_name = '' then 'stages.sort_ts_is_missing'
+          when v_rows then 'stages.sort_column_is_unknown'
+          else 'stages.records_are_sorted_by_ts' end,
+        logloom_private.query_excerpt(v_name),
+        array_to_string(v_columns, ', ')
       );
     end if;
     p_state."at" := p_state."at" + 1;
@@ -85,31 +84,29 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     if not p_state.texts[p_state."at"] = any(v_columns) then
-      perform logloom_private.query_refuse(
+      perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
-        case p_state.texts[p_state."at"] when '' then 'A comparison is missing after where'
-          else 'No number to compare: '
-            || logloom_private.query_excerpt(p_state.texts[p_state."at"]) end,
-        'After an aggregate where compares ' || array_to_string(v_columns, ', ')
-          || ': where ' || coalesce(v_columns[1], 'n') || ' > 10'
+        case p_state.texts[p_state."at"] when '' then 'stages.where_is_empty'
+          else 'stages.where_column_is_unknown' end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        array_to_string(v_columns, ', '),
+        coalesce(v_columns[1], 'n')
       );
     end if;
     v_operator := p_state.texts[p_state."at" + 1];
     if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
-      perform logloom_private.query_refuse(
+      perform logloom_private.refuse_at(
         p_state.positions[p_state."at" + 1],
-        'A comparison is missing after ' || p_state.texts[p_state."at"],
-        'Write >, >=, <, <=, = or != and a number.'
+        'stages.comparison_is_missing',
+        p_state.texts[p_state."at"]
       );
     end if;
     v_number := p_state.texts[p_state."at" + 2];
     if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$'
       or not pg_input_is_valid(v_number, 'double precision')
     then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at" + 2],
-        'A number is missing after ' || v_operator,
-        'Write a number such as 10, -0.5 or 1e3.'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
       );
     end if;
     v_having := v_having || jsonb_build_object(
@@ -140,9 +137,7 @@ set search_path = ''
 as $$
 begin
   if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
-    perform logloom_private.query_refuse(
-      p_state.positions[2], 'limit takes a whole number from 1 to 999999', 'Write limit 10.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
   end if;
   p_state."at" := 3;
   p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
@@ -171,9 +166,7 @@ begin
   p_state."at" := 1;
   loop
     p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_stage_field(
-      p_state, 'A field is missing after fields', 'Write fields ts, msg, @status.'
-    );
+    p_state := logloom_private.query_stage_field(p_state, 'stages.fields_needs_a_field', 'fields');
     v_fields := v_fields || p_state.node;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;

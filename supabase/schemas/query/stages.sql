@@ -64,11 +64,11 @@ revoke all on function logloom_private.query_tokenize_stage(
   logloom_private.query_state, text, integer
 ) from public;
 
--- The field that comes next, as node.
+-- The field that comes next, as node; p_error of p_stage where none does.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,
-  p_missing text,
-  p_hint text
+  p_error text,
+  p_stage text
 )
 returns logloom_private.query_state
 language plpgsql
@@ -80,15 +80,11 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
 begin
   if v_token in ('', '(', ')', ',', '|', '<', '>', '=', '!', '<=', '>=', '!=', '"') then
-    perform logloom_private.query_refuse(p_state.positions[p_state."at"], p_missing, p_hint);
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], p_error, p_stage);
   end if;
   p_state.node := logloom_private.query_field(v_token, p_state.positions[p_state."at"]);
   if v_token = 'any' then
-    perform logloom_private.query_refuse(
-      p_state.positions[p_state."at"],
-      'any stands in a filter only',
-      'Name a field, such as service or @status.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.any_is_for_filters');
   end if;
   p_state."at" := p_state."at" + 1;
   return logloom_private.query_spend(p_state, 1);
@@ -125,17 +121,11 @@ begin
     else v_rows or p_plan ?| array['sort', 'limit', 'fields']
   end;
   if v_cannot then
-    perform logloom_private.query_refuse(
-      p_position,
-      format('%s cannot stand after %s', p_stage, p_plan ->> 'last'),
-      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
-        || 'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
-        || 'stands once.'
+    perform logloom_private.refuse_at(
+      p_position, 'stages.order_is_wrong', p_stage, p_plan ->> 'last'
     );
   elsif coalesce((p_plan ->> 'count')::integer, 0) >= 10 then
-    perform logloom_private.query_refuse(
-      p_position, 'The query has more than 10 stages', 'Join them, or leave some out.'
-    );
+    perform logloom_private.refuse_at(p_position, 'stages.too_many');
   end if;
 end;
 $$;
@@ -155,14 +145,11 @@ set search_path = ''
 as $$
 declare
   v_stage constant text := p_state.texts[1];
-  v_hint constant text := format('Write %s msg, or an attribute that holds a text.', v_stage);
 begin
   p_state."at" := 2;
-  p_state := logloom_private.query_stage_field(p_state, v_stage || ' needs a field', v_hint);
+  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
   if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
-    perform logloom_private.query_refuse(
-      p_state.positions[2], v_stage || ' takes a field that holds a text', v_hint
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
   end if;
   p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
     || jsonb_build_object('stage', v_stage, 'field', p_state.node));
@@ -224,14 +211,11 @@ begin
     else p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
   end case;
   if p_state.texts[p_state."at"] <> '' then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      format(
-        'Nothing may follow %s here: %s',
-        case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
-        logloom_private.query_excerpt(p_state.texts[p_state."at"])
-      ),
-      'A stage ends at the next | or at the end of the query.'
+      'stages.something_follows',
+      case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
   return p_state;

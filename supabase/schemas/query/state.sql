@@ -1,23 +1,4 @@
--- What every part of the compiler uses: errors and bounds.
-
--- Errors
-
-create function logloom_private.query_refuse(p_position integer, p_message text, p_hint text)
-returns void
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-begin
-  raise sqlstate 'PT400' using
-    message = p_message,
-    detail = format('{"position": %s}', p_position),
-    hint = p_hint;
-end;
-$$;
-
-revoke all on function logloom_private.query_refuse(integer, text, text) from public;
+-- What every part of the compiler uses: excerpts and bounds.
 
 -- Enough of the caller's text to recognise it in a message.
 create function logloom_private.query_excerpt(p_text text)
@@ -51,10 +32,8 @@ as $$
 begin
   p_state.steps := p_state.steps + p_steps;
   if p_state.steps > 20000 then
-    perform logloom_private.query_refuse(
-      p_state.positions[least(p_state."at", cardinality(p_state.positions))],
-      'The query is too complex: it takes more than 20000 steps to compile',
-      'Leave terms or regular expressions out.'
+    perform logloom_private.refuse_at(
+      p_state.positions[least(p_state."at", cardinality(p_state.positions))], 'query.too_many_steps'
     );
   end if;
   return p_state;
@@ -78,11 +57,7 @@ set search_path = ''
 as $$
 begin
   if p_state.leaves >= 64 then
-    perform logloom_private.query_refuse(
-      p_position,
-      'The query has more than 64 terms',
-      'Leave terms out, or join texts by wildcards or a regex.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.too_many_terms');
   end if;
   p_state.leaves := p_state.leaves + 1;
   return p_state;
@@ -106,9 +81,7 @@ set search_path = ''
 as $$
 begin
   if p_state.depth >= 16 then
-    perform logloom_private.query_refuse(
-      p_position, 'Brackets and NOTs nest deeper than 16', 'Take away brackets that group nothing.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.nested_too_deep');
   end if;
   p_state.depth := p_state.depth + 1;
   return p_state;
@@ -134,12 +107,7 @@ as $$
 begin
   p_state.searched := p_state.searched + char_length(p_text);
   if p_state.searched > 512 then
-    perform logloom_private.query_refuse(
-      p_position,
-      'The query is too complex: the texts that it looks for inside others have together more than '
-        || '512 characters',
-      'Shorten them: the beginning of a long message finds it too.'
-    );
+    perform logloom_private.refuse_at(p_position, 'query.searched_texts_are_too_long');
   end if;
   return p_state;
 end;

@@ -30,11 +30,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  perform logloom_private.query_refuse(
-    p_position,
-    format('%s stands at the start of a value only', p_operator),
-    'Write field:>5, or quote the text.'
-  );
+  perform logloom_private.refuse_at(p_position, 'query.operator_is_for_values', p_operator);
 end;
 $$;
 
@@ -78,20 +74,12 @@ begin
     if not logloom_private.query_is_adjacent(p_state, v_at)
       or not logloom_private.query_is_term(p_state.texts[v_at])
     then
-      perform logloom_private.query_refuse(
-        p_state.positions[v_at],
-        'A colon is missing after an attribute',
-        'Write @"name":value without white space.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[v_at], 'query.colon_is_missing');
     end if;
   end loop;
 
   if v_name = '' then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_first],
-      'A field is missing before the colon',
-      'Write field:value without white space around the colon, or quote the text.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
   elsif left(v_name, 1) in ('<', '>', '~') then
     perform logloom_private.query_refuse_operator(left(v_name, 1), p_state.positions[v_first]);
   end if;
@@ -131,10 +119,8 @@ begin
   if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
     or p_state.positions[p_state."at"] <> v_position
   then
-    perform logloom_private.query_refuse(
-      v_position,
-      'A value is missing after ' || logloom_private.query_excerpt(p_name || ':'),
-      'Write field:value without white space around the colon; field:"" finds the empty text.'
+    perform logloom_private.refuse_at(
+      v_position, 'query.value_is_missing', logloom_private.query_excerpt(p_name || ':')
     );
   end if;
   return p_state;

@@ -34,13 +34,9 @@ begin
   ) t;
 
   if v_stray is not null and substr(p_query_dsl, v_stray, 1) = '"' then
-    perform logloom_private.query_refuse(
-      v_stray, 'A quoted text is not closed', 'End it with ", or write \" for the character itself.'
-    );
+    perform logloom_private.refuse_at(v_stray, 'query.quote_is_not_closed');
   elsif v_stray is not null then
-    perform logloom_private.query_refuse(
-      v_stray, 'A backslash has nothing to escape', 'Write \\ for the character itself.'
-    );
+    perform logloom_private.refuse_at(v_stray, 'query.backslash_escapes_nothing');
   end if;
 
   v_state.texts := v_state.texts || ''::text;
@@ -128,11 +124,10 @@ begin
   if logloom_private.query_is_term(p_state.texts[p_state."at"])
     and logloom_private.query_is_adjacent(p_state, p_state."at")
   then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      'White space is missing before '
-        || logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.'
+      'query.white_space_is_missing',
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
   return p_state;

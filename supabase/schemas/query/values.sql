@@ -58,16 +58,12 @@ begin
   loop
     v_token := p_state.texts[p_state."at"];
     if v_token in ('AND', 'NOT') then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        v_token || ' cannot stand in a list of values',
-        'The values of field:(a OR b) are joined by OR; quote the word to search for it.'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.word_is_not_for_lists', v_token
       );
     elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'A value is missing',
-        'Write field:(a OR b), values only, and close the bracket.'
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.value_is_missing_in_a_list'
       );
     end if;
     p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
@@ -124,29 +120,17 @@ begin
   p_state."at" := v_first + 1;
   for v_bound in 1 .. 2 loop
     if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'A bound of a range is missing',
-        'Write [a TO b] or {a TO b}; a * alone leaves a bound open.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
     p_state := logloom_private.query_go_on(p_state);
     if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
-      perform logloom_private.query_refuse(
-        p_state.positions[p_state."at"],
-        'TO is missing in a range',
-        'Write [a TO b] or {a TO b}, TO in upper case.'
-      );
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
     elsif v_bound = 1 then
       p_state := logloom_private.query_go_on(p_state);
     end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_first + 4],
-      'A range is not closed',
-      'End it with ] (inclusive) or } (exclusive).'
-    );
+    perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
   end if;
   p_state."at" := v_first + 5;
   return logloom_private.query_check_range(p_state, p_field, (
@@ -185,11 +169,11 @@ begin
     and not (p_state.texts[p_state."at"] = '(' and right(p_sign, 1) = '='
       and p_sign not in ('>=', '<='))
   then
-    perform logloom_private.query_refuse(
+    perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      'A value is missing after ' || p_sign,
-      case when left(p_sign, 1) in ('<', '>') then 'Write a number, a time or a word after it.'
-        else 'Write a word or a quoted text after it; "" is the empty text.' end
+      case when left(p_sign, 1) in ('<', '>') then 'query.comparison_needs_a_value'
+        else 'query.test_needs_a_value' end,
+      p_sign
     );
   end if;
   return p_state;
@@ -252,11 +236,7 @@ declare
   v_at constant integer := p_state."at";
 begin
   if p_state.texts[v_at] <> '~' or left(p_state.texts[v_at + 1], 1) <> '"' then
-    perform logloom_private.query_refuse(
-      p_state.positions[v_at],
-      'A regular expression is quoted',
-      'Write ~"regex", or \~ for the character itself.'
-    );
+    perform logloom_private.refuse_at(p_state.positions[v_at], 'query.regex_is_not_quoted');
   end if;
   p_state := logloom_private.query_check_regex(
     p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]

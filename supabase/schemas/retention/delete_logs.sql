@@ -15,11 +15,7 @@ begin
     from logloom.retention_runs r
     where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status in ('queued', 'running')
   ) then
-    perform logloom_private.refuse_for_now(
-      format('Too many deletions are open (max %s)', v_max),
-      'list_retention_runs shows them. One deletion with OR does the work of several.',
-      10
-    );
+    perform logloom_private.refuse_for_now(10, 'usage.too_many_deletions', v_max::text);
   end if;
 end;
 $$;
@@ -59,9 +55,7 @@ begin
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'filter');
   if v_query.blank then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: it is blank',
-      hint = 'Say ts:* to delete every record of the range.';
+    perform logloom_private.refuse('usage.deletion_query_is_blank');
   end if;
   perform logloom_private.provision_current_tenant();
   if not p_dry_run then

@@ -44,9 +44,7 @@ begin
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
     if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
-      raise sqlstate 'PT404' using
-        message = 'Tenant not found',
-        hint = 'A tenant appears with its first write: create, update or ingest.';
+      perform logloom_private.refuse('tenants.not_found');
     end if;
     insert into logloom_private.tenant_deletions (tenant_id, requested_by)
     values (v_tenant_id, logloom_private.actor())

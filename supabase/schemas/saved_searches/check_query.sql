@@ -11,9 +11,7 @@ declare
 begin
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: it is blank',
-      hint = 'ts:* finds every record.';
+    perform logloom_private.refuse('saved_searches.query_is_blank');
   end if;
   if not p_is_alert then
     return;
@@ -22,19 +20,17 @@ begin
     or v_query.plan ? 'bucket'
     or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
   ) then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      detail = format('{"position": %s}', v_query.plan -> 'first' ->> 'position'),
-      hint = 'Leave the other stages out; the filter may stand before the bar.';
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
+    );
   elsif jsonb_array_length(v_query.warnings) > 0 then
     -- A rule that looks for something else than was meant would be silent for ever.
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: ' || (v_query.warnings -> 0 ->> 'message'),
-      detail = format('{"position": %s}', v_query.warnings -> 0 ->> 'position'),
-      hint = format(
-        'Write %s, or quote the text if that is what the rule looks for.',
-        v_query.warnings -> 0 ->> 'suggestion'
-      );
+    perform logloom_private.refuse_at(
+      (v_query.warnings -> 0 ->> 'position')::integer,
+      'alerts.query_has_a_warning',
+      v_query.warnings -> 0 ->> 'message',
+      v_query.warnings -> 0 ->> 'suggestion'
+    );
   end if;
 end;
 $$;

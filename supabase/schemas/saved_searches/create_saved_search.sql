@@ -36,7 +36,7 @@ begin
   return v_id;
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse_violation('saved_searches', v_constraint);
+  perform logloom_private.refuse('saved_searches.' || v_constraint);
   return null;
 end;
 $$;

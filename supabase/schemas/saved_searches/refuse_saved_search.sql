@@ -7,13 +7,9 @@ set search_path = ''
 as $$
 begin
   if exists (select from logloom.saved_searches s where s.id = p_id) then
-    raise sqlstate 'PT403' using
-      message = 'Only its creator may change or delete a saved search',
-      hint = 'Save it under a name of your own with create_saved_search.';
+    perform logloom_private.refuse('saved_searches.not_its_creator');
   end if;
-  raise sqlstate 'PT404' using
-    message = 'Saved search not found',
-    hint = 'list_saved_searches shows those that you can read.';
+  perform logloom_private.refuse('saved_searches.not_found');
 end;
 $$;
 

@@ -41,7 +41,7 @@ begin
   return logloom_private.saved_search_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse_violation('saved_searches', v_constraint);
+  perform logloom_private.refuse('saved_searches.' || v_constraint);
   return null;
 end;
 $$;

@@ -43,9 +43,7 @@ begin
     v_parts := null;
   end;
   if v_parts is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_cursor',
-      hint = 'Send next_cursor of the page before, unchanged, or none to begin.';
+    perform logloom_private.refuse('search.cursor_is_invalid');
   end if;
   return v_parts;
 end;

@@ -95,9 +95,8 @@ begin
       return v_log;
     end if;
   end loop;
-  raise sqlstate 'PT404' using
-    message = 'Log record not found',
-    hint = 'It may be on its way still, or past its retention.';
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;

@@ -75,9 +75,7 @@ declare
   v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
 begin
   if v_before not between 0 and v_max or v_after not between 0 and v_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_before or p_after: 0 to %s', v_max),
-      hint = 'Leave them out for 20 records on each side.';
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
   end if;
   v_log := logloom_private.read_log(p_id, p_ts);
   return query

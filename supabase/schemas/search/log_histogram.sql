@@ -62,9 +62,9 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   if p_buckets not between 1 and v_settings.search_buckets_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_buckets: 1 to %s', v_settings.search_buckets_max),
-      hint = 'The width of a bucket follows from the range and p_buckets.';
+    perform logloom_private.refuse(
+      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
+    );
   end if;
   return coalesce(p_buckets, v_settings.search_buckets_default);
 end;

@@ -14,13 +14,9 @@ declare
   );
 begin
   if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid range: it leaves the years 1970 to 9999',
-      hint = 'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.';
+    perform logloom_private.refuse('search.range_leaves_the_years');
   elsif v_from >= v_to then
-    raise sqlstate 'PT400' using
-      message = 'Invalid range: p_ts_from must be before p_ts_to',
-      hint = 'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.';
+    perform logloom_private.refuse('search.range_is_empty');
   end if;
   return tstzrange(v_from, v_to);
 end;
@@ -71,9 +67,7 @@ begin
   select s.list_limit_max, s.list_limit_default into v_max, v_default
     from logloom_private.settings s;
   if p_limit not between 1 and v_max then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_limit: 1 to %s', v_max),
-      hint = 'Page with p_cursor for more.';
+    perform logloom_private.refuse('search.page_limit_is_out_of_range', v_max::text);
   end if;
   return coalesce(p_limit, v_default);
 end;
@@ -104,10 +98,9 @@ begin
   v_query := logloom_private.compile_query(p_query_dsl, p_now);
   v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
   if v_makes_rows and p_takes in ('filter', 'records') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_query_dsl: records are asked for, not '
-        || coalesce(v_query.aggregate || '()', 'patterns'),
-      hint = 'Leave out the bar and what follows, or ask log_stats.';
+    perform logloom_private.refuse(
+      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
+    );
   end if;
   v_stage := case p_takes
     when 'filter' then v_query.plan -> 'first' ->> 'stage'
@@ -123,14 +116,12 @@ begin
       when v_query.plan ? 'having' then 'where' end
   end;
   if v_stage is not null then
-    raise sqlstate 'PT400' using
-      message = format(
-        'Invalid p_query_dsl: %s takes no stage %s',
-        case p_takes when 'filter' then 'what acts on all records that are found'
-          when 'rows' then 'counting records' else 'a series' end,
-        v_stage
-      ),
-      hint = 'Leave the stage out.';
+    perform logloom_private.refuse(
+      'search.takes_no_stage',
+      case p_takes when 'filter' then 'what acts on all records that are found'
+        when 'rows' then 'counting records' else 'a series' end,
+      v_stage
+    );
   end if;
   return v_query;
 end;

@@ -160,9 +160,7 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   if v_order not in ('desc', 'asc') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_order: desc or asc',
-      hint = 'desc gives the newest records first.';
+    perform logloom_private.refuse('search.order_is_unknown');
   end if;
   if p_cursor is not null then
     v_after := logloom_private.decode_cursor(
@@ -179,9 +177,7 @@ begin
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
   v_order := logloom_private.page_order(v_query.plan, p_order);
   if v_after[1] <> v_order then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_cursor: it belongs to the other p_order',
-      hint = 'Send the p_order of the page before.';
+    perform logloom_private.refuse('search.cursor_has_another_order');
   end if;
   -- What limit leaves to this page and those after it.
   v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);

@@ -13,9 +13,7 @@ declare
     when true then 'desc' when false then 'asc' end;
 begin
   if v_order <> p_order then
-    raise sqlstate 'PT400' using
-      message = format('Invalid p_order: p_query_dsl sorts by ts %s', v_order),
-      hint = 'Leave out one of them.';
+    perform logloom_private.refuse('search.order_is_another', v_order);
   end if;
   return coalesce(v_order, p_order, 'desc');
 end;

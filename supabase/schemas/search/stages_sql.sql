@@ -9,9 +9,8 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT400' using
-    message = format('The stage %s met its bound of %s %s', p_stage, p_bound, p_what),
-    hint = 'Narrow the filter before it, or the range of time.';
+  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
+  return null;
 end;
 $$;
 

@@ -132,11 +132,10 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
-    raise sqlstate 'PT400' using
-      message = format(
-        'Invalid p_backlog: 0 to %s', (select s.list_limit_max from logloom_private.settings s)
-      ),
-      hint = 'So many of the newest records a tail begins with.';
+    perform logloom_private.refuse(
+      'search.backlog_is_out_of_range',
+      (select s.list_limit_max from logloom_private.settings s)::text
+    );
   end if;
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
   select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
@@ -155,9 +154,7 @@ begin
     v_tail.first := v_after[1];
     v_tail.id := v_after[2];
     if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
-      raise sqlstate 'PT400' using
-        message = 'Invalid p_cursor: it lies ahead of all that was ever written',
-        hint = 'The database was restored from before it. Begin anew, without p_cursor.';
+      perform logloom_private.refuse('search.cursor_lies_ahead');
     end if;
   end if;
   v_tail.logs := coalesce(v_tail.logs, '{}');

@@ -57,10 +57,7 @@ begin
     'of ' || p_tenant_id, (logloom_private.plan_of(p_tenant_id)).concurrent_searches
   );
   if v_own is null then
-    perform logloom_private.refuse_for_now(
-      'Too many searches of this tenant are running',
-      'Wait for one to end; the plan says how many may run at once.', 1
-    );
+    perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
   select greatest(1, floor(s.api_pool_size * s.search_pool_share)) into v_slots
   from logloom_private.settings s;
@@ -71,9 +68,7 @@ begin
     v_slots := v_slots - v_slots / 4;
   end if;
   if logloom_private.free_search_slot('all', v_slots) is null then
-    perform logloom_private.refuse_for_now(
-      'Too many searches are running', 'Try again in a moment.', 1
-    );
+    perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
   end if;
 end;
 $$;
@@ -98,9 +93,7 @@ begin
     'validations of ' || p_tenant_id,
     (select s.concurrent_validations from logloom_private.settings s)
   ) is null then
-    perform logloom_private.refuse_for_now(
-      'Too many queries of this tenant are being validated', 'Wait for one to end.', 1
-    );
+    perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
   end if;
 end;
 $$;

@@ -23,18 +23,14 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_member_role(p_role);
   if length(v_email) > 320 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_email: at most 320 characters',
-      hint = 'Send an email address.';
+    perform logloom_private.refuse('tenants.email_is_too_long');
   end if;
   if v_user_id is null then
     perform logloom_private.require_parameter('p_user_id', v_email is null);
     v_user_id := logloom_private.auth_user_of_email(v_email);
   end if;
   if logloom_private.usable_id(v_user_id) is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_user_id: 1 to 255 characters, not all blank',
-      hint = 'Send the claim sub of their tokens.';
+    perform logloom_private.refuse('tenants.user_id_is_invalid');
   end if;
   perform logloom_private.provision_tenant(v_tenant_id);
   perform logloom_private.lock_members(v_tenant_id);
@@ -43,9 +39,7 @@ begin
   from logloom.tenant_members m where m.tenant_id = v_tenant_id;
   if v_members = 0 and logloom_private.is_service_role() then
     if p_role <> 'owner' then
-      raise sqlstate 'PT400' using
-        message = 'The first member of a tenant is an owner',
-        hint = 'From the first member on, nobody else belongs to the tenant.';
+      perform logloom_private.refuse('tenants.first_member_is_owner');
     end if;
   elsif v_members = 0 then
     -- From here on the tenant uses roles: who set that off must not be locked out by it.
@@ -56,9 +50,7 @@ begin
   end if;
   v_max := (logloom_private.plan_of(v_tenant_id)).max_members;
   if v_members >= v_max and v_user_id is distinct from v_caller then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: members (max %s)', v_max),
-      hint = 'Remove a member, or choose a larger plan.';
+    perform logloom_private.refuse('tenants.no_room_for_member', v_max::text);
   end if;
 
   if v_user_id = v_caller then
@@ -72,9 +64,7 @@ begin
     on conflict do nothing
     returning m.* into v_added;
     if not found then
-      raise sqlstate 'PT400' using
-        message = 'They belong to the tenant already',
-        hint = 'set_member_role changes what they may do.';
+      perform logloom_private.refuse('tenants.already_a_member');
     end if;
   end if;
   return logloom_private.member_of(v_added);

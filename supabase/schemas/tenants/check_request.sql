@@ -58,9 +58,7 @@ begin
     return;
   end if;
   if v_headers ->> 'authorization' is null then
-    raise sqlstate 'PT400' using
-      message = 'Missing authorization header',
-      hint = 'Send Authorization: Bearer <access token>.';
+    perform logloom_private.refuse('callers.authorization_is_missing');
   end if;
   if current_user = 'service_role' then
     v_is_known := true;
@@ -73,14 +71,10 @@ begin
     v_is_known := logloom_private.current_tenant_id() is not null;
   end if;
   if v_is_known is not true then
-    raise sqlstate 'PT401' using
-      message = 'Invalid token, API key, or missing tenant_id',
-      hint = 'Sign in: the token needs role authenticated and a top-level tenant_id claim.';
+    perform logloom_private.refuse('callers.not_signed_in');
   end if;
   if v_method <> 'POST' then
-    raise sqlstate 'PT405' using
-      message = format('Method %s is not allowed here', v_method),
-      hint = 'Call operations by POST with a JSON object of parameters.';
+    perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
   end if;
   -- Hosted projects have 0, which cuts a double at its 15th digit.
   perform set_config('extra_float_digits', '1', true);

@@ -10,34 +10,25 @@ declare
   v_user_id text;
 begin
   if logloom_private.is_service_role() then
-    raise sqlstate 'PT400' using
-      message = 'A tenant is made by a user, who becomes its owner',
-      hint = 'service_role makes one by add_member with p_tenant_id and p_role owner.';
+    perform logloom_private.refuse('tenants.made_by_a_user');
   end if;
   if not logloom_private.token_is_valid(logloom_private.claims()) then
-    raise sqlstate 'PT401' using message = 'Invalid token, API key, or missing tenant_id';
+    perform logloom_private.refuse('callers.not_known');
   end if;
   v_user_id := logloom_private.require_user_id();
   if not (select s.tenants_by_users from logloom_private.settings s) then
-    raise sqlstate 'PT403' using
-      message = 'Users do not make tenants here',
-      hint = 'Whoever runs the project adds you to one, or sets tenants_by_users in '
-        'logloom_private.settings.';
+    perform logloom_private.refuse('tenants.not_made_by_users');
   end if;
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
   if logloom_private.usable_tenant_id(p_tenant_id) is null then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      hint = 'Send a short name, such as that of your company.';
+    perform logloom_private.refuse('tenants.id_is_invalid');
   end if;
   -- One at a time for a user, so that each has one at most.
   perform logloom_private.lock_members('user ' || v_user_id);
   if logloom_private.claims() ? 'tenant_id'
     or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
   then
-    raise sqlstate 'PT400' using
-      message = 'You belong to a tenant already',
-      hint = 'Sign in again, so that your token names it.';
+    perform logloom_private.refuse('tenants.caller_has_one');
   end if;
   if logloom_private.is_being_deleted(p_tenant_id) then
     perform logloom_private.refuse_taken_tenant();
@@ -70,9 +61,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT400' using
-    message = 'p_tenant_id is taken',
-    hint = 'Choose another one. That of a deleted tenant is free when nothing of it is left.';
+  perform logloom_private.refuse('tenants.id_is_taken');
 end;
 $$;
 

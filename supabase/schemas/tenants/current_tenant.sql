@@ -125,33 +125,24 @@ declare
 begin
   if logloom_private.is_service_role() then
     if p_tenant_id is null then
-      raise sqlstate 'PT400' using
-        message = 'Missing required parameter: p_tenant_id',
-        hint = 'service_role belongs to no tenant: name one where the operation takes p_tenant_id.';
+      perform logloom_private.refuse('callers.tenant_must_be_named');
     end if;
     v_tenant_id := logloom_private.usable_tenant_id(p_tenant_id);
     if v_tenant_id is null then
-      raise sqlstate 'PT400' using
-        message = 'Invalid p_tenant_id: 1 to 255 characters, not all blank';
+      perform logloom_private.refuse('callers.tenant_is_invalid');
     end if;
     if logloom_private.is_being_deleted(v_tenant_id) then
-      raise sqlstate 'PT404' using
-        message = 'Tenant not found',
-        hint = 'It is being deleted. Its id is free again when nothing of it is left.';
+      perform logloom_private.refuse('tenants.being_deleted');
     end if;
     return v_tenant_id;
   end if;
 
   v_tenant_id := logloom_private.current_tenant_id();
   if v_tenant_id is null then
-    raise sqlstate 'PT401' using
-      message = 'Invalid token, API key, or missing tenant_id',
-      hint = 'The token needs a top-level tenant_id claim that is a non-blank string.';
+    perform logloom_private.refuse('callers.tenant_is_missing');
   end if;
   if p_tenant_id <> v_tenant_id then
-    raise sqlstate 'PT403' using
-      message = 'p_tenant_id is not the tenant of the token',
-      hint = 'Leave p_tenant_id out: the tenant is taken from the token.';
+    perform logloom_private.refuse('callers.tenant_is_another');
   end if;
   return v_tenant_id;
 end;
@@ -184,9 +175,7 @@ begin
   if array_position(v_roles, v_role) >= array_position(v_roles, p_role) then
     return;
   end if;
-  raise sqlstate 'PT403' using
-    message = format('This takes the role %s', p_role),
-    hint = 'Ask an owner of the tenant; list_members says who that is.';
+  perform logloom_private.refuse('callers.role_is_missing', p_role);
 end;
 $$;
 

@@ -17,9 +17,7 @@ begin
   left join logloom.tenant_settings s on s.tenant_id = t.tenant_id
   where t.tenant_id = p_tenant_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Tenant settings not found',
-      hint = 'A tenant appears with its first write: create, update or ingest.';
+    perform logloom_private.refuse('tenants.settings_not_found');
   end if;
   return v_result;
 end;

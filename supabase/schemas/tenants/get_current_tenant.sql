@@ -39,9 +39,7 @@ declare
   v_result constant public.logloom_tenant := logloom_private.tenant_with_plan(v_tenant_id);
 begin
   if v_result.tenant_id is null then
-    raise sqlstate 'PT404' using
-      message = 'Tenant not found',
-      hint = 'A tenant appears with its first write: create, update or ingest.';
+    perform logloom_private.refuse('tenants.not_found');
   end if;
   return v_result;
 end;

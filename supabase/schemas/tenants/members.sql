@@ -79,9 +79,7 @@ declare
   v_user_id text;
 begin
   if v_users is null then
-    raise sqlstate 'PT400' using
-      message = 'Missing required parameter: p_user_id',
-      hint = 'This project has no users of Supabase Auth to look for by p_email alone.';
+    perform logloom_private.refuse('tenants.user_id_is_missing');
   end if;
   execute format(
     'select u.id::text from %s u where u.email = lower($1) '
@@ -90,9 +88,7 @@ begin
   into v_user_id
   using p_email;
   if v_user_id is null then
-    raise sqlstate 'PT404' using
-      message = 'No user has this email address',
-      hint = 'They sign up first, and confirm the address.';
+    perform logloom_private.refuse('tenants.no_user_has_this_email');
   end if;
   return v_user_id;
 end;
@@ -131,9 +127,7 @@ as $$
 begin
   perform logloom_private.require_parameter('p_role', p_role is null);
   if p_role not in ('member', 'admin', 'owner') then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_role: member, admin or owner',
-      hint = 'docs/identity.md says what each may do.';
+    perform logloom_private.refuse('tenants.role_is_unknown');
   end if;
 end;
 $$;
@@ -155,9 +149,7 @@ begin
     select from logloom.tenant_members m
     where m.tenant_id = p_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
   ) then
-    raise sqlstate 'PT400' using
-      message = 'The last owner stays an owner',
-      hint = 'Make another member owner first; delete_tenant removes the tenant as a whole.';
+    perform logloom_private.refuse('tenants.last_owner_stays');
   end if;
 end;
 $$;

@@ -55,9 +55,7 @@ declare
   );
 begin
   if p_current >= v_limit then
-    raise sqlstate 'PT400' using
-      message = format('Plan limit exceeded: %s (max %s)', p_feature, v_limit),
-      hint = 'Delete one that is no longer needed, or move to a larger plan.';
+    perform logloom_private.refuse('tenants.plan_has_no_room', p_feature, v_limit::text);
   end if;
 end;
 $$;

@@ -17,9 +17,7 @@ begin
   from logloom.tenant_members m
   where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Member not found',
-      hint = 'list_members shows the user_id of each.';
+    perform logloom_private.refuse('tenants.member_not_found');
   end if;
   if p_role <> 'owner' and v_member.role = 'owner' then
     perform logloom_private.require_other_owner(v_tenant_id, p_user_id);

@@ -101,9 +101,7 @@ declare
   v_result public.logloom_usage;
 begin
   if v_months not between 1 and 24 then
-    raise sqlstate 'PT400' using
-      message = 'Invalid p_months: 1 to 24',
-      hint = 'Leave p_months out for the current month alone.';
+    perform logloom_private.refuse('usage.months_are_out_of_range');
   end if;
   v_from := v_month - make_interval(months => v_months - 1);
 

@@ -15,16 +15,14 @@ declare
 begin
   if p_group = 'pipeline_config' and p_member = 'retention_days' then
     if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
-      raise sqlstate 'PT400' using
-        message = format('Invalid settings data: %s must be a whole number', v_name),
-        hint = format('Send a number from 1 to %s.', p_retention_days_max);
+      perform logloom_private.refuse(
+        'usage.setting_is_no_whole_number', v_name, p_retention_days_max::text
+      );
     end if;
     if p_value::numeric not between 1 and p_retention_days_max then
-      raise sqlstate 'PT400' using
-        message = format(
-          'Invalid settings data: %s must be from 1 to %s', v_name, p_retention_days_max
-        ),
-        hint = 'The plan sets the greatest retention_days.';
+      perform logloom_private.refuse(
+        'usage.setting_is_out_of_range', v_name, p_retention_days_max::text
+      );
     end if;
   elsif v_name in (
     'pipeline_config.compression',
@@ -32,17 +30,10 @@ begin
     'notification_preferences.webhook_enabled'
   ) then
     if jsonb_typeof(p_value) <> 'boolean' then
-      raise sqlstate 'PT400' using
-        message = format('Invalid settings data: %s must be true or false', v_name),
-        hint = 'Send a JSON boolean.';
+      perform logloom_private.refuse('usage.setting_is_no_boolean', v_name);
     end if;
   else
-    raise sqlstate 'PT400' using
-      message = format(
-        'Invalid settings data: %s has an unknown member "%s"', p_group, left(p_member, 40)
-      ),
-      hint = 'pipeline_config has retention_days and compression, notification_preferences has '
-        'email_enabled and webhook_enabled.';
+    perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(p_member, 40));
   end if;
 end;
 $$;
@@ -74,9 +65,7 @@ begin
     return;
   end if;
   if jsonb_typeof(p_values) <> 'object' then
-    raise sqlstate 'PT400' using
-      message = format('Invalid settings data: %s must be an object', p_group),
-      hint = 'Send a JSON object with the members to change.';
+    perform logloom_private.refuse('usage.settings_are_no_object', p_group);
   end if;
   for v_member in select m.key, m.value from jsonb_each(p_values) m loop
     perform logloom_private.check_settings_member(

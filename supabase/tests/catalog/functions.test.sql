@@ -58,9 +58,9 @@ select is_empty(
 select is_empty(
   $$select signature from our_functions
     where schema = 'public' and language = 'plpgsql'
-      and prosrc ~ 'raise|require_|resolve_tenant'
+      and prosrc ~ 'refuse|require_|resolve_tenant'
       and obj_description(oid, 'pg_proc') !~ 'Errors: PT\d'$$,
-  'the comment of an operation that raises lists its errors'
+  'the comment of an operation that refuses lists its errors'
 );
 select is_empty(
   $$select proname from our_functions where schema = 'public'

@@ -88,7 +88,9 @@ select set_eq(
     'logloom_private.resolve_tenant(text)',
     'logloom_private.require_user_id()', 'logloom_private.check_request()',
     'logloom_private.operations()', 'logloom_private.requested_operation(text,text)',
-    'logloom_private.check_operation(text)', 'logloom_private.call_host_pre_request()'
+    'logloom_private.check_operation(text)', 'logloom_private.call_host_pre_request()',
+    'logloom_private.refuse(text,text[])', 'logloom_private.error_named(text,text[])',
+    'logloom_private.errors(text)', 'logloom_private.callers_errors()'
   ],
   'anon reaches what the pre-request check needs and no more'
 );

@@ -97,19 +97,3 @@ comment on table logloom.saved_searches is
   'Queries that users keep: private to their creator, or shared with the tenant to read and run.';
 
 comment on column logloom.saved_searches.created_by is 'The claim sub of who made it.';
-
-comment on constraint saved_searches_name_is_valid on logloom.saved_searches is
-  'Invalid p_name: 1 to 200 characters after trimming
-Name the search after what it finds.';
-
-comment on constraint saved_searches_description_is_valid on logloom.saved_searches is
-  'Invalid p_description: at most 2000 characters
-Shorten it.';
-
-comment on constraint saved_searches_category_is_valid on logloom.saved_searches is
-  'Invalid p_category: at most 100 characters
-Shorten it.';
-
-comment on constraint saved_searches_tags_are_valid on logloom.saved_searches is
-  'Invalid p_tags: at most 20 tags of 1 to 50 characters each
-Send a flat array of texts.';

@@ -1,0 +1,36 @@
+-- API keys.
+create function logloom_private.api_keys_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
+      'Revoke one that is no longer needed, or move to a larger plan.',
+      'The plan''s `max_api_keys`: revoke one.'),
+    ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
+      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+    ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
+      'Send a later time, or leave it out for a key that does not expire.', null),
+    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: the only scope is ingest',
+      'Leave p_scopes out.', null),
+    ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
+      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+    ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
+      'Create a new key.', '`rotate_api_key`: create a new key.'),
+    ('api_keys.not_found', 404, 'API key not found',
+      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.api_keys_errors() from public;
+
+grant execute on function logloom_private.api_keys_errors()
+to authenticated, service_role;

@@ -1,0 +1,48 @@
+-- Who is calling.
+create function logloom_private.callers_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('callers.authorization_is_missing', 400, 'Missing authorization header',
+      'Send Authorization: Bearer <access token>.', 'There is no `Authorization` header.'),
+    ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
+      'The token cannot be used, or the API key is unknown, revoked or expired.'),
+    ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
+      'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
+      'The token is for `anon`, or has no usable `tenant_id`.'),
+    ('callers.tenant_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs a top-level tenant_id claim that is a non-blank string.', null),
+    ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs the claim sub, which names the user.', null),
+    ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
+      'Leave p_tenant_id out: the tenant is taken from the token.',
+      'A user names another tenant. Leave `p_tenant_id` out.'),
+    ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
+      'Call operations by POST with a JSON object of parameters.',
+      'An operation is called by another method than `POST`.'),
+    ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
+      'service_role belongs to no tenant: name one where the operation takes p_tenant_id.',
+      '`service_role` belongs to no tenant and must name one; it cannot call operations without '
+        '`p_tenant_id`.'),
+    ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      null, '`service_role` names what cannot be a tenant.'),
+    ('callers.role_is_missing', 403, 'This takes the role %s',
+      'Ask an owner of the tenant; list_members says who that is.',
+      'The caller is less than that in the tenant: `member`, `admin`, `owner` '
+        '([identity.md](identity.md)).')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.callers_errors() from public;
+
+grant execute on function logloom_private.callers_errors()
+to anon, authenticated, service_role;

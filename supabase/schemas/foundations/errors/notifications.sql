@@ -1,0 +1,61 @@
+-- Deliveries of alerts, and the addresses that they go to.
+create function logloom_private.notifications_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('notifications.no_destination', 400,
+      'The alert rule has no destination that notifications may go to',
+      'Set notification_destinations, and see notification_preferences of the tenant.',
+      '`test_alert_rule`: no destination, or the tenant''s preferences refuse it.'),
+    ('notifications.tested_a_moment_ago', 429, 'This alert rule was tested a moment ago',
+      'Wait a few seconds.', '`test_alert_rule`: once in 10 seconds.'),
+    ('notifications.delivery_not_found', 404, 'Delivery not found',
+      'Send a delivery_id of list_alert_deliveries.', 'No such `delivery_id` in this tenant.'),
+    ('notifications.delivery_arrived', 400, 'The delivery arrived already',
+      'test_alert_rule sends another notification.',
+      '`retry_alert_delivery`: there is nothing to send again.'),
+    ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
+      'Claim again for more.', '`claim_notifications`, which only the function `notify` calls.'),
+    ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
+      'retry is tried again later, failed is not.',
+      '`settle_notification`, which only the function `notify` calls.'),
+    ('notifications.no_room_for_address', 400,
+      'Plan limit exceeded: notification addresses (max %s)',
+      'An address that no alert rule has any more makes room; or choose a larger plan.',
+      '`confirm_notification_address`: the plan''s `max_notification_addresses`. One that no '
+        'rule has makes room.'),
+    ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
+      'Send the code as the mail has it, as a text.',
+      '`confirm_notification_address`: as the mail has it, as a text.'),
+    ('notifications.no_code_is_good', 400, 'No code is good for this address',
+      'test_alert_rule mails a new one to the address of a rule.',
+      'None was mailed to it, or it lapsed: `test_alert_rule` mails a new one.'),
+    ('notifications.code_was_tried_too_often', 400, 'The code was tried too often',
+      'test_alert_rule mails a new one to the address of the rule.',
+      'Five wrong tries: `test_alert_rule` mails a new one.'),
+    ('notifications.code_is_wrong', 400, 'The code is wrong',
+      'The last one that was mailed is good, for five tries.', null),
+    ('notifications.code_is_not_mailed_twice', 400, 'A code is not mailed twice',
+      'test_alert_rule mails a new one.',
+      '`retry_alert_delivery`: `test_alert_rule` mails a new one.'),
+    ('notifications.address_is_not_confirmed', 400, 'The address is not confirmed',
+      'Confirm it by the code that was mailed to it; test_alert_rule mails a new one.', null),
+    ('notifications.no_room_for_test', 429, 'The plan allows %s tests in an hour by %s',
+      'Wait, or choose a larger plan.',
+      '`test_alert_rule`: the plan''s `emails_per_hour`, `webhooks_per_hour`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.notifications_errors() from public;
+
+grant execute on function logloom_private.notifications_errors()
+to authenticated, service_role;

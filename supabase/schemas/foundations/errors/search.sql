@@ -1,0 +1,66 @@
+-- Searches, pages, tails and single records.
+create function logloom_private.search_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_cursor for more.', 'A page has 1 to 1000 items.'),
+    ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.', null),
+    ('search.log_not_found', 404, 'Log record not found',
+      'It may be on its way still, or past its retention.',
+      'No such id in this tenant, not written yet, or past its retention.'),
+    ('search.took_too_long', 408, 'The search took too long',
+      'Narrow it: a shorter range of time, or a filter by level, service or req_id.',
+      '15 seconds. Narrow the range or the query.'),
+    ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
+      'Wait for one to end; the plan says how many may run at once.',
+      'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
+    ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
+      'Those of all tenants hold their share of the connections.'),
+    ('search.range_leaves_the_years', 400, 'Invalid range: it leaves the years 1970 to 9999',
+      'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
+    ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
+      'Send next_cursor of the page before, unchanged, or none to begin.',
+      'It is not a `next_cursor` of this operation.'),
+    ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
+      'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
+    ('search.cursor_lies_ahead', 400,
+      'Invalid p_cursor: it lies ahead of all that was ever written',
+      'The database was restored from before it. Begin anew, without p_cursor.', null),
+    ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
+      'desc gives the newest records first.', null),
+    ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
+      'So many of the newest records a tail begins with.',
+      '`tail_logs` begins with so many records.'),
+    ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
+      'The width of a bucket follows from the range and p_buckets.',
+      'A histogram has 1 to 1000 buckets.'),
+    ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
+      'Leave them out for 20 records on each side.', null),
+    ('search.query_gives_no_records', 400, 'Invalid p_query_dsl: records are asked for, not %s',
+      'Leave out the bar and what follows, or ask log_stats.', null),
+    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
+      'Leave the stage out.', null),
+    ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
+      'Leave out one of them.', null),
+    ('search.stage_met_its_bound', 400, 'The stage %s met its bound of %s %s',
+      'Narrow the filter before it, or the range of time.', null),
+    ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
+      'Wait for one to end.', '`validate_query`: more at once than `concurrent_validations`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.search_errors() from public;
+
+grant execute on function logloom_private.search_errors()
+to authenticated, service_role;

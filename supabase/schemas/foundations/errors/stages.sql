@@ -1,0 +1,82 @@
+-- The query language: what stands after a bar.
+create function logloom_private.stages_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
+        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other '
+        'stages are where, sort, limit, fields, json, logfmt and patterns.'
+    ),
+    e.explanation
+  from (
+    values
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', null, null),
+    ('stages.aggregate_is_not_closed', 400, 'A closing bracket is missing', null, null),
+    ('stages.width_is_not_closed', 400, 'A closing bracket is missing', 'Write by (5m), service.',
+      null),
+    ('stages.aggregate_is_missing', 400, 'An aggregate is missing after |', null, null),
+    ('stages.aggregate_is_unknown', 400, 'Unknown aggregate %s', null, null),
+    ('stages.takes_an_attribute', 400, '%s takes an attribute',
+      'Write an attribute that holds numbers, such as @duration_ms.', null),
+    ('stages.takes_no_field', 400, '%s takes no field', null, null),
+    ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
+    ('stages.name_is_missing', 400, 'A name is missing after as',
+      'A name is letters, digits and _: count() as n', null),
+    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+      'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
+      'Name one of them: p95(@duration_ms) as slow', null),
+    ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
+    ('stages.sort_needs_by', 400, 'by is missing after sort',
+      'Write sort by name, or sort by name desc.', null),
+    ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
+      null),
+    ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
+      null),
+    ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.comparison_is_missing', 400, 'A comparison is missing after %s',
+      'Write >, >=, <, <=, = or != and a number.', null),
+    ('stages.number_is_missing', 400, 'A number is missing after %s',
+      'Write a number such as 10, -0.5 or 1e3.', null),
+    ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
+      'Write limit 10.', null),
+    ('stages.any_is_for_filters', 400, 'any stands in a filter only',
+      'Name a field, such as service or @status.', null),
+    ('stages.order_is_wrong', 400, '%s cannot stand after %s',
+      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
+        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
+        'stands once.', null),
+    ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
+      null),
+    ('stages.takes_a_text', 400, '%s takes a field that holds a text',
+      'Write %s msg, or an attribute that holds a text.', null),
+    ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
+      'A stage ends at the next | or at the end of the query.', null),
+    ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
+      'Write fields ts, msg, @status.', null),
+    ('stages.needs_a_field', 400, '%s needs a field',
+      'Write %s msg, or an attribute that holds a text.', null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.stages_errors() from public;

@@ -1,0 +1,69 @@
+-- Tenants, their members and their settings.
+create function logloom_private.tenants_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('tenants.id_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      'Send a short name, such as that of your company.',
+      '`create_tenant`: it cannot be a tenant''s id.'),
+    ('tenants.role_is_unknown', 400, 'Invalid p_role: member, admin or owner',
+      'docs/identity.md says what each may do.', 'There is no other role.'),
+    ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
+      'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
+    ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
+      'Send an email address.', 'It cannot be an email address.'),
+    ('tenants.no_user_has_this_email', 404, 'No user has this email address',
+      'They sign up first, and confirm the address.', 'Nobody of Supabase Auth has confirmed it.'),
+    ('tenants.user_id_is_missing', 400, 'Missing required parameter: p_user_id',
+      'This project has no users of Supabase Auth to look for by p_email alone.',
+      'Without Supabase Auth, `p_email` alone does not say who it is.'),
+    ('tenants.already_a_member', 400, 'They belong to the tenant already',
+      'set_member_role changes what they may do.', '`add_member` of a member.'),
+    ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
+      'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
+    ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
+      'From the first member on, nobody else belongs to the tenant.',
+      '`service_role` adds the first one.'),
+    ('tenants.last_owner_stays', 400, 'The last owner stays an owner',
+      'Make another member owner first; delete_tenant removes the tenant as a whole.',
+      'Somebody has to be.'),
+    ('tenants.member_not_found', 404, 'Member not found',
+      'list_members shows the user_id of each.', 'The tenant has no such member.'),
+    ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
+      'Choose another one. That of a deleted tenant is free when nothing of it is left.',
+      '`create_tenant`, and a tenant of this id exists or is being deleted.'),
+    ('tenants.caller_has_one', 400, 'You belong to a tenant already',
+      'Sign in again, so that your token names it.',
+      '`create_tenant` is for users who belong to none.'),
+    ('tenants.made_by_a_user', 400, 'A tenant is made by a user, who becomes its owner',
+      'service_role makes one by add_member with p_tenant_id and p_role owner.',
+      '`service_role` calls `create_tenant`.'),
+    ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
+      'Whoever runs the project adds you to one, or sets tenants_by_users in '
+        'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+    ('tenants.being_deleted', 404, 'Tenant not found',
+      'It is being deleted. Its id is free again when nothing of it is left.', null),
+    ('tenants.not_found', 404, 'Tenant not found',
+      'A tenant appears with its first write: create, update or ingest.',
+      'Before its first write (create, update or ingest) a tenant does not exist.'),
+    ('tenants.settings_not_found', 404, 'Tenant settings not found',
+      'A tenant appears with its first write: create, update or ingest.', null),
+    ('tenants.plan_has_no_room', 400, 'Plan limit exceeded: %s (max %s)',
+      'Delete one that is no longer needed, or move to a larger plan.',
+      'The plan has no room for one more `saved_searches` or `alerts`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.tenants_errors() from public;
+
+grant execute on function logloom_private.tenants_errors()
+to authenticated, service_role;

@@ -1,0 +1,39 @@
+-- Usage, settings and deletion.
+create function logloom_private.usage_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('usage.settings_are_no_object', 400, 'Invalid settings data: %s must be an object',
+      'Send a JSON object with the members to change.',
+      '`pipeline_config` and `notification_preferences` are JSON objects.'),
+    ('usage.setting_is_unknown', 400, 'Invalid settings data: %s has an unknown member "%s"',
+      'pipeline_config has retention_days and compression, notification_preferences has '
+        'email_enabled and webhook_enabled.', null),
+    ('usage.setting_is_no_whole_number', 400, 'Invalid settings data: %s must be a whole number',
+      'Send a number from 1 to %2$s.', '`retention_days`.'),
+    ('usage.setting_is_out_of_range', 400, 'Invalid settings data: %s must be from 1 to %s',
+      'The plan sets the greatest retention_days.', 'The plan limits `retention_days`.'),
+    ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
+      'Send a JSON boolean.', null),
+    ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
+      'Leave p_months out for the current month alone.', '`get_usage`.'),
+    ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
+      'list_retention_runs shows them. One deletion with OR does the work of several.', null),
+    ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      'Say ts:* to delete every record of the range.', '`delete_logs`: `ts:*` finds every record.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+revoke all on function logloom_private.usage_errors() from public;
+
+grant execute on function logloom_private.usage_errors()
+to authenticated, service_role;

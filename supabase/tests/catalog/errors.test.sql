@@ -1,0 +1,95 @@
+begin;
+select plan(10);
+
+create temp table our_functions as
+select p.oid::regprocedure::text as signature, p.prosrc as source,
+  p.prorettype = 'logloom_private.error'::regtype and p.proretset and p.pronargs = 0 as is_register,
+  left(p.proname, -length('_errors')) as register
+from pg_proc p
+where p.pronamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
+  or p.proname = any(logloom_private.operations())
+    and p.pronamespace = 'public'::regnamespace;
+
+create temp table registered as
+select f.register, e.*
+from our_functions f
+cross join logloom_private.errors(f.register) e
+where f.is_register;
+
+create temp table used as
+select f.signature, m.name[1] as name
+from our_functions f
+cross join regexp_matches(
+  f.source,
+  '''((?:' || (select string_agg(r.register, '|') from our_functions r where r.is_register)
+    || ')\.[a-z][a-z_]*)''',
+  'g'
+) m (name)
+where not f.is_register
+union all
+-- What a check constraint of these refuses is answered by the error of its name.
+select c.conrelid::regclass::text, t.register || '.' || c.conname
+from (
+  values ('logloom.saved_searches'::regclass, 'saved_searches'),
+    ('logloom.alert_rules'::regclass, 'alerts')
+) t (relation, register)
+join pg_constraint c on c.conrelid = t.relation and c.contype = 'c';
+
+select ok((select count(*) > 150 from registered), 'there are errors to look at');
+select is_empty(
+  $$select name from registered group by name having count(*) > 1
+    union all
+    select name from registered where split_part(name, '.', 1) <> register$$,
+  'each has a name of its own, which begins with its register'
+);
+select is_empty(
+  $$select name, status, message, hint from registered
+    where status not between 400 and 503 or message !~ '\S' or hint !~ '\S'$$,
+  'each has the status of a refusal and a message'
+);
+select is_empty(
+  $$select signature, source from our_functions
+    where source ~ 'raise sqlstate ''(PT|PGRST)'
+      and signature <> 'logloom_private.refuse_with_headers(jsonb,text,text[])'
+    union all
+    select signature, source from our_functions
+    where source ~ 'errcode = (?!''[a-z_]+'')'
+      and signature not in (
+        'logloom_private.refuse(text,text[])', 'logloom_private.refuse_at(integer,text,text[])'
+      )$$,
+  'nothing but refuse and its like raises an error that a user gets'
+);
+select is_empty(
+  $$select signature, name from used where name not in (select r.name from registered r)$$,
+  'what a function or a constraint refuses is in the register'
+);
+select is_empty(
+  $$select name from registered where name not in (select u.name from used u)$$,
+  'what is in the register is used'
+);
+
+select throws_ok(
+  $$select logloom_private.refuse('callers.not_known')$$,
+  'PT401', 'Invalid token, API key, or missing tenant_id',
+  'an error is raised by its name'
+);
+select throws_ok(
+  $$select logloom_private.refuse('tenants.plan_has_no_room', 'a %s', '3')$$,
+  'PT400', 'Plan limit exceeded: a %s (max 3)',
+  'with the values of its case, whatever they hold'
+);
+select throws_ok(
+  $$select logloom_private.refuse_for_now(7, 'ingest.too_many_events', '5')$$,
+  'PGRST',
+  '{"code" : "PT429", "message" : "Rate limit reached: 5 events per second", '
+    '"hint" : "The rate is the plan''s. Retry-After says when the next request can be accepted."}',
+  'or as PostgREST takes one that has headers'
+);
+select throws_ok(
+  $$select logloom_private.refuse('callers.nobody')$$,
+  'XX000', 'The register has no error callers.nobody',
+  'a name that is not in the register is a fault of ours'
+);
+
+select * from finish();
+rollback;
