@@ -404,6 +404,7 @@ create table logloom_private.settings (
   search_buckets_max integer not null default 1000,
   search_days_at_once integer not null default 12,
   search_chunks_at_once integer not null default 200,
+  search_free_time interval not null default '25 milliseconds',
   search_turn interval not null default '5 seconds',
   stored_days_counted integer not null default 31,
   tail_turn interval not null default '5 seconds',
@@ -614,6 +615,9 @@ comment on column logloom_private.settings.search_days_at_once is
 
 comment on column logloom_private.settings.search_chunks_at_once is
   'Chunks of sealed records that a part of a page''s range holds, or those of one day.';
+
+comment on column logloom_private.settings.search_free_time is
+  'After this time a search reads on only in a scan slot of its tenant (concurrent_scans).';
 
 comment on column logloom_private.settings.search_turn is
   'After this time search_logs begins no further part of its range: the page ends early.';
@@ -2668,6 +2672,7 @@ create table logloom.plans (
   alerts boolean not null,
   max_alerts integer not null,
   concurrent_searches integer not null,
+  concurrent_scans integer not null default 1,
   max_open_deletions integer not null default 10,
   max_members integer not null default 1000,
   max_api_keys integer not null default 1000,
@@ -2684,6 +2689,7 @@ create table logloom.plans (
   ),
   constraint plans_max_open_deletions_is_positive check (max_open_deletions >= 1),
   constraint plans_concurrent_searches_is_positive check (concurrent_searches >= 1),
+  constraint plans_concurrent_scans_is_positive check (concurrent_scans >= 1),
   constraint plans_rates_are_positive check (
     least(events_per_second, events_burst, requests_per_second, requests_burst) >= 1
   ),
@@ -2720,6 +2726,8 @@ values
     true, 1000, true, 1000, 8
   );
 
+update logloom.plans p set concurrent_scans = 2 where p.plan_id = 'enterprise';
+
 update logloom.plans p
 set max_members = l.max_members, max_api_keys = l.max_api_keys,
   emails_per_hour = l.emails_per_hour, webhooks_per_hour = l.webhooks_per_hour,
@@ -2752,6 +2760,9 @@ comment on column logloom.plans.requests_per_second is
 
 comment on column logloom.plans.concurrent_searches is
   'Searches, statistics, tails and previews of a tenant that run at once; a further one is PT429.';
+
+comment on column logloom.plans.concurrent_scans is
+  'How many of them read on at once after search_free_time; the others wait for their turn.';
 
 comment on column logloom.plans.retention_days_max is
   'Greatest retention_days that a tenant may set.';
@@ -17813,6 +17824,7 @@ begin
       v_stage
     );
   end if;
+  v_query.filter := logloom_private.filter_in_turns(v_query.tree);
   return v_query;
 end;
 $$;
@@ -18373,6 +18385,7 @@ declare
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
   v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
+  v_filter constant text := logloom_private.query_sql(p_query.tree, 'l');
   v_hides_services boolean;
 begin
   if v_first >= v_last
@@ -18395,11 +18408,11 @@ begin
 
   return 'from (select l.minute as ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, p_query.filter, 'logloom_private.log_counts', 'minute'
+      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
     )
     || ' union all select l.minute, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, p_query.filter, v_packed, 'minute'
+      p_tenant_id, v_first, v_last, v_filter, v_packed, 'minute'
     )
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '
@@ -19195,8 +19208,8 @@ $$;
 revoke all on function logloom_private.search_slot_key(text, integer) from public;
 
 comment on function logloom_private.search_slot_key(text, integer) is
-  'The advisory lock that is a slot: of a tenant, ''of '' or ''validations of '' before its id, or '
-  'of ''all''.';
+  'The advisory lock that is a slot: of a tenant, ''of '', ''scans of '' or ''validations of '' '
+  'before its id, or of ''all''.';
 
 create function logloom_private.free_search_slot(p_owner text, p_slots integer)
 returns integer
@@ -19230,16 +19243,17 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
   v_own integer;
   v_slots integer;
+  v_free_time interval;
 begin
-  v_own := logloom_private.free_search_slot(
-    'of ' || p_tenant_id, (logloom_private.plan_of(p_tenant_id)).concurrent_searches
-  );
+  v_own := logloom_private.free_search_slot('of ' || p_tenant_id, v_plan.concurrent_searches);
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  select greatest(1, floor(s.api_pool_size * s.search_pool_share)) into v_slots
+  select greatest(1, floor(s.api_pool_size * s.search_pool_share)), s.search_free_time
+  into v_slots, v_free_time
   from logloom_private.settings s;
   -- The last quarter is for tenants that have nothing running, and so are parallel workers: else a
   -- tenant's eight searches are two dozen processes at work.
@@ -19250,6 +19264,13 @@ begin
   if logloom_private.free_search_slot('all', v_slots) is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
   end if;
+  perform set_config(
+    'logloom.scan',
+    extract(epoch from clock_timestamp() + v_free_time) || ' ' || logloom_private.search_slot_key(
+      'scans of ' || p_tenant_id, v_own % v_plan.concurrent_scans
+    ),
+    true
+  );
 end;
 $$;
 
@@ -19283,6 +19304,91 @@ revoke all on function logloom_private.take_validation_slot(text) from public;
 comment on function logloom_private.take_validation_slot(text) is
   'A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none '
   'is free.';
+
+-- search/take_turn.sql
+
+-- What of a tenant reads at once for longer than a moment: as many processors as its plan says
+
+-- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
+-- the worker, whose leader takes it again at its next turn.
+create function logloom_private.take_turn()
+returns boolean
+language plpgsql
+volatile
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_scan constant text := current_setting('logloom.scan', true);
+begin
+  -- Empty where no search set it: jobs have budgets of their own.
+  if coalesce(v_scan, '') = ''
+    or extract(epoch from clock_timestamp()) < split_part(v_scan, ' ', 1)::numeric
+  then
+    return true;
+  end if;
+  -- Its statement's time limit ends the wait.
+  while not pg_try_advisory_xact_lock(split_part(v_scan, ' ', 2)::bigint) loop
+    perform pg_sleep(0.005);
+  end loop;
+  return true;
+end;
+$$;
+
+revoke all on function logloom_private.take_turn() from public;
+
+comment on function logloom_private.take_turn() is
+  'True, at once as long as the search runs shorter than search_free_time, then as soon as no '
+  'other search of the tenant that shares its scan slot reads on. Asked every few hundred records.';
+
+-- What an index answers stays outside: a condition within CASE is a filter to the planner.
+create function logloom_private.filter_in_turns(p_tree jsonb)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_items constant jsonb := case p_tree ->> 'type'
+    when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
+  end;
+  v_quick text;
+  v_costly text;
+begin
+  -- A node knows nothing of the others' locks.
+  if logloom_private.is_spread() then
+    return logloom_private.query_sql(p_tree, 'l');
+  end if;
+  select
+    string_agg(logloom_private.query_sql(i.item, 'l'), ' and ' order by i.n)
+      filter (where i.is_quick),
+    string_agg(logloom_private.query_sql(i.item, 'l'), ' and ' order by i.n)
+      filter (where not i.is_quick)
+  into v_quick, v_costly
+  from (
+    select
+      e.item,
+      e.n,
+      e.item ->> 'type' in ('leaf', 'all', 'none')
+        and e.item ->> 'field' not in ('attrs', 'any')
+        and e.item ->> 'test' in ('equal', 'exists', 'within', 'range') as is_quick
+    from jsonb_array_elements(v_items) with ordinality e (item, n)
+  ) i;
+  return '(' || concat_ws(
+    ' and ',
+    v_quick,
+    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_turn() then '
+      || coalesce(v_costly, 'true') || ' end'
+  ) || ')';
+end;
+$$;
+
+revoke all on function logloom_private.filter_in_turns(jsonb) from public;
+
+comment on function logloom_private.filter_in_turns(jsonb) is
+  'A query''s tree as a boolean expression over the alias l that takes its turn while it reads.';
 
 -- search/validate_query.sql
 
@@ -22618,6 +22724,7 @@ begin
   perform logloom_private.take_search_slot(v_tenant_id);
   perform logloom_private.check_query(p_query_dsl, true);
   v_query := logloom_private.compile_query(p_query_dsl);
+  v_query.filter := logloom_private.filter_in_turns(v_query.tree);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;

@@ -117,6 +117,43 @@ Deno.test("a tenant's first search may have parallel workers, those beside it ha
   assert.equal(await db.begin(workers), usual);
 });
 
+Deno.test("of a tenant's slow searches one reads on, the others wait for their turn", async () => {
+  await using db = openDatabase();
+  await using _settings = await changeSettings(db, { search_free_time: "0" });
+  const [noisy, quiet] = [await newTenant("noisy"), await newTenant("quiet")];
+  await putOnPlan(db, noisy, { concurrent_scans: 2 });
+  const events = Array.from({ length: 5000 }, (_, n) => ({ msg: `number ${n}` }));
+  for (const { headers } of [noisy, quiet]) await ingest(headers, events);
+  await queueIsEmpty(db);
+  const count = ({ token }: Tenant) => rpc(token, "log_stats", { p_query_dsl: "number | count()" });
+  const waiting = async () => {
+    const [{ waiting }] = await db`
+      select count(*)::integer as waiting from pg_stat_activity a
+      where a.usename = 'authenticator' and a.wait_event = 'PgSleep'`;
+    return waiting;
+  };
+  let flight: Flight;
+  await db.begin(async (tx) => {
+    // As a search of each scan slot would.
+    await tx`
+      select pg_advisory_xact_lock(
+        logloom_private.search_slot_key('scans of ' || ${noisy.id}, n::integer)
+      )
+      from generate_series(0, 1) n`;
+    flight = fly([count(noisy), count(noisy), count(noisy)]);
+    await eventually("they wait", async () => (await waiting()) === 3);
+    const { status, body } = await count(quiet);
+    assert.deepEqual([status, body[0].value], [200, 5000]);
+    assert.equal(flight.answers.length, 0);
+  });
+  await flight!.all;
+  assert.deepEqual(flight!.answers.map(({ status, body }) => [status, body[0].value]), [
+    [200, 5000],
+    [200, 5000],
+    [200, 5000],
+  ]);
+});
+
 Deno.test("a killed search gives its slot back", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();

@@ -263,6 +263,7 @@ declare
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
   v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
+  v_filter constant text := logloom_private.query_sql(p_query.tree, 'l');
   v_hides_services boolean;
 begin
   if v_first >= v_last
@@ -285,11 +286,11 @@ begin
 
   return 'from (select l.minute as ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, p_query.filter, 'logloom_private.log_counts', 'minute'
+      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
     )
     || ' union all select l.minute, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, p_query.filter, v_packed, 'minute'
+      p_tenant_id, v_first, v_last, v_filter, v_packed, 'minute'
     )
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '

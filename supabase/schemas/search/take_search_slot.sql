@@ -15,8 +15,8 @@ $$;
 revoke all on function logloom_private.search_slot_key(text, integer) from public;
 
 comment on function logloom_private.search_slot_key(text, integer) is
-  'The advisory lock that is a slot: of a tenant, ''of '' or ''validations of '' before its id, or '
-  'of ''all''.';
+  'The advisory lock that is a slot: of a tenant, ''of '', ''scans of '' or ''validations of '' '
+  'before its id, or of ''all''.';
 
 create function logloom_private.free_search_slot(p_owner text, p_slots integer)
 returns integer
@@ -50,16 +50,17 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
   v_own integer;
   v_slots integer;
+  v_free_time interval;
 begin
-  v_own := logloom_private.free_search_slot(
-    'of ' || p_tenant_id, (logloom_private.plan_of(p_tenant_id)).concurrent_searches
-  );
+  v_own := logloom_private.free_search_slot('of ' || p_tenant_id, v_plan.concurrent_searches);
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  select greatest(1, floor(s.api_pool_size * s.search_pool_share)) into v_slots
+  select greatest(1, floor(s.api_pool_size * s.search_pool_share)), s.search_free_time
+  into v_slots, v_free_time
   from logloom_private.settings s;
   -- The last quarter is for tenants that have nothing running, and so are parallel workers: else a
   -- tenant's eight searches are two dozen processes at work.
@@ -70,6 +71,13 @@ begin
   if logloom_private.free_search_slot('all', v_slots) is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
   end if;
+  perform set_config(
+    'logloom.scan',
+    extract(epoch from clock_timestamp() + v_free_time) || ' ' || logloom_private.search_slot_key(
+      'scans of ' || p_tenant_id, v_own % v_plan.concurrent_scans
+    ),
+    true
+  );
 end;
 $$;
 

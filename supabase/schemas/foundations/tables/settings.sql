@@ -49,6 +49,7 @@ create table logloom_private.settings (
   search_buckets_max integer not null default 1000,
   search_days_at_once integer not null default 12,
   search_chunks_at_once integer not null default 200,
+  search_free_time interval not null default '25 milliseconds',
   search_turn interval not null default '5 seconds',
   stored_days_counted integer not null default 31,
   tail_turn interval not null default '5 seconds',
@@ -259,6 +260,9 @@ comment on column logloom_private.settings.search_days_at_once is
 
 comment on column logloom_private.settings.search_chunks_at_once is
   'Chunks of sealed records that a part of a page''s range holds, or those of one day.';
+
+comment on column logloom_private.settings.search_free_time is
+  'After this time a search reads on only in a scan slot of its tenant (concurrent_scans).';
 
 comment on column logloom_private.settings.search_turn is
   'After this time search_logs begins no further part of its range: the page ends early.';

@@ -17,6 +17,7 @@ create table logloom.plans (
   alerts boolean not null,
   max_alerts integer not null,
   concurrent_searches integer not null,
+  concurrent_scans integer not null default 1,
   max_open_deletions integer not null default 10,
   max_members integer not null default 1000,
   max_api_keys integer not null default 1000,
@@ -33,6 +34,7 @@ create table logloom.plans (
   ),
   constraint plans_max_open_deletions_is_positive check (max_open_deletions >= 1),
   constraint plans_concurrent_searches_is_positive check (concurrent_searches >= 1),
+  constraint plans_concurrent_scans_is_positive check (concurrent_scans >= 1),
   constraint plans_rates_are_positive check (
     least(events_per_second, events_burst, requests_per_second, requests_burst) >= 1
   ),
@@ -69,6 +71,8 @@ values
     true, 1000, true, 1000, 8
   );
 
+update logloom.plans p set concurrent_scans = 2 where p.plan_id = 'enterprise';
+
 update logloom.plans p
 set max_members = l.max_members, max_api_keys = l.max_api_keys,
   emails_per_hour = l.emails_per_hour, webhooks_per_hour = l.webhooks_per_hour,
@@ -101,6 +105,9 @@ comment on column logloom.plans.requests_per_second is
 
 comment on column logloom.plans.concurrent_searches is
   'Searches, statistics, tails and previews of a tenant that run at once; a further one is PT429.';
+
+comment on column logloom.plans.concurrent_scans is
+  'How many of them read on at once after search_free_time; the others wait for their turn.';
 
 comment on column logloom.plans.retention_days_max is
   'Greatest retention_days that a tenant may set.';
