@@ -2762,7 +2762,8 @@ comment on column logloom.plans.concurrent_searches is
   'Searches, statistics, tails and previews of a tenant that run at once; a further one is PT429.';
 
 comment on column logloom.plans.concurrent_scans is
-  'How many of them read on at once after search_free_time; the others wait for their turn.';
+  'How many of them read on at once after search_free_time; the others wait for their turn. The '
+  'first has one parallel worker less.';
 
 comment on column logloom.plans.retention_days_max is
   'Greatest retention_days that a tenant may set.';
@@ -19255,10 +19256,17 @@ begin
   select greatest(1, floor(s.api_pool_size * s.search_pool_share)), s.search_free_time
   into v_slots, v_free_time
   from logloom_private.settings s;
-  -- The last quarter is for tenants that have nothing running, and so are parallel workers: else a
-  -- tenant's eight searches are two dozen processes at work.
+  -- Parallel workers are processors as well: those of the plan's scans, for the first search alone.
+  perform set_config(
+    'max_parallel_workers_per_gather',
+    least(
+      current_setting('max_parallel_workers_per_gather')::integer,
+      case when v_own = 1 then v_plan.concurrent_scans - 1 else 0 end
+    )::text,
+    true
+  );
+  -- The last quarter is for tenants that have nothing running.
   if v_own > 1 then
-    perform set_config('max_parallel_workers_per_gather', '0', true);
     v_slots := v_slots - v_slots / 4;
   end if;
   if logloom_private.free_search_slot('all', v_slots) is null then

@@ -107,7 +107,8 @@ comment on column logloom.plans.concurrent_searches is
   'Searches, statistics, tails and previews of a tenant that run at once; a further one is PT429.';
 
 comment on column logloom.plans.concurrent_scans is
-  'How many of them read on at once after search_free_time; the others wait for their turn.';
+  'How many of them read on at once after search_free_time; the others wait for their turn. The '
+  'first has one parallel worker less.';
 
 comment on column logloom.plans.retention_days_max is
   'Greatest retention_days that a tenant may set.';
