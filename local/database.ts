@@ -15,6 +15,15 @@ export async function prepareCluster(
   { data } = firstNode(system, stack),
 ): Promise<void> {
   if (await exists(readyMark(system, stack))) return;
+  await makeCluster(system, data, signal);
+}
+
+/** Makes an empty cluster in the place of whatever is in its folder, which is named as PostgreSQL sees it. */
+export async function makeCluster(
+  system: System,
+  data: string,
+  signal?: AbortSignal,
+): Promise<void> {
   await removeIfThere(system.outside(data));
   await system.makeFolder("postgres", data);
 

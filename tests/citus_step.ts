@@ -17,6 +17,7 @@ const operations = [
 const kills = [
   ...["kill", "poison", "sealing_kill"].map((name) => `tests/faults/${name}_test.ts`),
   "tests/citus/nodes_test.ts",
+  "tests/citus/operations_test.ts",
 ];
 
 /** The same schema spread over nodes. Without Citus, which no package registry has, it only says so. */

@@ -5150,6 +5150,19 @@ comment on function public.rotate_api_key(text, uuid, integer) is
   'it with key_value, this once. The other works for p_overlap_minutes more (0 to 10080, default '
   '60). Errors: PT400, PT401, PT403, PT404.';
 
+-- logs/types/added_count.sql
+
+create type logloom_private.added_count as (
+  tenant_id text,
+  minute timestamptz,
+  service text,
+  level text,
+  events bigint
+);
+
+comment on type logloom_private.added_count is
+  'Records that were added, by what logloom_private.log_counts counts them by.';
+
 -- logs/types/domains.sql
 
 -- The rules of two columns of logloom.logs as types: the writer casts to them, so that an event
@@ -5382,6 +5395,42 @@ comment on column logloom_private.packed_counts.places is
 -- spread over nodes takes none. They only ever add rows (a removal adds negative counts), so no row
 -- is contended and a forgotten snapshot leaves no chains of versions; a job sums up what was added.
 
+create function logloom_private.added_counts_sql(p_added text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format(
+    $query$
+      select
+        a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+        a.is_other, sum(a.events)::bigint as events
+      from (
+        select
+          u.*,
+          coalesce(length(u.service), 0) > s.count_service_length_max
+            or dense_rank() over (
+              partition by u.tenant_id, u.minute order by u.service collate "C"
+            ) > s.count_services_max as is_other
+        from %s u, logloom_private.settings s
+      ) a
+      group by 1, 2, 3, 4, 5
+      order by 1, 2
+    $query$,
+    p_added
+  );
+end;
+$$;
+
+revoke all on function logloom_private.added_counts_sql(text) from public;
+
+comment on function logloom_private.added_counts_sql(text) is
+  'SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and '
+  'level, as events.';
+
 create function logloom_private.added_records_sql(p_insert text)
 returns text
 language plpgsql
@@ -5417,24 +5466,11 @@ begin
         insert into logloom_private.log_counts (
           tenant_id, minute, service, level, is_other, events
         )
-        select
-          a.tenant_id, a.minute, case when not a.is_other then a.service end, a.level, a.is_other,
-          sum(a.events)
-        from (
-          select
-            u.*,
-            coalesce(length(u.service), 0) > s.count_service_length_max
-              or dense_rank() over (
-                partition by u.tenant_id, u.minute order by u.service collate "C"
-              ) > s.count_services_max as is_other
-          from added u, logloom_private.settings s
-        ) a
-        group by 1, 2, 3, 4, 5
-        order by 1, 2
+        %s
       )
       select coalesce(sum(a.events), 0)::integer from added a
     $query$,
-    p_insert
+    p_insert, logloom_private.added_counts_sql('added')
   );
 end;
 $$;
@@ -5444,6 +5480,62 @@ revoke all on function logloom_private.added_records_sql(text) from public;
 comment on function logloom_private.added_records_sql(text) is
   'A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts '
   'what it adds and notes which days it reached. It returns how many records were added.';
+
+-- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
+-- written twice there: as a file and then as rows. So the writer inserts without either, and says
+-- here what it inserted. Under its lock no other adds a day, or takes one away.
+create function logloom_private.note_spread_records(
+  p_added logloom_private.added_count[],
+  p_arrival bigint
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_ids constant text[] := array(select distinct a.tenant_id from unnest(p_added) a);
+  v_days constant date[] := array(
+    select distinct logloom_private.utc_day(a.minute) from unnest(p_added) a
+  );
+  v_new_tenant_ids text[];
+  v_new_days date[];
+begin
+  insert into logloom_private.log_arrivals (arrival, day)
+  select p_arrival, d.day
+  from unnest(v_days) d (day)
+  on conflict do nothing;
+  -- Nearly always all of them are noted.
+  select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
+  from (
+    select a.tenant_id, logloom_private.utc_day(a.minute) as day from unnest(p_added) a
+    except
+    select d.tenant_id, d.day
+    from logloom_private.log_days d
+    where d.tenant_id = any (v_tenant_ids) and d.day = any (v_days)
+  ) n;
+  if v_new_days is not null then
+    insert into logloom_private.log_days (tenant_id, day)
+    select n.tenant_id, n.day
+    from unnest(v_new_tenant_ids, v_new_days) n (tenant_id, day)
+    order by 1, 2
+    on conflict do nothing;
+  end if;
+  execute 'insert into logloom_private.log_counts '
+    || '(tenant_id, minute, service, level, is_other, events) '
+    || logloom_private.added_counts_sql('unnest($1)')
+  using p_added;
+end;
+$$;
+
+revoke all on function logloom_private.note_spread_records(
+  logloom_private.added_count[], bigint
+) from public;
+
+comment on function logloom_private.note_spread_records(logloom_private.added_count[], bigint) is
+  'Keeps counts, days and arrivals of records that the caller inserts in this transaction, holding '
+  'the lock writer: what added_records_sql does, for records on nodes.';
 
 create function logloom_private.removed_records_sql(p_delete text)
 returns text
@@ -8049,6 +8141,58 @@ from public;
 comment on function logloom_private.create_missing_partitions(smallint, bigint, bigint) is
   'Makes the partitions of past days that the batches need.';
 
+-- Of the counts' columns alone: the others stay as they are in the queue.
+create function logloom_private.note_spread_range(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint,
+  p_index_from integer,
+  p_index_to integer,
+  p_arrival bigint
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set work_mem = '64MB'
+as $$
+declare
+  v_added logloom_private.added_count[];
+begin
+  execute format(
+    $query$
+      select array_agg(
+        row(c.tenant_id, c.minute, c.service, c.level, c.events)::logloom_private.added_count
+      )
+      from (
+        select
+          q.tenant_id, date_bin('1 minute', coalesce(e.ts, q.received_at), 'epoch') as minute,
+          e.service, e.level, count(*) as events
+        from logloom_private.%I q,
+          unnest(q.ts, q.service, q.level) with ordinality e (ts, service, level, i)
+        where q.batch_id between $1 and $2
+          and e.i between $3 and $4
+        group by 1, 2, 3, 4
+      ) c
+    $query$,
+    'queue_slot_' || p_slot
+  )
+  into v_added
+  using p_batch_from, p_batch_to, p_index_from, p_index_to;
+  perform logloom_private.note_spread_records(v_added, p_arrival);
+end;
+$$;
+
+revoke all on function logloom_private.note_spread_range(
+  smallint, bigint, bigint, integer, integer, bigint
+) from public;
+
+comment on function logloom_private.note_spread_range(
+  smallint, bigint, bigint, integer, integer, bigint
+) is
+  'note_spread_records for events of the batches: the parameters are those of insert_records.';
+
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -8064,10 +8208,13 @@ security invoker
 set search_path = ''
 set work_mem = '64MB'
 as $$
+declare
+  v_is_spread constant boolean := logloom_private.is_spread();
+  v_insert text;
 begin
   -- Sorted as the primary key is, which packs its pages; cast, so that what breaks a rule fails
   -- here.
-  execute logloom_private.added_records_sql(format(
+  v_insert := format(
     $query$
       insert into logloom.logs as l (
         id, tenant_id, ts, received_at, arrival,
@@ -8094,8 +8241,15 @@ begin
       order by q.tenant_id, ts
     $query$,
     'queue_slot_' || p_slot
-  ))
-  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  );
+  if v_is_spread then
+    perform logloom_private.note_spread_range(
+      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+    );
+  else
+    v_insert := logloom_private.added_records_sql(v_insert);
+  end if;
+  execute v_insert using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
 end;
 $$;
 

@@ -4,7 +4,7 @@ import { changeSettings, type Database, openDatabase, stopWriter } from "../supp
 import { eventually } from "../support/eventually.ts";
 import { isBack, killProcess, signalIfThere, stackState } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
-import { databaseUrl } from "../../local/stack.ts";
+import { onNode } from "./node_database.ts";
 
 const settled = 120_000;
 const nodes = ["postgres", "postgres-1", "postgres-2"] as const;
@@ -28,10 +28,6 @@ async function senders(sql: Database): Promise<{ tenant: Tenant; sender: Sender 
 async function portsOfWorkers(sql: Database): Promise<number[]> {
   const rows = await sql`select n.nodeport from pg_dist_node n where n.groupid > 0 order by 1`;
   return rows.map(({ nodeport }) => nodeport as number);
-}
-
-function onNode(port: number): Database {
-  return openDatabase(databaseUrl("supabase_admin", port, "postgres"), 1, { isCut: true });
 }
 
 /** The transactions of the service that wait on the nodes for what the coordinator decided. */
@@ -101,17 +97,24 @@ for (const name of nodes) {
       const victim = (await stackState()).processes[name];
       {
         await using worker = onNode(ports[round % ports.length]);
+        let asked = 0;
         const writer = await eventually("a node has prepared", async () => {
           const [row] = await worker`
             select split_part(x.gid, '_', 3)::integer as pid from pg_prepared_xacts x`;
-          return row?.pid as number | undefined;
+          if (row || ++asked % 50 !== 0) return row?.pid as number | undefined;
+          // Each step was over before it was seen.
+          const [{ depth }] = await sql`select depth::integer from logloom_private.queue_state()`;
+          return depth === 0 ? "missed" : undefined;
         }, { every: 1, within: settled });
+        if (writer === "missed") continue;
         // A server's backends outlive it for a moment: the one that decides goes first.
         if (name === "postgres") signalIfThere(writer, "SIGKILL");
         signalIfThere(victim.pid, "SIGKILL");
       }
+      // A coordinator that is back settles at once what its workers wait with.
+      if (name === "postgres") caught += await prepared(ports);
       await isBack(name, victim);
-      caught += await prepared(ports);
+      if (name !== "postgres") caught += await prepared(ports);
       await eventually("the coordinator told the nodes what it had decided", async () => {
         await sql`select recover_prepared_transactions()`;
         return await prepared(ports) === 0;

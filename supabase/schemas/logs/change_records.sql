@@ -3,6 +3,42 @@
 -- spread over nodes takes none. They only ever add rows (a removal adds negative counts), so no row
 -- is contended and a forgotten snapshot leaves no chains of versions; a job sums up what was added.
 
+create function logloom_private.added_counts_sql(p_added text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return format(
+    $query$
+      select
+        a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+        a.is_other, sum(a.events)::bigint as events
+      from (
+        select
+          u.*,
+          coalesce(length(u.service), 0) > s.count_service_length_max
+            or dense_rank() over (
+              partition by u.tenant_id, u.minute order by u.service collate "C"
+            ) > s.count_services_max as is_other
+        from %s u, logloom_private.settings s
+      ) a
+      group by 1, 2, 3, 4, 5
+      order by 1, 2
+    $query$,
+    p_added
+  );
+end;
+$$;
+
+revoke all on function logloom_private.added_counts_sql(text) from public;
+
+comment on function logloom_private.added_counts_sql(text) is
+  'SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and '
+  'level, as events.';
+
 create function logloom_private.added_records_sql(p_insert text)
 returns text
 language plpgsql
@@ -38,24 +74,11 @@ begin
         insert into logloom_private.log_counts (
           tenant_id, minute, service, level, is_other, events
         )
-        select
-          a.tenant_id, a.minute, case when not a.is_other then a.service end, a.level, a.is_other,
-          sum(a.events)
-        from (
-          select
-            u.*,
-            coalesce(length(u.service), 0) > s.count_service_length_max
-              or dense_rank() over (
-                partition by u.tenant_id, u.minute order by u.service collate "C"
-              ) > s.count_services_max as is_other
-          from added u, logloom_private.settings s
-        ) a
-        group by 1, 2, 3, 4, 5
-        order by 1, 2
+        %s
       )
       select coalesce(sum(a.events), 0)::integer from added a
     $query$,
-    p_insert
+    p_insert, logloom_private.added_counts_sql('added')
   );
 end;
 $$;
@@ -65,6 +88,62 @@ revoke all on function logloom_private.added_records_sql(text) from public;
 comment on function logloom_private.added_records_sql(text) is
   'A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts '
   'what it adds and notes which days it reached. It returns how many records were added.';
+
+-- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
+-- written twice there: as a file and then as rows. So the writer inserts without either, and says
+-- here what it inserted. Under its lock no other adds a day, or takes one away.
+create function logloom_private.note_spread_records(
+  p_added logloom_private.added_count[],
+  p_arrival bigint
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tenant_ids constant text[] := array(select distinct a.tenant_id from unnest(p_added) a);
+  v_days constant date[] := array(
+    select distinct logloom_private.utc_day(a.minute) from unnest(p_added) a
+  );
+  v_new_tenant_ids text[];
+  v_new_days date[];
+begin
+  insert into logloom_private.log_arrivals (arrival, day)
+  select p_arrival, d.day
+  from unnest(v_days) d (day)
+  on conflict do nothing;
+  -- Nearly always all of them are noted.
+  select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
+  from (
+    select a.tenant_id, logloom_private.utc_day(a.minute) as day from unnest(p_added) a
+    except
+    select d.tenant_id, d.day
+    from logloom_private.log_days d
+    where d.tenant_id = any (v_tenant_ids) and d.day = any (v_days)
+  ) n;
+  if v_new_days is not null then
+    insert into logloom_private.log_days (tenant_id, day)
+    select n.tenant_id, n.day
+    from unnest(v_new_tenant_ids, v_new_days) n (tenant_id, day)
+    order by 1, 2
+    on conflict do nothing;
+  end if;
+  execute 'insert into logloom_private.log_counts '
+    || '(tenant_id, minute, service, level, is_other, events) '
+    || logloom_private.added_counts_sql('unnest($1)')
+  using p_added;
+end;
+$$;
+
+revoke all on function logloom_private.note_spread_records(
+  logloom_private.added_count[], bigint
+) from public;
+
+comment on function logloom_private.note_spread_records(logloom_private.added_count[], bigint) is
+  'Keeps counts, days and arrivals of records that the caller inserts in this transaction, holding '
+  'the lock writer: what added_records_sql does, for records on nodes.';
 
 create function logloom_private.removed_records_sql(p_delete text)
 returns text

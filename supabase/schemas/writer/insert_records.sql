@@ -53,6 +53,58 @@ from public;
 comment on function logloom_private.create_missing_partitions(smallint, bigint, bigint) is
   'Makes the partitions of past days that the batches need.';
 
+-- Of the counts' columns alone: the others stay as they are in the queue.
+create function logloom_private.note_spread_range(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint,
+  p_index_from integer,
+  p_index_to integer,
+  p_arrival bigint
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set work_mem = '64MB'
+as $$
+declare
+  v_added logloom_private.added_count[];
+begin
+  execute format(
+    $query$
+      select array_agg(
+        row(c.tenant_id, c.minute, c.service, c.level, c.events)::logloom_private.added_count
+      )
+      from (
+        select
+          q.tenant_id, date_bin('1 minute', coalesce(e.ts, q.received_at), 'epoch') as minute,
+          e.service, e.level, count(*) as events
+        from logloom_private.%I q,
+          unnest(q.ts, q.service, q.level) with ordinality e (ts, service, level, i)
+        where q.batch_id between $1 and $2
+          and e.i between $3 and $4
+        group by 1, 2, 3, 4
+      ) c
+    $query$,
+    'queue_slot_' || p_slot
+  )
+  into v_added
+  using p_batch_from, p_batch_to, p_index_from, p_index_to;
+  perform logloom_private.note_spread_records(v_added, p_arrival);
+end;
+$$;
+
+revoke all on function logloom_private.note_spread_range(
+  smallint, bigint, bigint, integer, integer, bigint
+) from public;
+
+comment on function logloom_private.note_spread_range(
+  smallint, bigint, bigint, integer, integer, bigint
+) is
+  'note_spread_records for events of the batches: the parameters are those of insert_records.';
+
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -68,10 +120,13 @@ security invoker
 set search_path = ''
 set work_mem = '64MB'
 as $$
+declare
+  v_is_spread constant boolean := logloom_private.is_spread();
+  v_insert text;
 begin
   -- Sorted as the primary key is, which packs its pages; cast, so that what breaks a rule fails
   -- here.
-  execute logloom_private.added_records_sql(format(
+  v_insert := format(
     $query$
       insert into logloom.logs as l (
         id, tenant_id, ts, received_at, arrival,
@@ -98,8 +153,15 @@ begin
       order by q.tenant_id, ts
     $query$,
     'queue_slot_' || p_slot
-  ))
-  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  );
+  if v_is_spread then
+    perform logloom_private.note_spread_range(
+      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+    );
+  else
+    v_insert := logloom_private.added_records_sql(v_insert);
+  end if;
+  execute v_insert using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
 end;
 $$;
 
