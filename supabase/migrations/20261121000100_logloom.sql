@@ -387,6 +387,7 @@ create table logloom_private.settings (
   partition_drop_lock_timeout interval not null default '200 milliseconds',
   partition_drop_attempts integer not null default 30,
   audit_lifetime interval not null default '400 days',
+  dry_runs_kept integer not null default 100,
   alert_history_lifetime interval not null default '400 days',
   list_limit_default integer not null default 100,
   list_limit_max integer not null default 1000,
@@ -567,6 +568,9 @@ comment on column logloom_private.settings.partition_drop_attempts is
 
 comment on column logloom_private.settings.alert_history_lifetime is
   'How long an alert that fired is kept in the history.';
+
+comment on column logloom_private.settings.dry_runs_kept is
+  'Newest dry runs of delete_logs of a tenant that list_retention_runs shows.';
 
 comment on column logloom_private.settings.audit_lifetime is
   'How long audit events and the records of deletions are kept.';
@@ -26761,6 +26765,15 @@ begin
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id
     returning * into v_run;
+    -- Who looks again and again fills no disk with that.
+    delete from logloom.retention_runs r
+    where r.run_id in (
+      select o.run_id
+      from logloom.retention_runs o
+      where o.tenant_id = v_tenant_id and o.dry_run
+      order by o.requested_at desc, o.run_id desc
+      offset (select s.dry_runs_kept from logloom_private.settings s)
+    );
   end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (

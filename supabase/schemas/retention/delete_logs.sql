@@ -81,6 +81,15 @@ begin
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id
     returning * into v_run;
+    -- Who looks again and again fills no disk with that.
+    delete from logloom.retention_runs r
+    where r.run_id in (
+      select o.run_id
+      from logloom.retention_runs o
+      where o.tenant_id = v_tenant_id and o.dry_run
+      order by o.requested_at desc, o.run_id desc
+      offset (select s.dry_runs_kept from logloom_private.settings s)
+    );
   end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(24);
+select plan(25);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 select logloom_private.create_partition(logloom_private.utc_day(now()) - d)
@@ -156,6 +156,15 @@ select pg_temp.act_as_postgres();
 select is(
   (select count(*) from logloom.retention_runs where kind = 'erasure'), 3::bigint,
   'what is refused leaves no run'
+);
+
+select pg_temp.act_as_postgres();
+update logloom_private.settings set dry_runs_kept = 3;
+select pg_temp.act_as_user('acme', 'alice');
+select pg_temp.erase('user_id:erin', true) from generate_series(1, 5);
+select is(
+  (select count(*) from public.list_retention_runs() r where r.dry_run), 3::bigint,
+  'of dry runs the newest are kept'
 );
 
 select * from finish();

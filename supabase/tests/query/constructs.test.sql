@@ -1,5 +1,5 @@
 begin;
-select plan(167);
+select plan(169);
 
 -- A dozen records, and for every construct of the language a query and the records that it finds.
 create temporary table events (
@@ -181,6 +181,8 @@ insert into cases values
   ('attrs.status:500', '1 2'),
   ('attrs.status:>=500', '1 6'),
   ('attrs.status:>-5.5', '1 3 6 7'),
+  ('attrs.n:>1e-400', '7 8'),
+  ('attrs.status:<1e-400', '7'),
   ('attrs.status:<500', '3 7'),
   ('attrs.status:[499.99 TO 5e2]', '1 3'),
   ('attrs.status:{499.99 TO 5e2]', '1'),

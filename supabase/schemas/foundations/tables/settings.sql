@@ -32,6 +32,7 @@ create table logloom_private.settings (
   partition_drop_lock_timeout interval not null default '200 milliseconds',
   partition_drop_attempts integer not null default 30,
   audit_lifetime interval not null default '400 days',
+  dry_runs_kept integer not null default 100,
   alert_history_lifetime interval not null default '400 days',
   list_limit_default integer not null default 100,
   list_limit_max integer not null default 1000,
@@ -212,6 +213,9 @@ comment on column logloom_private.settings.partition_drop_attempts is
 
 comment on column logloom_private.settings.alert_history_lifetime is
   'How long an alert that fired is kept in the history.';
+
+comment on column logloom_private.settings.dry_runs_kept is
+  'Newest dry runs of delete_logs of a tenant that list_retention_runs shows.';
 
 comment on column logloom_private.settings.audit_lifetime is
   'How long audit events and the records of deletions are kept.';
