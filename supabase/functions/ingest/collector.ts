@@ -1,20 +1,15 @@
 import { Draft, type Envelope, type Text } from "./draft.ts";
-import { textFields } from "./fields.ts";
+import { type TextField, textFields } from "./fields.ts";
 import { isObject, type JsonObject, jsonTextOf, setMember } from "./json.ts";
 import { cutLongTexts, maxTextLength } from "./long_texts.ts";
 import { unmarkNumbers } from "./numbers.ts";
 
+type TextColumns = { readonly [Field in TextField as `p_${Field}`]?: readonly Text[] };
+
 /** The parameters of `ingest_logs` that events yield, named as there; columns are parallel. */
-export interface Batch {
+export interface Batch extends TextColumns {
   readonly p_ts: readonly Text[];
   readonly p_level?: readonly Text[];
-  readonly p_msg?: readonly Text[];
-  readonly p_service?: readonly Text[];
-  readonly p_env?: readonly Text[];
-  readonly p_req_id?: readonly Text[];
-  readonly p_user_id?: readonly Text[];
-  readonly p_route?: readonly Text[];
-  readonly p_host?: readonly Text[];
   readonly p_attrs?: readonly (JsonObject | null)[];
   readonly p_positions?: readonly number[];
   readonly p_rejected?: number;
@@ -150,19 +145,13 @@ export class EventCollector {
   batch(from = 0, to = this.#ts.length): Batch {
     const isAll = from === 0 && to === this.#ts.length;
     const part = <T>(column: readonly T[]) => isAll ? column : column.slice(from, to);
-    const [msg, service, env, reqId, userId, route, host] = this.#texts.map((column) =>
-      unlessAllNull(part(column))
+    const texts: TextColumns = Object.fromEntries(
+      textFields.map((field, at) => [`p_${field}`, unlessAllNull(part(this.#texts[at]))]),
     );
     const batch: Batch = {
       p_ts: part(this.#ts),
       p_level: unlessAllNull(part(this.#level)),
-      p_msg: msg,
-      p_service: service,
-      p_env: env,
-      p_req_id: reqId,
-      p_user_id: userId,
-      p_route: route,
-      p_host: host,
+      ...texts,
       p_attrs: unlessAllNull(part(this.#attrs)),
     };
     if (isAll && this.#rejected === 0) return batch;

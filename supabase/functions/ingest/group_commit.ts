@@ -1,6 +1,7 @@
 import { type Caller, callerKey } from "../_shared/auth.ts";
 import { type CallDatabase, databaseAway, readAnswer } from "../_shared/database.ts";
 import { describeError, logFailure, type Result, unavailable } from "../_shared/errors.ts";
+import { textFields } from "./fields.ts";
 
 /**
  * Commits a request, given as the JSON of `ingest_logs`' parameters. One that may share its
@@ -24,13 +25,7 @@ const parameters = [
   "p_errors",
   "p_ts",
   "p_level",
-  "p_msg",
-  "p_service",
-  "p_env",
-  "p_req_id",
-  "p_user_id",
-  "p_route",
-  "p_host",
+  ...textFields.map((field) => `p_${field}`),
   "p_attrs",
   "p_slice",
   "p_claims",

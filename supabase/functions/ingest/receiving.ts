@@ -1,5 +1,6 @@
 import { sha256Hex } from "../_shared/auth.ts";
 import { type PeerRequest, startPeer } from "../_shared/testing.ts";
+import { textFields } from "./fields.ts";
 import { apiKey, startIngest } from "./testing.ts";
 
 /** What the function was answered with, and what it sent to the database, for tests of protocols. */
@@ -59,7 +60,7 @@ export async function receive(path: string, receiving: Receiving = {}): Promise<
   };
 }
 
-const columns = "level msg service env req_id user_id route host attrs".split(" ");
+const columns: readonly string[] = ["level", ...textFields, "attrs"];
 
 function isColumn(name: string): boolean {
   return columns.includes(name.replace("p_", ""));

@@ -1,7 +1,7 @@
 -- The fields of an event are listed in several places, each because it has to be. This is the list
 -- that the others are held against: a new field is named here first, and the test says where else.
 begin;
-select plan(6);
+select plan(8);
 
 create function pg_temp.event_fields() returns text[] language sql as $$
   select array[
@@ -69,6 +69,38 @@ select is(
     where a.attrelid = 'logloom_private.ingest_request'::regclass and a.attnum > 0
   ),
   'the parameters of ingest_logs are the members of a request'
+);
+
+create temp table named as
+select p.proname::text as function, f.name as field
+from pg_proc p
+cross join unnest(array_remove(array_remove(pg_temp.event_fields(), 'ts'), 'attrs')) f (name)
+where p.pronamespace = 'logloom_private'::regnamespace
+  and p.prosrc ~ format('\m(?:p_|v_)?%s\M', f.name);
+
+create temp table namers (function text) on commit drop;
+insert into namers values
+  -- on the way in
+  ('enqueue'), ('reject_events_out_of_range'), ('insert_records'), ('set_aside'),
+  ('replay_dead_letters'),
+  -- over to sealed chunks, and back
+  ('encode_chunk'), ('compare_chunk'), ('sealed_records'),
+  -- out
+  ('log_record_sql'), ('shown_record_sql'), ('stage_rows_sql'), ('log_fields_sql'),
+  ('query_field'), ('query_near_field'), ('query_text_columns');
+
+select is_empty(
+  $$select function from namers where function not in (select n.function from named n)$$,
+  'the functions that hand a record on are there'
+);
+select is_empty(
+  $$select w.function, f.field
+    from namers w
+    cross join unnest(array_remove(array_remove(pg_temp.event_fields(), 'ts'), 'attrs')) f (field)
+    where not exists (
+      select from named n where n.function = w.function and n.field = f.field
+    )$$,
+  'each of them names every field'
 );
 
 select * from finish();
