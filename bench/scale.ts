@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import postgres from "postgres";
 import { userToken } from "../local/keys.ts";
 import { Failure } from "../local/failure.ts";
+import { apiPoolSize } from "../local/stack.ts";
 import { findSystem } from "../local/system.ts";
 import { drawnAnew } from "./support/drawn_anew.ts";
 import { type Body, type Event, loadEvents, makeBodies } from "./support/events.ts";
@@ -32,17 +33,17 @@ interface Measured {
  * single server and on a coordinator with 2 and 3 workers, one after another, and how evenly the
  * workers are filled. Needs a PostgreSQL with Citus (LOGLOOM_POSTGRES).
  *
- * Options: --events FILE, --tenants N (default 300), --scale N (events of all tenants in each of
- * the three rounds of the writer, default 90000), --runs N (calls of a question, default 20).
+ * Options: --events FILE, --tenants N (default 1000), --scale N (events of all tenants in each of
+ * the three rounds of the writer, default 120000), --runs N (calls of a question, default 50).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
       events: { type: "string" },
-      tenants: { type: "string", default: "300" },
-      scale: { type: "string", default: "90000" },
-      runs: { type: "string", default: "20" },
+      tenants: { type: "string", default: "1000" },
+      scale: { type: "string", default: "120000" },
+      runs: { type: "string", default: "50" },
     },
   });
   if (!(await findSystem())?.hasCitus) {
@@ -125,8 +126,8 @@ async function measure(
       if (!response.ok) throw new Failure(`${operation} answered ${response.status}: ${text}`);
       return performance.now() - began;
     };
-    // Plans and pages are there.
-    for (let n = 0; n < 3; n++) await ask();
+    // Pages are there, and plans on each connection that PostgREST takes in turn.
+    for (let n = 0; n < 2 * apiPoolSize; n++) await ask();
     const before = await processorSeconds(stack);
     const times = [];
     for (let n = 0; n < runs; n++) times.push(await ask());

@@ -6,8 +6,11 @@ import type { Node } from "./processes/postgres.ts";
 import { databaseUrl, type Stack } from "./stack.ts";
 import type { System } from "./system.ts";
 
-/** Shards of each table that is spread: with a partition a day, each costs as many tables. */
-export const localShards = 8;
+/**
+ * Shards of each table that is spread: with a partition a day, each costs as many tables. As many for each node whether
+ * there are 1, 2, 3 or 4: eight over three nodes would be 3, 3 and 2.
+ */
+export const localShards = 12;
 
 /**
  * How many workers the stack has beside its coordinator, 0 for a single server. A stack keeps the number with which its

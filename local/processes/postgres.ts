@@ -50,7 +50,8 @@ const settings: Record<string, string> = {
   effective_cache_size: "2GB",
   maintenance_work_mem: "128MB",
   wal_level: "replica",
-  max_wal_senders: "0",
+  // For a base backup and a replica, as hosted projects have them.
+  max_wal_senders: "5",
   max_logical_replication_workers: "0",
   max_wal_size: "4GB",
   checkpoint_timeout: "15min",

@@ -4,6 +4,7 @@ import { ingest, newTenant } from "../support/client.ts";
 import { countRecords, openDatabase, recordsOf, stopWriter } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
+import { localShards } from "../../local/nodes.ts";
 
 const spread = [
   "logloom.logs",
@@ -33,7 +34,7 @@ Deno.test("records and what is known of them lie on the nodes together, all else
     order by p.logicalrelid::text collate "C"`;
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
-    spread.map((name) => ({ name, shardcount: 8, column: "tenant_id", together: true })),
+    spread.map((name) => ({ name, shardcount: localShards, column: "tenant_id", together: true })),
   );
   const [{ alone }] = await sql`
     select count(*)::integer as alone
@@ -45,7 +46,7 @@ Deno.test("records and what is known of them lie on the nodes together, all else
 
 Deno.test("called again it spreads nothing, and a day that is made later is spread like the others", async () => {
   await using sql = openDatabase(stack.databaseUrl);
-  const [{ again }] = await sql`select logloom_private.enable_citus(8) as again`;
+  const [{ again }] = await sql`select logloom_private.enable_citus(${localShards}) as again`;
   assert.deepEqual(again, []);
   const [{ shards }] = await sql.begin(async (sql) => {
     await sql`select logloom_private.create_partition('2020-02-29')`;
@@ -55,14 +56,14 @@ Deno.test("called again it spreads nothing, and a day that is made later is spre
     await sql`drop table logloom.logs_2020_02_29`;
     return rows;
   });
-  assert.equal(shards, 8);
+  assert.equal(shards, localShards);
 });
 
 Deno.test("it refuses another number of shards, and what could be none", async () => {
   await using sql = openDatabase(stack.databaseUrl);
   assert.deepEqual(await refusal(sql`select logloom_private.enable_citus(9)`.execute()), {
     code: "55000",
-    message: "logloom.logs is spread already, over 8 shards",
+    message: `logloom.logs is spread already, over ${localShards} shards`,
   });
   assert.deepEqual(await refusal(sql`select logloom_private.enable_citus(0)`.execute()), {
     code: "22023",

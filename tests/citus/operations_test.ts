@@ -5,9 +5,17 @@ import { eventually, pause } from "../support/eventually.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 import { databaseUrl } from "../../local/stack.ts";
 import { onNode } from "./node_database.ts";
-import { coordinator, copyOf, startEmptyServer, startServers, third, workers } from "./servers.ts";
+import { makeCluster } from "../../local/database.ts";
+import { localShards } from "../../local/nodes.ts";
+import { firstNode, workerNodes } from "../../local/processes/postgres.ts";
+import { copyOf, freePort, server, stack, startBeside, system } from "../support/servers.ts";
 
 // What docs/scaling.md has an operator do, each while events come in and are searched.
+
+const coordinator = firstNode(system, stack);
+const workers = workerNodes(system, stack, 2);
+/** The place that is left for another one. */
+const third = workerNodes(system, stack, 3)[2];
 
 const settled = 180_000;
 const spread = [
@@ -39,12 +47,17 @@ async function startLoad(tenants = 4) {
   const searching = Promise.all(senders.map(({ tenant }) => search(tenant)));
   // A failure is reported when the load ends.
   searching.catch(() => {});
+  const stop = async () => {
+    isOver = true;
+    for (const sender of senders) await sender.stop();
+  };
   return {
     senders,
+    /** Where the test failed meanwhile, nothing is to be in the way of the next one. */
+    [Symbol.asyncDispose]: stop,
     async end() {
-      isOver = true;
+      await stop();
       await searching;
-      for (const sender of senders) await sender.stop();
       return `${senders.reduce((sum, { acknowledged }) => sum + acknowledged, 0)} events, ${
         senders.reduce((sum, { repeats }) => sum + repeats, 0)
       } repeats; ${searches.length} searches, the slowest ${Math.round(Math.max(...searches))} ms`;
@@ -84,10 +97,15 @@ async function timed(work: () => Promise<unknown>): Promise<string> {
 
 Deno.test("a node is added, a tenant gets a shard on it to itself, and the node goes again", async (t) => {
   await using sql = openDatabase();
-  await using _server = await startEmptyServer(third);
+  await makeCluster(system, third.data);
+  await using _server = await startBeside([server(third, {}, true)]);
+  {
+    await using node = onNode(third.port);
+    await node`create extension citus`;
+  }
 
   await t.step("shards move to it while events come in and are searched", async () => {
-    const load = await startLoad();
+    await using load = await startLoad();
     await sql`select citus_add_node('127.0.0.1', ${third.port})`;
     assert.equal(await shardsOn(sql, third.port), 0);
     const took = await timed(async () => {
@@ -104,13 +122,13 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
   });
 
   await t.step("a tenant's rows of all tables go to a shard and a node of their own", async () => {
-    const load = await startLoad();
+    await using load = await startLoad();
     const { tenant } = load.senders[0];
     await eventually("it has sent events", () => Promise.resolve(load.senders[0].acknowledged > 0));
     const isolated = await timed(() =>
       sql`
         select isolate_tenant_to_new_shard(
-          'logloom.logs', ${tenant.id}, 'CASCADE', shard_transfer_mode := 'block_writes'
+          'logloom.logs', ${tenant.id}::text, 'CASCADE', shard_transfer_mode := 'block_writes'
         )`
     );
     const placement = sql`
@@ -135,12 +153,12 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
     assert.deepEqual(rows.map(({ name }) => name), spread);
     await assertNothingLost(sql, load.senders);
     await using owner = openDatabase(databaseUrl("postgres", coordinator.port, "postgres"));
-    const [{ again }] = await owner`select logloom_private.enable_citus(8) as again`;
+    const [{ again }] = await owner`select logloom_private.enable_citus(${localShards}) as again`;
     assert.deepEqual(again, [], "an upgrade ends as it did before");
   });
 
   await t.step("its shards go to the others, and it leaves", async () => {
-    const load = await startLoad();
+    await using load = await startLoad();
     const took = await timed(() => sql`select citus_drain_node('127.0.0.1', ${third.port})`);
     assert.equal(await shardsOn(sql, third.port), 0);
     await sql`select citus_remove_node('127.0.0.1', ${third.port})`;
@@ -152,7 +170,7 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
 Deno.test("all nodes come back as of one restore point, with what was acknowledged before it", async () => {
   await using sql = openDatabase();
   const nodes = [coordinator, ...workers];
-  const load = await startLoad();
+  await using load = await startLoad();
   const copies: Awaited<ReturnType<typeof copyOf>>[] = [];
   const backup = await timed(async () => {
     for (const node of nodes) copies.push(await copyOf(node, freePort()));
@@ -175,17 +193,19 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
   }
 
   const began = performance.now();
-  await using _servers = await startServers(copies.map((node, n) => ({
-    node,
-    settings: {
+  for (const { data } of copies) {
+    await system.writeFile("postgres", `${data}/recovery.signal`, "");
+  }
+  await using _servers = await startBeside(copies.map((node, n) =>
+    server(node, {
       restore_command: `cp ${nodes[n].data}/pg_wal/%f "%p"`,
       recovery_target_name: "nightly",
       recovery_target_action: "promote",
       // Until it knows where the others are now, it must not speak to those that it was copied from.
       "citus.recover_2pc_interval": "-1",
       "cron.launch_active_jobs": "off",
-    },
-  })));
+    }, true)
+  ));
   for (const { port } of copies) {
     await eventually("the node is at the point", async () => {
       await using node = onNode(port);
@@ -224,8 +244,3 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
   await queueIsEmpty(sql, settled);
   await assertNothingLost(sql, load.senders);
 });
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
-}
