@@ -9204,8 +9204,13 @@ $$;
 revoke all on function logloom_private.query_group_sql(jsonb, text) from public;
 
 -- An aggregate as an expression of type double precision; for rate the count. Times are seconds
--- since 1970.
-create function logloom_private.query_aggregate_sql(p_aggregate jsonb, p_alias text)
+-- since 1970. p_number, p_double: expressions in place of the attribute's number.
+create function logloom_private.query_aggregate_sql(
+  p_aggregate jsonb,
+  p_alias text,
+  p_number text default null,
+  p_double text default null
+)
 returns text
 language plpgsql
 immutable
@@ -9228,20 +9233,21 @@ begin
       v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias)
     );
   end if;
-  v_number := 'logloom_private.json_number('
-    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')';
+  v_number := coalesce(p_number, 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')');
   return case v_kind
     when 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
     when 'avg' then 'logloom_private.finite_double(avg(' || v_number || '))'
     when 'min' then 'logloom_private.finite_double(min(' || v_number || '))'
     when 'max' then 'logloom_private.finite_double(max(' || v_number || '))'
     else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
-      || ') within group (order by logloom_private.finite_double(' || v_number || ')))'
+      || ') within group (order by '
+      || coalesce(p_double, 'logloom_private.finite_double(' || v_number || ')') || '))'
   end;
 end;
 $$;
 
-revoke all on function logloom_private.query_aggregate_sql(jsonb, text) from public;
+revoke all on function logloom_private.query_aggregate_sql(jsonb, text, text, text) from public;
 
 -- query/attrs_sql.sql
 
@@ -13327,7 +13333,11 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return repeat('0', p_records)::varbit;
+  -- A part of what is there already is copied, and takes a tenth of the time that making it takes.
+  return case
+    when p_records <= 65536 then substring(b'0'::bit(65536)::varbit from 1 for p_records)
+    else repeat('0', p_records)::varbit
+  end;
 end;
 $$;
 
@@ -13335,6 +13345,32 @@ revoke all on function logloom_private.no_bits(integer) from public;
 
 comment on function logloom_private.no_bits(integer) is
   'As many zero bits.';
+
+-- Runs of equal bits.
+create function logloom_private.run_bits(p_flags boolean[], p_records integer[])
+returns varbit
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_bits varbit := '';
+  v_run varbit;
+begin
+  for v_at in 1..cardinality(p_records) loop
+    v_run := logloom_private.no_bits(p_records[v_at]);
+    v_bits := v_bits || case when p_flags[v_at] then ~v_run else v_run end;
+  end loop;
+  return v_bits;
+end;
+$$;
+
+revoke all on function logloom_private.run_bits(boolean[], integer[]) from public;
+
+comment on function logloom_private.run_bits(boolean[], integer[]) is
+  'Bits of which those of each run are set, or not.';
 
 create function logloom_private.is_zero(p_bits varbit)
 returns boolean
@@ -13364,17 +13400,28 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_gaps text[];
+  v_bits varbit := p_bits;
+  v_position integer := 0;
+  v_found integer;
+  v_positions integer[] := '{}';
 begin
-  if bit_count(p_bits) = 0 then
-    return '{}';
+  if bit_count(p_bits) > 200 then
+    return array(
+      select i.position
+      from generate_series(1, length(p_bits)) with ordinality i (position, n)
+      where get_bit(p_bits, i.position - 1) = 1
+      order by i.n
+    );
   end if;
-  v_gaps := string_to_array(p_bits::text, '1');
-  return array(
-    select (sum(length(g.gap) + 1) over (order by g.n))::integer
-    from unnest(v_gaps[:cardinality(v_gaps) - 1]) with ordinality g (gap, n)
-    order by g.n
-  );
+  -- Few are found one after the other.
+  loop
+    v_found := position(b'1' in v_bits);
+    exit when v_found = 0;
+    v_position := v_position + v_found;
+    v_positions := v_positions || v_position;
+    v_bits := substring(v_bits from v_found + 1);
+  end loop;
+  return v_positions;
 end;
 $$;
 
@@ -13571,6 +13618,30 @@ comment on function logloom_private.chunk_attributes(
 
 -- sealed_logs/chunk_bits.sql
 
+create function logloom_private.leaf_is_known(p_leaf jsonb)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return not exists (
+    select
+    from jsonb_object_keys(p_leaf) k
+    where k not in (
+      'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
+      'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.leaf_is_known(jsonb) from public;
+
+comment on function logloom_private.leaf_is_known(jsonb) is
+  'Whether a leaf says nothing but what chunks can tell; one that says more is for the row filter.';
+
 -- surely and perhaps of a node of a query's tree.
 create function logloom_private.node_bits(
   p_chunk logloom_private.sealed_chunks,
@@ -13601,7 +13672,12 @@ begin
       return array[~v_item[2], ~v_item[1]];
     when 'and' then
       v_result := array[~v_none, ~v_none];
-      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
+      for v_node in
+        -- What sections tell costs least, and may leave nothing to ask.
+        select i.item
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by coalesce(i.item ->> 'field' not in ('service', 'level'), true), i.n
+      loop
         v_item := logloom_private.node_bits(p_chunk, v_node);
         v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
         exit when bit_count(v_result[2]) = 0;
@@ -13615,15 +13691,7 @@ begin
       end loop;
       return v_result;
     when 'leaf' then
-      -- A leaf that says more than is known here is for the row filter.
-      if exists (
-        select
-        from jsonb_object_keys(p_node) k
-        where k not in (
-          'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
-          'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
-        )
-      ) then
+      if not logloom_private.leaf_is_known(p_node) then
         return array[v_none, ~v_none];
       elsif p_node ->> 'field' in ('service', 'level') then
         v_bits := logloom_private.section_bits(p_chunk, p_node);
@@ -15090,20 +15158,18 @@ set search_path = ''
 set jit = off
 as $$
 declare
-  v_bits varbit;
+  v_flags boolean[];
 begin
   execute format(
     $query$
-      select string_agg(
-        repeat(case when (%s) is true then '1' else '0' end, l.records), '' order by l.n
-      )::varbit
-      from unnest($1, $2, $3) with ordinality l (service, level, records, n)
+      select array_agg((%s) is true order by l.n)
+      from unnest($1, $2) with ordinality l (service, level, n)
     $query$,
     logloom_private.query_sql(p_leaf, 'l')
   )
-  into v_bits
-  using p_chunk.section_services, p_chunk.section_levels, p_chunk.section_records;
-  return v_bits;
+  into v_flags
+  using p_chunk.section_services, p_chunk.section_levels;
+  return logloom_private.run_bits(v_flags, p_chunk.section_records);
 end;
 $$;
 
@@ -15113,6 +15179,200 @@ revoke all on function logloom_private.section_bits(
 
 comment on function logloom_private.section_bits(logloom_private.sealed_chunks, jsonb) is
   'A leaf over service or level: a bit a record.';
+
+-- sealed_logs/mask_leaf.sql
+
+-- A leaf over the message as one over its mask.
+
+-- A text that all hold in which a regular expression is found, the longest that stands in it; ''
+-- where none does.
+create function logloom_private.regex_literal(p_pattern text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_part text;
+  v_run text := '';
+  v_longest text := '';
+  v_depth integer := 0;
+begin
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(
+      p_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
+      v_run := v_run || right(v_part, 1);
+      continue;
+    elsif v_depth = 0 and v_part = '|' then
+      return '';
+    end if;
+    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
+    -- What may be absent is not needed; what repeats ends the run.
+    if v_part in ('*', '?') or left(v_part, 1) = '{' then
+      v_run := left(v_run, -1);
+    end if;
+    if length(v_run) > length(v_longest) then
+      v_longest := v_run;
+    end if;
+    v_run := '';
+  end loop;
+  return case when length(v_run) > length(v_longest) then v_run else v_longest end;
+end;
+$$;
+
+revoke all on function logloom_private.regex_literal(text) from public;
+
+comment on function logloom_private.regex_literal(text) is
+  'A text that stands in all in which a regular expression of the query language, in PostgreSQL''s '
+  'dialect, is found; empty where none is plain to see.';
+
+-- A regular expression or LIKE pattern in which each digit is 0, and whether it decides or only
+-- leaves out.
+create function logloom_private.mask_leaf(p_leaf jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_pattern constant text := p_leaf ->> 'pattern';
+  v_part text;
+  v_mask text := '';
+  v_sure boolean := true;
+begin
+  case p_leaf ->> 'test'
+    when 'exists' then
+      return p_leaf || '{"sure": true}';
+    when 'contains', 'like' then
+      v_mask := logloom_private.mask_of(v_pattern);
+      return p_leaf || jsonb_build_object('pattern', v_mask, 'sure', v_pattern !~ '[0-9]');
+    when 'equal' then
+      return p_leaf || jsonb_build_object(
+        'values', (
+          select jsonb_agg(logloom_private.mask_of(v #>> '{}'))
+          from jsonb_array_elements(p_leaf -> 'values') v
+        ),
+        'sure', (p_leaf ->> 'values') !~ '[0-9]'
+      );
+    when 'regex' then
+      foreach v_part in array array(
+        select m.match[1]
+        from regexp_matches(
+          v_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
+        ) with ordinality as m (match, n)
+        order by m.n
+      ) loop
+        if left(v_part, 1) = '[' then
+          -- A class that tells digits apart.
+          if replace(v_part, '0-9', '') ~ '[0-9]' then
+            v_sure := false;
+            v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
+          end if;
+        elsif v_part ~ '^\\?[0-9]$' then
+          v_sure := false;
+          v_part := '0';
+        end if;
+        v_mask := v_mask || v_part;
+      end loop;
+      return p_leaf || jsonb_build_object('pattern', v_mask, 'sure', v_sure);
+    else
+      return null;
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.mask_leaf(jsonb) from public;
+
+comment on function logloom_private.mask_leaf(jsonb) is
+  'A leaf over the message as one over its mask, with sure: whether it decides, or only leaves '
+  'out. Null where there is none.';
+
+-- Whether the leaf is decided on masks in lower case.
+create function logloom_private.mask_is_folded(p_leaf jsonb)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return p_leaf ->> 'test' = 'contains'
+    or p_leaf ->> 'test' = 'regex' and coalesce((p_leaf ->> 'fold')::boolean, false);
+end;
+$$;
+
+revoke all on function logloom_private.mask_is_folded(jsonb) from public;
+
+comment on function logloom_private.mask_is_folded(jsonb) is
+  'Whether a leaf of mask_leaf is tested on masks in lower case.';
+
+create function logloom_private.mask_literal(p_leaf jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_pattern constant text := p_leaf ->> 'pattern';
+begin
+  return case
+    when p_leaf ->> 'test' = 'regex' then logloom_private.regex_literal(v_pattern)
+    when p_leaf ->> 'test' = 'contains' and substr(v_pattern, 2) !~ '[\\_%].'
+      then substr(v_pattern, 2, length(v_pattern) - 2)
+    else ''
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.mask_literal(jsonb) from public;
+
+comment on function logloom_private.mask_literal(jsonb) is
+  'A text that each mask holds, in lower case where the leaf is tested so, that passes a leaf of '
+  'mask_leaf; empty where there is none.';
+
+create function logloom_private.mask_test_sql(p_leaf jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_text constant text :=
+    case when logloom_private.mask_is_folded(p_leaf) then 'l.folded' else 'l.msg' end;
+  v_literal constant text := logloom_private.mask_literal(p_leaf);
+  v_sql text;
+begin
+  case p_leaf ->> 'test'
+    when 'contains' then
+      return v_text || ' like ' || quote_literal(p_leaf ->> 'pattern');
+    when 'regex' then
+      v_sql := v_text || ' collate "C" ~ ' || quote_literal(p_leaf ->> 'pattern');
+      -- A plain text is found far quicker.
+      return case
+        when v_literal = '' then '(' || v_sql || ')'
+        else format(
+          'case when strpos(%s, %L) > 0 then %s else false end', v_text, v_literal, v_sql
+        )
+      end;
+    else
+      return logloom_private.query_sql(p_leaf, 'l');
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.mask_test_sql(jsonb) from public;
+
+comment on function logloom_private.mask_test_sql(jsonb) is
+  'A leaf of mask_leaf as SQL over the alias l: msg is a mask, folded the same in lower case.';
 
 -- sealed_logs/masks.sql
 
@@ -15285,68 +15545,6 @@ comment on function logloom_private.fill_masks(text[], integer[], text, text) is
 
 -- sealed_logs/message_bits.sql
 
--- A leaf over the message as one over its mask: a regular expression or LIKE pattern in which each
--- digit is 0, and whether it decides or only leaves out.
-create function logloom_private.mask_leaf(p_leaf jsonb)
-returns jsonb
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_pattern constant text := p_leaf ->> 'pattern';
-  v_part text;
-  v_mask text := '';
-  v_sure boolean := true;
-begin
-  case p_leaf ->> 'test'
-    when 'exists' then
-      return p_leaf || '{"sure": true}';
-    when 'contains', 'like' then
-      v_mask := logloom_private.mask_of(v_pattern);
-      return p_leaf || jsonb_build_object('pattern', v_mask, 'sure', v_pattern !~ '[0-9]');
-    when 'equal' then
-      return p_leaf || jsonb_build_object(
-        'values', (
-          select jsonb_agg(logloom_private.mask_of(v #>> '{}'))
-          from jsonb_array_elements(p_leaf -> 'values') v
-        ),
-        'sure', (p_leaf ->> 'values') !~ '[0-9]'
-      );
-    when 'regex' then
-      foreach v_part in array array(
-        select m.match[1]
-        from regexp_matches(
-          v_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
-        ) with ordinality as m (match, n)
-        order by m.n
-      ) loop
-        if left(v_part, 1) = '[' then
-          -- A class that tells digits apart.
-          if replace(v_part, '0-9', '') ~ '[0-9]' then
-            v_sure := false;
-            v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
-          end if;
-        elsif v_part ~ '^\\?[0-9]$' then
-          v_sure := false;
-          v_part := '0';
-        end if;
-        v_mask := v_mask || v_part;
-      end loop;
-      return p_leaf || jsonb_build_object('pattern', v_mask, 'sure', v_sure);
-    else
-      return null;
-  end case;
-end;
-$$;
-
-revoke all on function logloom_private.mask_leaf(jsonb) from public;
-
-comment on function logloom_private.mask_leaf(jsonb) is
-  'A leaf over the message as one over its mask, with sure: whether it decides, or only leaves '
-  'out. Null where there is none.';
-
 -- A leaf over the message: surely and perhaps.
 create function logloom_private.message_bits(
   p_chunk logloom_private.sealed_chunks,
@@ -15361,69 +15559,65 @@ set jit = off
 as $$
 declare
   v_leaf constant jsonb := logloom_private.mask_leaf(p_leaf);
-  v_folds constant boolean :=
-    p_leaf ->> 'test' = 'contains' or coalesce((p_leaf ->> 'fold')::boolean, false);
-  v_separator constant text := p_chunk.separator;
-  v_literal text := '';
+  v_folded constant boolean := logloom_private.mask_is_folded(v_leaf);
+  v_literal constant text := logloom_private.mask_literal(v_leaf);
   v_none constant varbit := logloom_private.no_bits(p_chunk.records);
-  v_texts text[] := case when v_folds then p_chunk.folded_masks else p_chunk.masks end;
+  v_texts text[];
   v_masks text[];
-  v_counts integer[] := p_chunk.mask_records;
-  v_from integer := 1;
-  v_parts text[] := '{}';
-  v_part text;
-  v_test text;
   v_bits varbit;
 begin
   if v_leaf is null then
     return array[v_none, ~v_none];
   end if;
-  if v_leaf ->> 'test' = 'contains' and substr(v_leaf ->> 'pattern', 2) !~ '[\\_%].' then
-    v_literal := substr(v_leaf ->> 'pattern', 2, length(v_leaf ->> 'pattern') - 2);
+  if v_folded then
+    v_texts := p_chunk.folded_masks;
   end if;
-  -- The masks are in lower case already where the leaf folds.
-  if v_leaf ->> 'test' = 'contains' then
-    v_test := 'l.msg like ' || quote_literal(v_leaf ->> 'pattern');
-  elsif v_leaf ->> 'test' = 'regex' then
-    v_test := 'l.msg collate "C" ~ ' || quote_literal(v_leaf ->> 'pattern');
-  else
-    v_test := logloom_private.query_sql(v_leaf, 'l');
+  if v_texts is null or array_position(v_texts, null) is not null then
+    v_masks := p_chunk.masks;
+    v_texts := array(
+      select coalesce(t.folded, t.mask)
+      from unnest(v_texts, v_masks) with ordinality t (folded, mask, n)
+      order by t.n
+    );
   end if;
-
-  for v_section in 1..cardinality(v_texts) loop
-    if v_texts[v_section] is null then
-      v_texts[v_section] := p_chunk.masks[v_section];
+  if v_literal <> '' then
+    v_texts := array(
+      select case when strpos(t.text, v_literal) > 0 then t.text end
+      from unnest(v_texts) with ordinality t (text, n)
+      order by t.n
+    );
+    if cardinality(array_remove(v_texts, null)) = 0 then
+      return array[v_none, v_none];
     end if;
-    if p_chunk.section_masks[v_section] = 0 then
-      -- No message: the test of null.
-      execute format(
-        'select case when (%s) is true then ''1'' else ''0'' end from (select null::text as msg) l',
-        v_test
-      )
-      into v_part;
-      v_part := repeat(v_part, p_chunk.section_records[v_section]);
-    elsif v_literal <> '' and strpos(v_texts[v_section], v_literal) = 0 then
-      v_part := repeat('0', p_chunk.section_records[v_section]);
-    else
-      execute format(
-        $query$
-          select string_agg(
-            repeat(case when (%s) is true then '1' else '0' end, l.count), '' order by l.n
-          )
-          from unnest(string_to_array($1, $2), $3) with ordinality l (msg, count, n)
-          where l.count is not null
-        $query$,
-        v_test
-      )
-      into v_part
-      using
-        v_texts[v_section], v_separator,
-        v_counts[v_from:v_from + p_chunk.section_masks[v_section] - 1];
-    end if;
-    v_parts := v_parts || v_part;
-    v_from := v_from + p_chunk.section_masks[v_section];
-  end loop;
-  v_bits := array_to_string(v_parts, '')::varbit;
+  end if;
+  -- Without a message no leaf is true.
+  execute format(
+    $query$
+      select string_agg(
+        coalesce(
+          (
+            select string_agg(
+              repeat(case when (%s) is true then '1' else '0' end, l.count), '' order by l.n
+            )
+            from unnest(string_to_array(s.text, $4), $5[s.last - s.masks + 1:s.last])
+              with ordinality l (%s, count, n)
+            where l.count is not null
+          ),
+          repeat('0', s.records)
+        ),
+        '' order by s.n
+      )::varbit
+      from (
+        select u.*, (sum(u.masks) over (order by u.n))::integer as last
+        from unnest($1, $2, $3) with ordinality u (text, masks, records, n)
+      ) s
+    $query$,
+    logloom_private.mask_test_sql(v_leaf), case when v_folded then 'folded' else 'msg' end
+  )
+  into v_bits
+  using
+    v_texts, p_chunk.section_masks, p_chunk.section_records, p_chunk.separator,
+    p_chunk.mask_records;
   return array[case when (v_leaf ->> 'sure')::boolean then v_bits else v_none end, v_bits];
 end;
 $$;
@@ -15501,6 +15695,359 @@ revoke all on function logloom_private.recount_records(date) from public;
 comment on function logloom_private.recount_records(date) is
   'Counts a UTC day anew from its records: for an operator who put records back or took them away '
   'by hand, and after a restore. Waits for the writer and holds it up meanwhile.';
+
+-- sealed_logs/sealed_counts.sql
+
+-- How many sealed records a query finds. Where sections, masks or the counts of a dictionary tell,
+-- one statement asks all chunks that lie whole in the range, and no record is looked at.
+
+-- A tree over service, level and the message as SQL over the alias l: msg is a mask, folded the
+-- same in lower case. Null where these do not decide it.
+create function logloom_private.masks_sql(p_node jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_leaf jsonb;
+  v_items text[];
+begin
+  if v_type in ('all', 'none') then
+    return logloom_private.query_sql(p_node, 'l');
+  elsif v_type = 'not' then
+    return '(' || logloom_private.masks_sql(p_node -> 'item') || ' is not true)';
+  elsif v_type in ('and', 'or') then
+    v_items := array(
+      select logloom_private.masks_sql(i) from jsonb_array_elements(p_node -> 'items') i
+    );
+    return case when array_position(v_items, null) is null
+      then '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')' end;
+  elsif not logloom_private.leaf_is_known(p_node) then
+    return null;
+  elsif p_node ->> 'field' in ('service', 'level') then
+    return logloom_private.query_sql(p_node, 'l');
+  elsif p_node ->> 'field' = 'msg' then
+    v_leaf := logloom_private.mask_leaf(p_node);
+    return case when (v_leaf ->> 'sure')::boolean
+      then '(' || logloom_private.mask_test_sql(v_leaf) || ')' end;
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.masks_sql(jsonb) from public;
+
+comment on function logloom_private.masks_sql(jsonb) is
+  'A tree that service, level and masks decide as SQL over the alias l of these and of folded, a '
+  'mask in lower case; null for another one.';
+
+-- What a section needs to have a mask that such a tree finds, over the alias l of service, level,
+-- masks and folded.
+create function logloom_private.sections_sql(p_node jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_leaf jsonb;
+  v_literal text;
+begin
+  case p_node ->> 'type'
+    when 'and', 'or' then
+      return (
+        select '(' || string_agg(
+          logloom_private.sections_sql(i), ' ' || (p_node ->> 'type') || ' '
+        ) || ')'
+        from jsonb_array_elements(p_node -> 'items') i
+      );
+    when 'leaf' then
+      if p_node ->> 'field' <> 'msg' then
+        return logloom_private.query_sql(p_node, 'l');
+      end if;
+      v_leaf := logloom_private.mask_leaf(p_node);
+      v_literal := logloom_private.mask_literal(v_leaf);
+      return case when v_literal = '' then 'true' else format(
+        'strpos(%s, %L) > 0',
+        case when logloom_private.mask_is_folded(v_leaf) then 'l.folded' else 'l.masks' end,
+        v_literal
+      ) end;
+    else
+      return 'true';
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.sections_sql(jsonb) from public;
+
+comment on function logloom_private.sections_sql(jsonb) is
+  'What a section has that holds a record which a tree of masks_sql finds: SQL over the alias l of '
+  'service, level, masks and folded, its masks in lower case.';
+
+-- Counts by service and level of the tenant $1 in the chunks $2, for a tree of masks_sql.
+create function logloom_private.mask_counts_sql(p_tree jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_test constant text := logloom_private.masks_sql(p_tree);
+begin
+  if v_test is null then
+    return null;
+  elsif v_test !~ '\ml\.(?:msg|folded)\M' then
+    return $query$
+      select l.service, l.level, sum(l.records)::bigint
+      from logloom_private.sealed_chunks c
+      cross join lateral unnest(c.section_services, c.section_levels, c.section_records)
+        l (service, level, records)
+      where c.tenant_id = $1 and c.chunk_id = any($2) and $query$ || v_test || $query$
+      group by l.service, l.level
+    $query$;
+  end if;
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it.
+  return format(
+    $query$
+      select l.service, l.level, sum(l.count)::bigint
+      from (
+        select
+          x.*,
+          case when %1$s or array_position(x.folded_masks, null) is not null
+            then x.stored_masks || '{}'::text[] end as masks
+        from (
+          select
+            c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
+            c.masks as stored_masks, c.folded_masks || '{}'::text[] as folded_masks,
+            c.mask_records || '{}'::integer[] as mask_records
+          from logloom_private.sealed_chunks c
+          where c.tenant_id = $1 and c.chunk_id = any($2)
+          offset 0
+        ) x
+        offset 0
+      ) c
+      cross join lateral (
+        select l.*
+        from (
+          select
+            u.service, u.level, u.records, u.mask_count, u.n, c.masks[u.n] as masks,
+            coalesce(c.folded_masks[u.n], c.masks[u.n]) as folded
+          from unnest(
+            c.section_services, c.section_levels, c.section_records, c.section_masks
+          ) with ordinality u (service, level, records, mask_count, n)
+        ) l
+        where %2$s
+        offset 0
+      ) s
+      cross join lateral (
+        select sum(u.masks)::integer - s.mask_count as before
+        from unnest(c.section_masks[1:s.n]) u (masks)
+        offset 0
+      ) b
+      cross join lateral (
+        select s.service, s.level, u.msg, u.folded, u.count
+        from unnest(
+          %3$s, %4$s, c.mask_records[b.before + 1:b.before + s.mask_count]
+        ) u (msg, folded, count)
+        where s.mask_count > 0 and u.count is not null
+        union all
+        select s.service, s.level, null, null, s.records
+        where s.mask_count = 0
+      ) l
+      where %5$s
+      group by l.service, l.level
+    $query$,
+    (v_test ~ '\ml\.msg\M')::text,
+    logloom_private.sections_sql(p_tree),
+    case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
+      else 'null::text[]' end,
+    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+      else 'null::text[]' end,
+    v_test
+  );
+end;
+$$;
+
+revoke all on function logloom_private.mask_counts_sql(jsonb) from public;
+
+comment on function logloom_private.mask_counts_sql(jsonb) is
+  'SQL that counts what a tree finds in the chunks $2 of the tenant $1, by service and level; null '
+  'where masks do not decide the tree.';
+
+-- Those of the chunks in which a dictionary says how many records pass a leaf over its column.
+create function logloom_private.chunks_with_dictionary(
+  p_tenant_id text,
+  p_chunks bigint[],
+  p_leaf jsonb
+)
+returns bigint[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_column constant text := case when p_leaf ->> 'field' = 'attrs'
+    then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
+begin
+  if p_leaf ->> 'type' <> 'leaf' or not logloom_private.leaf_is_known(p_leaf)
+    or p_leaf ->> 'joined' is not null
+    or p_leaf ->> 'field' not in ('env', 'req_id', 'user_id', 'route', 'host', 'attrs')
+  then
+    return '{}';
+  end if;
+  return array(
+    select c.chunk_id
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.chunk_id = any(p_chunks) and not exists (
+      select
+      from logloom_private.sealed_columns k
+      where k.tenant_id = p_tenant_id and k.chunk_id = c.chunk_id
+        and (
+          k.name = v_column and k.kind <> 'dictionary'
+          -- Keys that have no column.
+          or v_is_attribute and k.name = 'attrs'
+            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+        )
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.chunks_with_dictionary(text, bigint[], jsonb) from public;
+
+comment on function logloom_private.chunks_with_dictionary(text, bigint[], jsonb) is
+  'Those of the chunks in which the counts of a dictionary answer a leaf; none where the tree is '
+  'not one leaf over one column.';
+
+-- Without a value a leaf is never true.
+create function logloom_private.dictionary_count(
+  p_tenant_id text,
+  p_chunks bigint[],
+  p_leaf jsonb
+)
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_key constant text := p_leaf -> 'path' ->> 0;
+  v_events bigint;
+begin
+  execute format(
+    $query$
+      select coalesce(sum(l.count), 0)
+      from (
+        select %1$s as %2$I, d.count
+        from logloom_private.sealed_columns k
+        cross join lateral unnest(k.dictionary, k.counts) d (value, count)
+        where k.tenant_id = $1 and k.chunk_id = any($2) and k.name = %3$L
+      ) l
+      where %4$s
+    $query$,
+    case when v_key is not null
+      then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
+    p_leaf ->> 'field', coalesce('attrs.' || v_key, p_leaf ->> 'field'),
+    logloom_private.query_sql(p_leaf, 'l')
+  )
+  into v_events
+  using p_tenant_id, p_chunks;
+  return v_events;
+end;
+$$;
+
+revoke all on function logloom_private.dictionary_count(text, bigint[], jsonb) from public;
+
+comment on function logloom_private.dictionary_count(text, bigint[], jsonb) is
+  'How many records of chunks_with_dictionary a leaf finds.';
+
+create function logloom_private.sealed_counts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_filter text,
+  p_by text[] default array['service', 'level']
+)
+returns table (service text, level text, events bigint)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+rows 100
+as $$
+declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_chunks bigint[] := array(
+    select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_whole constant bigint[] := array(
+    select c.chunk_id
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.chunk_id = any(v_chunks)
+      and c.first_ts >= p_from and c.last_ts < p_to
+  );
+  v_sql constant text := logloom_private.mask_counts_sql(p_tree);
+  v_counted bigint[] := '{}';
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+begin
+  if v_sql is not null then
+    v_counted := v_whole;
+    return query execute v_sql using p_tenant_id, v_counted;
+  elsif p_by = '{}' then
+    v_counted := logloom_private.chunks_with_dictionary(p_tenant_id, v_whole, p_tree);
+    if v_counted <> '{}' then
+      events := logloom_private.dictionary_count(p_tenant_id, v_counted, p_tree);
+      return next;
+    end if;
+  end if;
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id = any(v_chunks) and c.chunk_id <> all(v_counted)
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    return query
+    select x.service, x.level, x.events
+    from (
+      select s.service, s.level, bit_count(substring(v_bits from s.first for s.records)) as events
+      from (
+        select u.*, (sum(u.records) over (order by u.n) - u.records + 1)::integer as first
+        from unnest(v_chunk.section_services, v_chunk.section_levels, v_chunk.section_records)
+          with ordinality u (service, level, records, n)
+      ) s
+    ) x
+    where x.events > 0;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.sealed_counts(
+  text, timestamptz, timestamptz, jsonb, text, text[]
+) from public;
+
+comment on function logloom_private.sealed_counts(
+  text, timestamptz, timestamptz, jsonb, text, text[]
+) is
+  'How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level as '
+  'far as p_by names them; several rows may be of the same ones.';
 
 -- sealed_logs/sealed_log.sql
 
@@ -15607,6 +16154,198 @@ revoke all on function logloom_private.sealed_arrivals(
 
 comment on function logloom_private.sealed_arrivals(text, bigint, bigint, jsonb, text) is
   'Sealed records of the writer''s steps p_first to p_last that a query finds.';
+
+-- sealed_logs/sealed_numbers.sql
+
+-- The numbers of an attribute over a column, null where there is none.
+create function logloom_private.column_numbers(p_column logloom_private.sealed_columns)
+returns numeric[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_each numeric[];
+begin
+  if p_column.numbers is not null then
+    return p_column.numbers::numeric[];
+  elsif p_column.wide_numbers is not null then
+    return p_column.wide_numbers::numeric[];
+  elsif p_column.kind <> 'dictionary' then
+    return array(
+      select logloom_private.json_number(t.value::jsonb)
+      from unnest(logloom_private.column_texts(p_column, null)) with ordinality t (value, n)
+      order by t.n
+    );
+  end if;
+  v_each := array(
+    select logloom_private.json_number(d.value::jsonb)
+    from unnest(p_column.dictionary) with ordinality d (value, n)
+    order by d.n
+  );
+  if p_column.codes is null and p_column.wide_codes is null then
+    return array_fill(v_each[1], array[p_column.last - p_column.first + 1]);
+  end if;
+  return array(
+    select v_each[coalesce(c.code::integer + 129, c.wide_code)]
+    from unnest(p_column.codes, p_column.wide_codes) with ordinality c (code, wide_code, n)
+    order by c.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.column_numbers(logloom_private.sealed_columns) from public;
+
+comment on function logloom_private.column_numbers(logloom_private.sealed_columns) is
+  'logloom_private.json_number of each value of a column of attrs.';
+
+-- The numbers of a top-level key of attrs that a query finds. What an aggregate reads is a slice of
+-- a column for each section, so that no record is made of it.
+create function logloom_private.sealed_numbers(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_filter text,
+  p_key text,
+  p_exact boolean,
+  p_doubles boolean
+)
+returns table (
+  service text,
+  level text,
+  events bigint,
+  numbers numeric[],
+  doubles double precision[]
+)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+rows 1000
+as $$
+declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_chunk logloom_private.sealed_chunks;
+  v_column logloom_private.sealed_columns;
+  v_bits varbit;
+  v_positions integer[];
+  v_numbers numeric[];
+  v_doubles double precision[];
+  v_before integer;
+  v_starts integer[];
+  v_events bigint[];
+  v_are_whole boolean;
+begin
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id in (
+        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+      )
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    v_numbers := null;
+    v_doubles := null;
+    v_before := 0;
+    select k.* into v_column
+    from logloom_private.sealed_columns k
+    where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+      and k.name = 'attrs.' || p_key;
+    if not found then
+      -- A key without a column of its own may be among the others.
+      v_numbers := array(
+        select logloom_private.json_number(a.attrs -> p_key)
+        from unnest(logloom_private.chunk_attributes(v_chunk, null, array[p_key]))
+          with ordinality a (attrs, n)
+        order by a.n
+      );
+    else
+      v_before := v_column.first - 1;
+      if p_exact or v_column.kind <> 'numbers' then
+        v_numbers := logloom_private.column_numbers(v_column);
+      elsif v_column.numbers is not null then
+        v_doubles := v_column.numbers;
+      else
+        v_doubles := v_column.wide_numbers;
+      end if;
+    end if;
+    if p_doubles and v_doubles is null then
+      v_doubles := array(
+        select logloom_private.finite_double(n.number)
+        from unnest(v_numbers) with ordinality n (number, n)
+        order by n.n
+      );
+    end if;
+    select
+      array_agg(u.first order by u.n),
+      array_agg(bit_count(substring(v_bits from u.first for u.records)) order by u.n),
+      bool_and(bit_count(substring(v_bits from u.first for u.records)) in (0, u.records))
+    into v_starts, v_events, v_are_whole
+    from (
+      select r.*, (sum(r.records) over (order by r.n) - r.records + 1)::integer as first
+      from unnest(v_chunk.section_records) with ordinality r (records, n)
+    ) u;
+    if not v_are_whole then
+      v_positions := logloom_private.bit_positions(v_bits);
+      v_numbers := case when p_exact then array(
+        select v_numbers[p.position - v_before]
+        from unnest(v_positions) with ordinality p (position, n)
+        order by p.n
+      ) end;
+      v_doubles := case when p_doubles then array(
+        select v_doubles[p.position - v_before]
+        from unnest(v_positions) with ordinality p (position, n)
+        order by p.n
+      ) end;
+      v_before := 0;
+    end if;
+    -- A section's records follow one another. "|| '{}'" makes one array of which each takes its
+    -- part.
+    return query
+    select
+      s.service, s.level, s.events,
+      case when p_exact then a.numbers[s.first:s.first + s.events - 1] end,
+      a.doubles[s.first:s.first + s.events - 1]
+    from (
+      select
+        v_numbers || '{}'::numeric[] as numbers, v_doubles || '{}'::double precision[] as doubles
+      offset 0
+    ) a
+    cross join (
+      select
+        u.service, u.level, u.events,
+        case when v_are_whole then u.start
+          else sum(u.events) over (order by u.n) - u.events + 1 end - v_before as first
+      from unnest(
+        v_chunk.section_services, v_chunk.section_levels, v_starts, v_events
+      ) with ordinality u (service, level, start, events, n)
+    ) s
+    where s.events > 0;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.sealed_numbers(
+  text, timestamptz, timestamptz, jsonb, text, text, boolean, boolean
+) from public;
+
+comment on function logloom_private.sealed_numbers(
+  text, timestamptz, timestamptz, jsonb, text, text, boolean, boolean
+) is
+  'Of a tenant''s sealed records in [p_from, p_to) that a query finds: by service and level, in '
+  'several rows, how many there are and the numbers of their attribute p_key. numbers where '
+  'p_exact, doubles where p_doubles: logloom_private.finite_double of the numbers. Who has no '
+  'number is null or absent.';
 
 -- sealed_logs/sealed_page.sql
 
@@ -16004,64 +16743,6 @@ comment on function logloom_private.sealed_rows(
   'A tenant''s sealed records in [p_from, p_to) that a query finds. p_reads: SQL over the alias l '
   'that reads them; of each only what it reads is there, all where it is null.';
 
--- How many of them there are by service and level.
-create function logloom_private.sealed_counts(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_tree jsonb,
-  p_filter text
-)
-returns table (service text, level text, events bigint)
-language plpgsql
-stable
-security invoker
-set search_path = ''
-set jit = off
-rows 100
-as $$
-declare
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
-  v_chunk logloom_private.sealed_chunks;
-  v_bits varbit;
-begin
-  for v_chunk in
-    select c.*
-    from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id
-      and c.chunk_id in (
-        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
-      )
-    order by c.last_ts
-  loop
-    v_bits := logloom_private.chunk_bits(
-      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-    );
-    continue when bit_count(v_bits) = 0;
-    return query
-    select x.service, x.level, x.events
-    from (
-      select s.service, s.level, bit_count(substring(v_bits from s.first for s.records)) as events
-      from (
-        select u.*, (sum(u.records) over (order by u.n) - u.records + 1)::integer as first
-        from unnest(v_chunk.section_services, v_chunk.section_levels, v_chunk.section_records)
-          with ordinality u (service, level, records, n)
-      ) s
-    ) x
-    where x.events > 0;
-  end loop;
-end;
-$$;
-
-revoke all on function logloom_private.sealed_counts(
-  text, timestamptz, timestamptz, jsonb, text
-) from public;
-
-comment on function logloom_private.sealed_counts(text, timestamptz, timestamptz, jsonb, text) is
-  'How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level; a '
-  'row a section.';
-
 -- search/types/log_series.sql
 
 create type public.logloom_log_series as (
@@ -16097,10 +16778,17 @@ comment on type public.logloom_log_stat is
   'total_groups, how many rows there are without p_limit and limit; warnings, what the query '
   'probably means otherwise, the same in each row.';
 
-create type logloom_private.counted_source as (rows_sql text, count_sql text);
+create type logloom_private.counted_source as (
+  rows_sql text,
+  count_sql text,
+  number_sql text,
+  double_sql text
+);
 
 comment on type logloom_private.counted_source is
-  'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it.';
+  'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it. '
+  'number_sql and double_sql are there where it has numbers in place of the attribute: numeric, '
+  'and logloom_private.finite_double of them.';
 
 -- search/types/logs.sql
 
@@ -17345,12 +18033,12 @@ begin
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds,
     concat_ws(
       ' ', 'l.ts', array_to_string(p_query.by_sql, ' '),
-      (logloom_private.stats_values_sql(v_aggregate, 'count(*)', 1))[1]
+      (logloom_private.stats_values_sql(v_aggregate, null, 1))[1]
     )
   );
   return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
     || (logloom_private.stats_values_sql(
-      v_aggregate, v_source.count_sql, p_seconds::numeric / 60
+      v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
     || ' ' || v_source.rows_sql || ' group by 1, 2';
 end;
@@ -17525,109 +18213,6 @@ $$;
 
 revoke all on function logloom_private.query_warnings(jsonb) from public;
 
--- What the aggregates of a query read: the counts where they can answer, sealed records without
--- reading them where only their number is asked for, otherwise the records.
-create function logloom_private.stats_source(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_only_counts boolean,
-  p_bucket bigint,
-  p_reads text
-)
-returns logloom_private.counted_source
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_rows text;
-begin
-  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
-    p_query.aggregate := 'count';
-    if p_bucket is null or p_bucket % 60 = 0 then
-      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, p_from, p_to);
-    end if;
-    if v_rows is null and p_bucket is null and p_query.by_fields <@ array['level', 'service']
-      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-    then
-      v_rows := 'from (select l.level, l.service, 1::bigint as events '
-        || logloom_private.rows_sql(
-          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
-        )
-        || ' union all select c.level, c.service, c.events from logloom_private.sealed_counts('
-        || format(
-          '%L, %L, %L, %L, %L',
-          p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to,
-          p_query.tree, p_query.filter
-        )
-        || ') c) l';
-    end if;
-    if v_rows is not null then
-      return (v_rows, 'coalesce(sum(l.events), 0)::double precision')
-        ::logloom_private.counted_source;
-    end if;
-  end if;
-  return (
-    logloom_private.staged_sql(p_query, logloom_private.records_sql(
-      p_tenant_id, p_query, p_from, p_to,
-      case when p_query.plan ? 'rows' then null else p_reads end
-    )),
-    'count(*)::double precision'
-  )::logloom_private.counted_source;
-end;
-$$;
-
-revoke all on function logloom_private.stats_source(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, boolean, bigint, text
-) from public;
-
--- The aggregates of a query, count() where it has none.
-create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
-returns jsonb
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return coalesce(
-    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
-  );
-end;
-$$;
-
-revoke all on function logloom_private.stats_aggregates(logloom_private.compiled_query) from public;
-
--- The expressions of the aggregates. p_count: what count() is; p_minutes: what rate() divides by.
-create function logloom_private.stats_values_sql(
-  p_aggregates jsonb,
-  p_count text,
-  p_minutes numeric
-)
-returns text[]
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return array(
-    select case a.item ->> 'kind'
-      when 'count' then p_count
-      when 'rate' then p_count || format(' / %L::double precision', p_minutes)
-      else logloom_private.query_aggregate_sql(a.item, 'l')
-    end
-    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
-    order by a.n
-  );
-end;
-$$;
-
-revoke all on function logloom_private.stats_values_sql(jsonb, text, numeric) from public;
-
 -- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
 -- divides where the rows have no bucket.
 create function logloom_private.log_stats_sql(
@@ -17665,12 +18250,10 @@ begin
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
     v_only_counts, v_bucket,
-    array_to_string(
-      v_keys || logloom_private.stats_values_sql(v_aggregates, 'count(*)', 1), ' '
-    )
+    array_to_string(v_keys || logloom_private.stats_values_sql(v_aggregates, null, 1), ' ')
   );
   v_values := logloom_private.stats_values_sql(
-    v_aggregates, v_source.count_sql,
+    v_aggregates, v_source,
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
   );
 
@@ -18402,6 +18985,36 @@ revoke all on function logloom_private.reads_sealed(text, timestamptz, timestamp
 comment on function logloom_private.reads_sealed(text, timestamptz, timestamptz) is
   'Whether the tenant has sealed records of the range in this snapshot.';
 
+create function logloom_private.first_rows(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return greatest(p_from, coalesce(
+    (
+      select logloom_private.day_start(min(d.day))
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(p_from)
+          and logloom_private.utc_day(p_to - interval '1 microsecond')
+    ),
+    p_to
+  ));
+end;
+$$;
+
+revoke all on function logloom_private.first_rows(text, timestamptz, timestamptz) from public;
+
+comment on function logloom_private.first_rows(text, timestamptz, timestamptz) is
+  'From when on the tenant has rows in a range; its end where it has none.';
+
 -- For who makes a statement now and runs it in a later snapshot.
 create function logloom_private.may_read_sealed(
   p_tenant_id text,
@@ -18469,6 +19082,37 @@ comment on function logloom_private.records_sql(
   'SQL from "from" on: the tenant''s records, as alias l, of a range that a query finds, rows and '
   'sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing '
   'else is there, all where p_reads is null.';
+
+create function logloom_private.sealed_counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+    '%L, %L, %L, %L, %L, %L',
+    p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+    p_query.filter, p_query.by_fields
+  ) || ') l';
+end;
+$$;
+
+revoke all on function logloom_private.sealed_counts_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.sealed_counts_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) is
+  'SQL: level, service and events of the tenant''s sealed records of a range that a query finds, '
+  'level and service as far as it groups by them.';
 
 -- The first records in an order: that many of rows and of sealed records, and of these the first.
 create function logloom_private.first_records_sql(
@@ -19133,6 +19777,221 @@ end;
 $$;
 
 revoke all on function logloom_private.sort_sql(jsonb, jsonb, text) from public;
+
+-- search/stats_source.sql
+
+-- Where aggregates read.
+
+-- The aggregates of a query, count() where it has none.
+create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return coalesce(
+    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.stats_aggregates(logloom_private.compiled_query) from public;
+
+-- The attribute that a query reads numbers of, where this is all that its aggregates read but for
+-- service and level; null otherwise.
+create function logloom_private.only_number(p_query logloom_private.compiled_query)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_fields constant jsonb := (
+    select jsonb_agg(distinct a -> 'field')
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query)) a
+    where a ->> 'kind' not in ('count', 'rate')
+  );
+begin
+  if jsonb_array_length(v_fields) = 1 and v_fields -> 0 ->> 'field' = 'attrs'
+    and jsonb_array_length(v_fields -> 0 -> 'path') = 1
+    and p_query.by_fields <@ array['level', 'service']
+    and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    and not p_query.plan -> 'aggregates' @> '[{"kind": "count_distinct"}]'
+  then
+    return v_fields -> 0 -> 'path' ->> 0;
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.only_number(logloom_private.compiled_query) from public;
+
+-- Sorted by what it is grouped by while there is a row a section: nothing sorts the numbers then.
+create function logloom_private.numbers_source(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_key text
+)
+returns logloom_private.counted_source
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_exact constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+  );
+  v_doubles constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
+  );
+  v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
+  v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+  v_sql text := format(
+    'select s.service, s.level, s.events, s.numbers, s.doubles '
+      || 'from logloom_private.sealed_numbers(%L, %L, %L, %L, %L, %L, %L, %L) s',
+    p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+    p_query.filter, p_key, v_exact, v_doubles
+  );
+begin
+  if v_rows_from < p_to then
+    v_sql := v_sql || ' union all select l.service, l.level, 1, '
+      || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
+      || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
+        else 'null' end
+      || ' '
+      || logloom_private.rows_sql(
+        p_tenant_id, v_rows_from, p_to, p_query.filter, 'l.service l.level ' || v_number
+      );
+  end if;
+  return (
+    'from (select s.service, s.level, unnest(array[s.events]) as records'
+      || case when v_exact then ', unnest(s.numbers) as number' else '' end
+      || case when v_doubles then ', unnest(s.doubles) as double' else '' end
+      || ' from (' || v_sql || ') s'
+      || case when p_query.by_fields = '{}' then ''
+        else ' order by s.' || array_to_string(p_query.by_fields, ', s.') end
+      || ') l',
+    'coalesce(sum(l.records), 0)::double precision', 'l.number', 'l.double'
+  )::logloom_private.counted_source;
+end;
+$$;
+
+revoke all on function logloom_private.numbers_source(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text
+) from public;
+
+comment on function logloom_private.numbers_source(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text
+) is
+  'Rows of service, level and a number, of which an aggregate makes what it makes of records; '
+  'records says of some of them for how many they stand.';
+
+-- What the aggregates of a query read: the counts where they can answer, sealed records without
+-- reading them where only their number is asked for, otherwise the records.
+create function logloom_private.stats_source(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_only_counts boolean,
+  p_bucket bigint,
+  p_reads text
+)
+returns logloom_private.counted_source
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_is_sealed boolean;
+  v_rows_from timestamptz := p_from;
+  v_rows text;
+  v_key text;
+begin
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    p_query.aggregate := 'count';
+    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
+      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
+    -- Over days without rows chunks count quicker than minutes do.
+    if v_is_sealed and p_to - p_from >= interval '1 day' then
+      v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+    end if;
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, p_to);
+    end if;
+    if v_rows is not null and p_from < v_rows_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, v_rows_from) || ') l';
+    elsif v_rows is null and v_is_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
+          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+        )
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
+        ::logloom_private.counted_source;
+    end if;
+  end if;
+  v_key := logloom_private.only_number(p_query);
+  if v_key is not null and p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+  then
+    return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
+  end if;
+  return (
+    logloom_private.staged_sql(p_query, logloom_private.records_sql(
+      p_tenant_id, p_query, p_from, p_to,
+      case when p_query.plan ? 'rows' then null else p_reads end
+    )),
+    'count(*)::double precision', null, null
+  )::logloom_private.counted_source;
+end;
+$$;
+
+revoke all on function logloom_private.stats_source(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, boolean, bigint, text
+) from public;
+
+-- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
+create function logloom_private.stats_values_sql(
+  p_aggregates jsonb,
+  p_source logloom_private.counted_source,
+  p_minutes numeric
+)
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array(
+    select case a.item ->> 'kind'
+      when 'count' then p_source.count_sql
+      when 'rate' then p_source.count_sql || format(' / %L::double precision', p_minutes)
+      else logloom_private.query_aggregate_sql(
+        a.item, 'l', p_source.number_sql, p_source.double_sql
+      )
+    end
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    order by a.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.stats_values_sql(
+  jsonb, logloom_private.counted_source, numeric
+) from public;
 
 -- search/tail_logs.sql
 

@@ -33,6 +33,8 @@ Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
           id: `${each.id.slice(0, 32)}${n.toString(16).padStart(4, "0")}`,
           ts: timestamp(each.ts),
           received_at: timestamp(each.received_at),
+          // Among the others an attribute that is a column of whole numbers.
+          attrs: each.attrs && { ...each.attrs, n: n * n - 99 },
         }));
         const [{ outcomes }] = await sql`
           select pg_temp.compare(
@@ -59,6 +61,64 @@ function timestamp(us: number): string {
 const setup = `
   create temporary table given (like logloom.logs);
   alter table given alter column tenant_id drop not null, alter column arrival drop not null;
+  -- Counts and aggregates of numbers, which are answered without records: from rows, or from
+  -- what is read in their place.
+  create function pg_temp.numbers(
+    p_query logloom_private.compiled_query, p_at integer, p_rows text, p_tenant text
+  )
+  returns jsonb
+  language plpgsql
+  as $$
+  declare
+    v_answers jsonb := '[]';
+    v_answer jsonb;
+    v_source logloom_private.counted_source;
+    v_aggregates jsonb;
+  begin
+    p_query.by_fields := (array['{}', '{service}', '{level,service}', '{level}'])[p_at % 4 + 1];
+    -- Each in turn with the other ones, with count alone, and alone.
+    for v_part in 0..3 loop
+      v_aggregates := (
+        select jsonb_agg(jsonb_build_object(
+          'kind', k, 'name', k, 'fraction', case k when 'p95' then 0.95 when 'p50' then 0.5 end,
+          'field', case when k <> 'count' then jsonb_build_object(
+            'field', 'attrs', 'path', array[(array['a', 'n', 'b'])[1 + p_at % 3]], 'joined', null
+          ) end
+        ))
+        from unnest((array['p95 count', 'sum avg min max p50 count', 'count', 'avg'])[v_part + 1:v_part + 1]) p,
+          string_to_table(p, ' ') k
+      );
+      p_query.plan := jsonb_build_object('aggregates', v_aggregates);
+      if p_tenant is null then
+        v_source := ('from ' || p_rows, 'count(*)::double precision', null, null);
+      elsif v_part = 2 then
+        v_source := (
+          'from (' || replace(
+            logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity'),
+            quote_literal(logloom_private.kept_from(p_tenant)), quote_literal('-infinity')
+          ) || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
+        );
+      else
+        v_source := logloom_private.numbers_source(
+          p_tenant, p_query, '-infinity', 'infinity', logloom_private.only_number(p_query)
+        );
+        v_source.rows_sql := replace(
+          v_source.rows_sql, quote_literal(logloom_private.kept_from(p_tenant)),
+          quote_literal('-infinity')
+        );
+      end if;
+      execute 'select jsonb_agg(r order by r) from (select jsonb_build_array('
+        || array_to_string(array(select 'l.' || f from unnest(p_query.by_fields) f)
+          || logloom_private.stats_values_sql(v_aggregates, v_source, 1), ', ')
+        || ') as r ' || v_source.rows_sql
+        || case when p_query.by_fields = '{}' then '' else ' group by l.'
+          || array_to_string(p_query.by_fields, ', l.') end || ') r'
+      into v_answer;
+      v_answers := v_answers || jsonb_build_array(v_answer);
+    end loop;
+    return v_answers;
+  end;
+  $$;
   create function pg_temp.compare(p_events jsonb, p_queries text[], p_now timestamptz)
   returns jsonb
   language plpgsql
@@ -104,6 +164,12 @@ const setup = `
           || ')'
         into v_found
         using v_query.tree, v_query.filter, array_to_string(v_query.by_sql || v_query.aggregate_sql, ', ');
+        v_expected := v_expected || pg_temp.numbers(
+          v_query, jsonb_array_length(v_outcomes), format('(select l.* from given l where %s) l', v_query.filter), null
+        );
+        v_found := v_found || pg_temp.numbers(
+          v_query, jsonb_array_length(v_outcomes), null, 'sealed-queries'
+        );
         v_outcomes := v_outcomes || jsonb_build_object(
           'query', v_source, 'error', null, 'rows', v_expected, 'sealed', v_found
         );

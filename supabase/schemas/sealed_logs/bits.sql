@@ -12,7 +12,11 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return repeat('0', p_records)::varbit;
+  -- A part of what is there already is copied, and takes a tenth of the time that making it takes.
+  return case
+    when p_records <= 65536 then substring(b'0'::bit(65536)::varbit from 1 for p_records)
+    else repeat('0', p_records)::varbit
+  end;
 end;
 $$;
 
@@ -20,6 +24,32 @@ revoke all on function logloom_private.no_bits(integer) from public;
 
 comment on function logloom_private.no_bits(integer) is
   'As many zero bits.';
+
+-- Runs of equal bits.
+create function logloom_private.run_bits(p_flags boolean[], p_records integer[])
+returns varbit
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_bits varbit := '';
+  v_run varbit;
+begin
+  for v_at in 1..cardinality(p_records) loop
+    v_run := logloom_private.no_bits(p_records[v_at]);
+    v_bits := v_bits || case when p_flags[v_at] then ~v_run else v_run end;
+  end loop;
+  return v_bits;
+end;
+$$;
+
+revoke all on function logloom_private.run_bits(boolean[], integer[]) from public;
+
+comment on function logloom_private.run_bits(boolean[], integer[]) is
+  'Bits of which those of each run are set, or not.';
 
 create function logloom_private.is_zero(p_bits varbit)
 returns boolean
@@ -49,17 +79,28 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_gaps text[];
+  v_bits varbit := p_bits;
+  v_position integer := 0;
+  v_found integer;
+  v_positions integer[] := '{}';
 begin
-  if bit_count(p_bits) = 0 then
-    return '{}';
+  if bit_count(p_bits) > 200 then
+    return array(
+      select i.position
+      from generate_series(1, length(p_bits)) with ordinality i (position, n)
+      where get_bit(p_bits, i.position - 1) = 1
+      order by i.n
+    );
   end if;
-  v_gaps := string_to_array(p_bits::text, '1');
-  return array(
-    select (sum(length(g.gap) + 1) over (order by g.n))::integer
-    from unnest(v_gaps[:cardinality(v_gaps) - 1]) with ordinality g (gap, n)
-    order by g.n
-  );
+  -- Few are found one after the other.
+  loop
+    v_found := position(b'1' in v_bits);
+    exit when v_found = 0;
+    v_position := v_position + v_found;
+    v_positions := v_positions || v_position;
+    v_bits := substring(v_bits from v_found + 1);
+  end loop;
+  return v_positions;
 end;
 $$;
 

@@ -1,3 +1,27 @@
+create function logloom_private.leaf_is_known(p_leaf jsonb)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return not exists (
+    select
+    from jsonb_object_keys(p_leaf) k
+    where k not in (
+      'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
+      'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.leaf_is_known(jsonb) from public;
+
+comment on function logloom_private.leaf_is_known(jsonb) is
+  'Whether a leaf says nothing but what chunks can tell; one that says more is for the row filter.';
+
 -- surely and perhaps of a node of a query's tree.
 create function logloom_private.node_bits(
   p_chunk logloom_private.sealed_chunks,
@@ -28,7 +52,12 @@ begin
       return array[~v_item[2], ~v_item[1]];
     when 'and' then
       v_result := array[~v_none, ~v_none];
-      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
+      for v_node in
+        -- What sections tell costs least, and may leave nothing to ask.
+        select i.item
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by coalesce(i.item ->> 'field' not in ('service', 'level'), true), i.n
+      loop
         v_item := logloom_private.node_bits(p_chunk, v_node);
         v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
         exit when bit_count(v_result[2]) = 0;
@@ -42,15 +71,7 @@ begin
       end loop;
       return v_result;
     when 'leaf' then
-      -- A leaf that says more than is known here is for the row filter.
-      if exists (
-        select
-        from jsonb_object_keys(p_node) k
-        where k not in (
-          'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
-          'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
-        )
-      ) then
+      if not logloom_private.leaf_is_known(p_node) then
         return array[v_none, ~v_none];
       elsif p_node ->> 'field' in ('service', 'level') then
         v_bits := logloom_private.section_bits(p_chunk, p_node);

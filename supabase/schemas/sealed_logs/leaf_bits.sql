@@ -214,20 +214,18 @@ set search_path = ''
 set jit = off
 as $$
 declare
-  v_bits varbit;
+  v_flags boolean[];
 begin
   execute format(
     $query$
-      select string_agg(
-        repeat(case when (%s) is true then '1' else '0' end, l.records), '' order by l.n
-      )::varbit
-      from unnest($1, $2, $3) with ordinality l (service, level, records, n)
+      select array_agg((%s) is true order by l.n)
+      from unnest($1, $2) with ordinality l (service, level, n)
     $query$,
     logloom_private.query_sql(p_leaf, 'l')
   )
-  into v_bits
-  using p_chunk.section_services, p_chunk.section_levels, p_chunk.section_records;
-  return v_bits;
+  into v_flags
+  using p_chunk.section_services, p_chunk.section_levels;
+  return logloom_private.run_bits(v_flags, p_chunk.section_records);
 end;
 $$;
 

@@ -69,12 +69,12 @@ begin
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds,
     concat_ws(
       ' ', 'l.ts', array_to_string(p_query.by_sql, ' '),
-      (logloom_private.stats_values_sql(v_aggregate, 'count(*)', 1))[1]
+      (logloom_private.stats_values_sql(v_aggregate, null, 1))[1]
     )
   );
   return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
     || (logloom_private.stats_values_sql(
-      v_aggregate, v_source.count_sql, p_seconds::numeric / 60
+      v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
     || ' ' || v_source.rows_sql || ' group by 1, 2';
 end;

@@ -31,109 +31,6 @@ $$;
 
 revoke all on function logloom_private.query_warnings(jsonb) from public;
 
--- What the aggregates of a query read: the counts where they can answer, sealed records without
--- reading them where only their number is asked for, otherwise the records.
-create function logloom_private.stats_source(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_only_counts boolean,
-  p_bucket bigint,
-  p_reads text
-)
-returns logloom_private.counted_source
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_rows text;
-begin
-  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
-    p_query.aggregate := 'count';
-    if p_bucket is null or p_bucket % 60 = 0 then
-      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, p_from, p_to);
-    end if;
-    if v_rows is null and p_bucket is null and p_query.by_fields <@ array['level', 'service']
-      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-    then
-      v_rows := 'from (select l.level, l.service, 1::bigint as events '
-        || logloom_private.rows_sql(
-          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
-        )
-        || ' union all select c.level, c.service, c.events from logloom_private.sealed_counts('
-        || format(
-          '%L, %L, %L, %L, %L',
-          p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to,
-          p_query.tree, p_query.filter
-        )
-        || ') c) l';
-    end if;
-    if v_rows is not null then
-      return (v_rows, 'coalesce(sum(l.events), 0)::double precision')
-        ::logloom_private.counted_source;
-    end if;
-  end if;
-  return (
-    logloom_private.staged_sql(p_query, logloom_private.records_sql(
-      p_tenant_id, p_query, p_from, p_to,
-      case when p_query.plan ? 'rows' then null else p_reads end
-    )),
-    'count(*)::double precision'
-  )::logloom_private.counted_source;
-end;
-$$;
-
-revoke all on function logloom_private.stats_source(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, boolean, bigint, text
-) from public;
-
--- The aggregates of a query, count() where it has none.
-create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
-returns jsonb
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return coalesce(
-    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
-  );
-end;
-$$;
-
-revoke all on function logloom_private.stats_aggregates(logloom_private.compiled_query) from public;
-
--- The expressions of the aggregates. p_count: what count() is; p_minutes: what rate() divides by.
-create function logloom_private.stats_values_sql(
-  p_aggregates jsonb,
-  p_count text,
-  p_minutes numeric
-)
-returns text[]
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return array(
-    select case a.item ->> 'kind'
-      when 'count' then p_count
-      when 'rate' then p_count || format(' / %L::double precision', p_minutes)
-      else logloom_private.query_aggregate_sql(a.item, 'l')
-    end
-    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
-    order by a.n
-  );
-end;
-$$;
-
-revoke all on function logloom_private.stats_values_sql(jsonb, text, numeric) from public;
-
 -- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
 -- divides where the rows have no bucket.
 create function logloom_private.log_stats_sql(
@@ -171,12 +68,10 @@ begin
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
     v_only_counts, v_bucket,
-    array_to_string(
-      v_keys || logloom_private.stats_values_sql(v_aggregates, 'count(*)', 1), ' '
-    )
+    array_to_string(v_keys || logloom_private.stats_values_sql(v_aggregates, null, 1), ' ')
   );
   v_values := logloom_private.stats_values_sql(
-    v_aggregates, v_source.count_sql,
+    v_aggregates, v_source,
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
   );
 

@@ -121,6 +121,36 @@ revoke all on function logloom_private.reads_sealed(text, timestamptz, timestamp
 comment on function logloom_private.reads_sealed(text, timestamptz, timestamptz) is
   'Whether the tenant has sealed records of the range in this snapshot.';
 
+create function logloom_private.first_rows(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return greatest(p_from, coalesce(
+    (
+      select logloom_private.day_start(min(d.day))
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(p_from)
+          and logloom_private.utc_day(p_to - interval '1 microsecond')
+    ),
+    p_to
+  ));
+end;
+$$;
+
+revoke all on function logloom_private.first_rows(text, timestamptz, timestamptz) from public;
+
+comment on function logloom_private.first_rows(text, timestamptz, timestamptz) is
+  'From when on the tenant has rows in a range; its end where it has none.';
+
 -- For who makes a statement now and runs it in a later snapshot.
 create function logloom_private.may_read_sealed(
   p_tenant_id text,
@@ -188,6 +218,37 @@ comment on function logloom_private.records_sql(
   'SQL from "from" on: the tenant''s records, as alias l, of a range that a query finds, rows and '
   'sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing '
   'else is there, all where p_reads is null.';
+
+create function logloom_private.sealed_counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+    '%L, %L, %L, %L, %L, %L',
+    p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+    p_query.filter, p_query.by_fields
+  ) || ') l';
+end;
+$$;
+
+revoke all on function logloom_private.sealed_counts_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.sealed_counts_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) is
+  'SQL: level, service and events of the tenant''s sealed records of a range that a query finds, '
+  'level and service as far as it groups by them.';
 
 -- The first records in an order: that many of rows and of sealed records, and of these the first.
 create function logloom_private.first_records_sql(

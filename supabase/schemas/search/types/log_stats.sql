@@ -12,7 +12,14 @@ comment on type public.logloom_log_stat is
   'total_groups, how many rows there are without p_limit and limit; warnings, what the query '
   'probably means otherwise, the same in each row.';
 
-create type logloom_private.counted_source as (rows_sql text, count_sql text);
+create type logloom_private.counted_source as (
+  rows_sql text,
+  count_sql text,
+  number_sql text,
+  double_sql text
+);
 
 comment on type logloom_private.counted_source is
-  'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it.';
+  'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it. '
+  'number_sql and double_sql are there where it has numbers in place of the attribute: numeric, '
+  'and logloom_private.finite_double of them.';

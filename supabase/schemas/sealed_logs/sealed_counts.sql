@@ -1,0 +1,350 @@
+-- How many sealed records a query finds. Where sections, masks or the counts of a dictionary tell,
+-- one statement asks all chunks that lie whole in the range, and no record is looked at.
+
+-- A tree over service, level and the message as SQL over the alias l: msg is a mask, folded the
+-- same in lower case. Null where these do not decide it.
+create function logloom_private.masks_sql(p_node jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_leaf jsonb;
+  v_items text[];
+begin
+  if v_type in ('all', 'none') then
+    return logloom_private.query_sql(p_node, 'l');
+  elsif v_type = 'not' then
+    return '(' || logloom_private.masks_sql(p_node -> 'item') || ' is not true)';
+  elsif v_type in ('and', 'or') then
+    v_items := array(
+      select logloom_private.masks_sql(i) from jsonb_array_elements(p_node -> 'items') i
+    );
+    return case when array_position(v_items, null) is null
+      then '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')' end;
+  elsif not logloom_private.leaf_is_known(p_node) then
+    return null;
+  elsif p_node ->> 'field' in ('service', 'level') then
+    return logloom_private.query_sql(p_node, 'l');
+  elsif p_node ->> 'field' = 'msg' then
+    v_leaf := logloom_private.mask_leaf(p_node);
+    return case when (v_leaf ->> 'sure')::boolean
+      then '(' || logloom_private.mask_test_sql(v_leaf) || ')' end;
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.masks_sql(jsonb) from public;
+
+comment on function logloom_private.masks_sql(jsonb) is
+  'A tree that service, level and masks decide as SQL over the alias l of these and of folded, a '
+  'mask in lower case; null for another one.';
+
+-- What a section needs to have a mask that such a tree finds, over the alias l of service, level,
+-- masks and folded.
+create function logloom_private.sections_sql(p_node jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_leaf jsonb;
+  v_literal text;
+begin
+  case p_node ->> 'type'
+    when 'and', 'or' then
+      return (
+        select '(' || string_agg(
+          logloom_private.sections_sql(i), ' ' || (p_node ->> 'type') || ' '
+        ) || ')'
+        from jsonb_array_elements(p_node -> 'items') i
+      );
+    when 'leaf' then
+      if p_node ->> 'field' <> 'msg' then
+        return logloom_private.query_sql(p_node, 'l');
+      end if;
+      v_leaf := logloom_private.mask_leaf(p_node);
+      v_literal := logloom_private.mask_literal(v_leaf);
+      return case when v_literal = '' then 'true' else format(
+        'strpos(%s, %L) > 0',
+        case when logloom_private.mask_is_folded(v_leaf) then 'l.folded' else 'l.masks' end,
+        v_literal
+      ) end;
+    else
+      return 'true';
+  end case;
+end;
+$$;
+
+revoke all on function logloom_private.sections_sql(jsonb) from public;
+
+comment on function logloom_private.sections_sql(jsonb) is
+  'What a section has that holds a record which a tree of masks_sql finds: SQL over the alias l of '
+  'service, level, masks and folded, its masks in lower case.';
+
+-- Counts by service and level of the tenant $1 in the chunks $2, for a tree of masks_sql.
+create function logloom_private.mask_counts_sql(p_tree jsonb)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_test constant text := logloom_private.masks_sql(p_tree);
+begin
+  if v_test is null then
+    return null;
+  elsif v_test !~ '\ml\.(?:msg|folded)\M' then
+    return $query$
+      select l.service, l.level, sum(l.records)::bigint
+      from logloom_private.sealed_chunks c
+      cross join lateral unnest(c.section_services, c.section_levels, c.section_records)
+        l (service, level, records)
+      where c.tenant_id = $1 and c.chunk_id = any($2) and $query$ || v_test || $query$
+      group by l.service, l.level
+    $query$;
+  end if;
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it.
+  return format(
+    $query$
+      select l.service, l.level, sum(l.count)::bigint
+      from (
+        select
+          x.*,
+          case when %1$s or array_position(x.folded_masks, null) is not null
+            then x.stored_masks || '{}'::text[] end as masks
+        from (
+          select
+            c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
+            c.masks as stored_masks, c.folded_masks || '{}'::text[] as folded_masks,
+            c.mask_records || '{}'::integer[] as mask_records
+          from logloom_private.sealed_chunks c
+          where c.tenant_id = $1 and c.chunk_id = any($2)
+          offset 0
+        ) x
+        offset 0
+      ) c
+      cross join lateral (
+        select l.*
+        from (
+          select
+            u.service, u.level, u.records, u.mask_count, u.n, c.masks[u.n] as masks,
+            coalesce(c.folded_masks[u.n], c.masks[u.n]) as folded
+          from unnest(
+            c.section_services, c.section_levels, c.section_records, c.section_masks
+          ) with ordinality u (service, level, records, mask_count, n)
+        ) l
+        where %2$s
+        offset 0
+      ) s
+      cross join lateral (
+        select sum(u.masks)::integer - s.mask_count as before
+        from unnest(c.section_masks[1:s.n]) u (masks)
+        offset 0
+      ) b
+      cross join lateral (
+        select s.service, s.level, u.msg, u.folded, u.count
+        from unnest(
+          %3$s, %4$s, c.mask_records[b.before + 1:b.before + s.mask_count]
+        ) u (msg, folded, count)
+        where s.mask_count > 0 and u.count is not null
+        union all
+        select s.service, s.level, null, null, s.records
+        where s.mask_count = 0
+      ) l
+      where %5$s
+      group by l.service, l.level
+    $query$,
+    (v_test ~ '\ml\.msg\M')::text,
+    logloom_private.sections_sql(p_tree),
+    case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
+      else 'null::text[]' end,
+    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+      else 'null::text[]' end,
+    v_test
+  );
+end;
+$$;
+
+revoke all on function logloom_private.mask_counts_sql(jsonb) from public;
+
+comment on function logloom_private.mask_counts_sql(jsonb) is
+  'SQL that counts what a tree finds in the chunks $2 of the tenant $1, by service and level; null '
+  'where masks do not decide the tree.';
+
+-- Those of the chunks in which a dictionary says how many records pass a leaf over its column.
+create function logloom_private.chunks_with_dictionary(
+  p_tenant_id text,
+  p_chunks bigint[],
+  p_leaf jsonb
+)
+returns bigint[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_column constant text := case when p_leaf ->> 'field' = 'attrs'
+    then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
+begin
+  if p_leaf ->> 'type' <> 'leaf' or not logloom_private.leaf_is_known(p_leaf)
+    or p_leaf ->> 'joined' is not null
+    or p_leaf ->> 'field' not in ('env', 'req_id', 'user_id', 'route', 'host', 'attrs')
+  then
+    return '{}';
+  end if;
+  return array(
+    select c.chunk_id
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.chunk_id = any(p_chunks) and not exists (
+      select
+      from logloom_private.sealed_columns k
+      where k.tenant_id = p_tenant_id and k.chunk_id = c.chunk_id
+        and (
+          k.name = v_column and k.kind <> 'dictionary'
+          -- Keys that have no column.
+          or v_is_attribute and k.name = 'attrs'
+            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+        )
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.chunks_with_dictionary(text, bigint[], jsonb) from public;
+
+comment on function logloom_private.chunks_with_dictionary(text, bigint[], jsonb) is
+  'Those of the chunks in which the counts of a dictionary answer a leaf; none where the tree is '
+  'not one leaf over one column.';
+
+-- Without a value a leaf is never true.
+create function logloom_private.dictionary_count(
+  p_tenant_id text,
+  p_chunks bigint[],
+  p_leaf jsonb
+)
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_key constant text := p_leaf -> 'path' ->> 0;
+  v_events bigint;
+begin
+  execute format(
+    $query$
+      select coalesce(sum(l.count), 0)
+      from (
+        select %1$s as %2$I, d.count
+        from logloom_private.sealed_columns k
+        cross join lateral unnest(k.dictionary, k.counts) d (value, count)
+        where k.tenant_id = $1 and k.chunk_id = any($2) and k.name = %3$L
+      ) l
+      where %4$s
+    $query$,
+    case when v_key is not null
+      then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
+    p_leaf ->> 'field', coalesce('attrs.' || v_key, p_leaf ->> 'field'),
+    logloom_private.query_sql(p_leaf, 'l')
+  )
+  into v_events
+  using p_tenant_id, p_chunks;
+  return v_events;
+end;
+$$;
+
+revoke all on function logloom_private.dictionary_count(text, bigint[], jsonb) from public;
+
+comment on function logloom_private.dictionary_count(text, bigint[], jsonb) is
+  'How many records of chunks_with_dictionary a leaf finds.';
+
+create function logloom_private.sealed_counts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_filter text,
+  p_by text[] default array['service', 'level']
+)
+returns table (service text, level text, events bigint)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+rows 100
+as $$
+declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_chunks bigint[] := array(
+    select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_whole constant bigint[] := array(
+    select c.chunk_id
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.chunk_id = any(v_chunks)
+      and c.first_ts >= p_from and c.last_ts < p_to
+  );
+  v_sql constant text := logloom_private.mask_counts_sql(p_tree);
+  v_counted bigint[] := '{}';
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+begin
+  if v_sql is not null then
+    v_counted := v_whole;
+    return query execute v_sql using p_tenant_id, v_counted;
+  elsif p_by = '{}' then
+    v_counted := logloom_private.chunks_with_dictionary(p_tenant_id, v_whole, p_tree);
+    if v_counted <> '{}' then
+      events := logloom_private.dictionary_count(p_tenant_id, v_counted, p_tree);
+      return next;
+    end if;
+  end if;
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id = any(v_chunks) and c.chunk_id <> all(v_counted)
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    return query
+    select x.service, x.level, x.events
+    from (
+      select s.service, s.level, bit_count(substring(v_bits from s.first for s.records)) as events
+      from (
+        select u.*, (sum(u.records) over (order by u.n) - u.records + 1)::integer as first
+        from unnest(v_chunk.section_services, v_chunk.section_levels, v_chunk.section_records)
+          with ordinality u (service, level, records, n)
+      ) s
+    ) x
+    where x.events > 0;
+  end loop;
+end;
+$$;
+
+revoke all on function logloom_private.sealed_counts(
+  text, timestamptz, timestamptz, jsonb, text, text[]
+) from public;
+
+comment on function logloom_private.sealed_counts(
+  text, timestamptz, timestamptz, jsonb, text, text[]
+) is
+  'How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level as '
+  'far as p_by names them; several rows may be of the same ones.';

@@ -1,0 +1,212 @@
+-- Where aggregates read.
+
+-- The aggregates of a query, count() where it has none.
+create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return coalesce(
+    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.stats_aggregates(logloom_private.compiled_query) from public;
+
+-- The attribute that a query reads numbers of, where this is all that its aggregates read but for
+-- service and level; null otherwise.
+create function logloom_private.only_number(p_query logloom_private.compiled_query)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_fields constant jsonb := (
+    select jsonb_agg(distinct a -> 'field')
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query)) a
+    where a ->> 'kind' not in ('count', 'rate')
+  );
+begin
+  if jsonb_array_length(v_fields) = 1 and v_fields -> 0 ->> 'field' = 'attrs'
+    and jsonb_array_length(v_fields -> 0 -> 'path') = 1
+    and p_query.by_fields <@ array['level', 'service']
+    and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    and not p_query.plan -> 'aggregates' @> '[{"kind": "count_distinct"}]'
+  then
+    return v_fields -> 0 -> 'path' ->> 0;
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.only_number(logloom_private.compiled_query) from public;
+
+-- Sorted by what it is grouped by while there is a row a section: nothing sorts the numbers then.
+create function logloom_private.numbers_source(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_key text
+)
+returns logloom_private.counted_source
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_exact constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+  );
+  v_doubles constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
+  );
+  v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
+  v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+  v_sql text := format(
+    'select s.service, s.level, s.events, s.numbers, s.doubles '
+      || 'from logloom_private.sealed_numbers(%L, %L, %L, %L, %L, %L, %L, %L) s',
+    p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+    p_query.filter, p_key, v_exact, v_doubles
+  );
+begin
+  if v_rows_from < p_to then
+    v_sql := v_sql || ' union all select l.service, l.level, 1, '
+      || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
+      || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
+        else 'null' end
+      || ' '
+      || logloom_private.rows_sql(
+        p_tenant_id, v_rows_from, p_to, p_query.filter, 'l.service l.level ' || v_number
+      );
+  end if;
+  return (
+    'from (select s.service, s.level, unnest(array[s.events]) as records'
+      || case when v_exact then ', unnest(s.numbers) as number' else '' end
+      || case when v_doubles then ', unnest(s.doubles) as double' else '' end
+      || ' from (' || v_sql || ') s'
+      || case when p_query.by_fields = '{}' then ''
+        else ' order by s.' || array_to_string(p_query.by_fields, ', s.') end
+      || ') l',
+    'coalesce(sum(l.records), 0)::double precision', 'l.number', 'l.double'
+  )::logloom_private.counted_source;
+end;
+$$;
+
+revoke all on function logloom_private.numbers_source(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text
+) from public;
+
+comment on function logloom_private.numbers_source(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, text
+) is
+  'Rows of service, level and a number, of which an aggregate makes what it makes of records; '
+  'records says of some of them for how many they stand.';
+
+-- What the aggregates of a query read: the counts where they can answer, sealed records without
+-- reading them where only their number is asked for, otherwise the records.
+create function logloom_private.stats_source(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_only_counts boolean,
+  p_bucket bigint,
+  p_reads text
+)
+returns logloom_private.counted_source
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_is_sealed boolean;
+  v_rows_from timestamptz := p_from;
+  v_rows text;
+  v_key text;
+begin
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    p_query.aggregate := 'count';
+    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
+      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
+    -- Over days without rows chunks count quicker than minutes do.
+    if v_is_sealed and p_to - p_from >= interval '1 day' then
+      v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+    end if;
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, p_to);
+    end if;
+    if v_rows is not null and p_from < v_rows_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, v_rows_from) || ') l';
+    elsif v_rows is null and v_is_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
+          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+        )
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
+        ::logloom_private.counted_source;
+    end if;
+  end if;
+  v_key := logloom_private.only_number(p_query);
+  if v_key is not null and p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+  then
+    return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
+  end if;
+  return (
+    logloom_private.staged_sql(p_query, logloom_private.records_sql(
+      p_tenant_id, p_query, p_from, p_to,
+      case when p_query.plan ? 'rows' then null else p_reads end
+    )),
+    'count(*)::double precision', null, null
+  )::logloom_private.counted_source;
+end;
+$$;
+
+revoke all on function logloom_private.stats_source(
+  text, logloom_private.compiled_query, timestamptz, timestamptz, boolean, bigint, text
+) from public;
+
+-- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
+create function logloom_private.stats_values_sql(
+  p_aggregates jsonb,
+  p_source logloom_private.counted_source,
+  p_minutes numeric
+)
+returns text[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return array(
+    select case a.item ->> 'kind'
+      when 'count' then p_source.count_sql
+      when 'rate' then p_source.count_sql || format(' / %L::double precision', p_minutes)
+      else logloom_private.query_aggregate_sql(
+        a.item, 'l', p_source.number_sql, p_source.double_sql
+      )
+    end
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    order by a.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.stats_values_sql(
+  jsonb, logloom_private.counted_source, numeric
+) from public;
