@@ -399,6 +399,7 @@ create table logloom_private.settings (
   api_pool_size integer not null default 10,
   search_pool_share double precision not null default 0.5,
   concurrent_validations integer not null default 2,
+  quick_query_bytes integer not null default 256,
   search_default_range interval not null default '1 hour',
   search_buckets_default integer not null default 60,
   tail_backlog_span interval not null default '24 hours',
@@ -632,6 +633,9 @@ comment on column logloom_private.settings.stored_days_counted is
 
 comment on column logloom_private.settings.concurrent_validations is
   'Queries of a tenant that validate_query compiles at once; a further one is PT429.';
+
+comment on column logloom_private.settings.quick_query_bytes is
+  'A longer query of a saved search or an alert rule takes one of those slots while it is saved.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';
@@ -1357,7 +1361,8 @@ begin
     ('search.stage_met_its_bound', 400, 'The stage %s met its bound of %s %s',
       'Narrow the filter before it, or the range of time.', null),
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
-      'Wait for one to end.', '`validate_query`: more at once than `concurrent_validations`.')
+      'Wait for one to end.', '`validate_query`, and saving what is longer than `quick_query_bytes`: more at once than '
+        '`concurrent_validations`.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;
@@ -20597,7 +20602,7 @@ comment on column logloom.saved_searches.created_by is 'The claim sub of who mad
 create function logloom_private.check_query(p_query_dsl text, p_is_alert boolean default false)
 returns void
 language plpgsql
-stable
+volatile
 security definer
 set search_path = ''
 as $$
@@ -20605,6 +20610,11 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(
+      coalesce(logloom_private.current_tenant_id(), '')
+    );
+  end if;
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
     perform logloom_private.refuse('saved_searches.query_is_blank');
@@ -20637,7 +20647,8 @@ grant execute on function logloom_private.check_query(text, boolean)
 to authenticated, service_role;
 
 comment on function logloom_private.check_query(text, boolean) is
-  'PT400 unless the query compiles and is not blank; for an alert rule, also when it has other '
+  'PT400 unless the query compiles and is not blank, PT429 where too many long ones of the tenant '
+  'are being compiled; for an alert rule, also when it has other '
   'stages than one aggregate, or probably means something else than was meant.';
 
 -- saved_searches/create_saved_search.sql

@@ -243,6 +243,12 @@ Deno.test("a tenant has two queries validated at once; forty at once hurt nobody
   }
   assert.equal((await validate(quiet)).status, 200);
   assert.equal((await search(noisy)).status, 200);
+  const save = ({ token }: Tenant, p_query_dsl: string) =>
+    rpc(token, "create_saved_search", { p_name: p_query_dsl.slice(0, 20), p_query_dsl });
+  const long = `level:error ${"timeout ".repeat(40)}`;
+  assert.equal((await save(noisy, "level:error")).status, 200);
+  assert.equal((await save(noisy, long)).status, 429);
+  assert.equal((await save(quiet, long)).status, 200);
   go.resolve();
   await transaction;
 

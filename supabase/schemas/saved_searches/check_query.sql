@@ -1,7 +1,7 @@
 create function logloom_private.check_query(p_query_dsl text, p_is_alert boolean default false)
 returns void
 language plpgsql
-stable
+volatile
 security definer
 set search_path = ''
 as $$
@@ -9,6 +9,11 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(
+      coalesce(logloom_private.current_tenant_id(), '')
+    );
+  end if;
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
     perform logloom_private.refuse('saved_searches.query_is_blank');
@@ -41,5 +46,6 @@ grant execute on function logloom_private.check_query(text, boolean)
 to authenticated, service_role;
 
 comment on function logloom_private.check_query(text, boolean) is
-  'PT400 unless the query compiles and is not blank; for an alert rule, also when it has other '
+  'PT400 unless the query compiles and is not blank, PT429 where too many long ones of the tenant '
+  'are being compiled; for an alert rule, also when it has other '
   'stages than one aggregate, or probably means something else than was meant.';

@@ -44,6 +44,7 @@ create table logloom_private.settings (
   api_pool_size integer not null default 10,
   search_pool_share double precision not null default 0.5,
   concurrent_validations integer not null default 2,
+  quick_query_bytes integer not null default 256,
   search_default_range interval not null default '1 hour',
   search_buckets_default integer not null default 60,
   tail_backlog_span interval not null default '24 hours',
@@ -277,6 +278,9 @@ comment on column logloom_private.settings.stored_days_counted is
 
 comment on column logloom_private.settings.concurrent_validations is
   'Queries of a tenant that validate_query compiles at once; a further one is PT429.';
+
+comment on column logloom_private.settings.quick_query_bytes is
+  'A longer query of a saved search or an alert rule takes one of those slots while it is saved.';
 
 comment on column logloom_private.settings.tail_turn is
   'After this time tail_logs answers with what it has.';
