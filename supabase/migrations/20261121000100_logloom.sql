@@ -13573,7 +13573,7 @@ begin
     for v_name in 1..cardinality(v_names) loop
       continue when v_from[v_name] > v_lower or v_to[v_name] < v_upper;
       v_arrays := v_arrays || format(
-        ', (($1)[%s]).texts[%s:%s]',
+        ', unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
         v_name, v_lower - v_from[v_name] + 1, v_upper - v_from[v_name] + 1
       );
       v_names_sql := v_names_sql || ', c' || v_name;
@@ -13595,13 +13595,13 @@ begin
     else
       execute format(
         $query$
-          select array_agg(
-            case when u.c%s is not null then ('{' || concat_ws(',' %s) || '}')::jsonb end
-            order by u.n
+          select array(
+            select
+              case when u.c%s is not null then ('{' || concat_ws(',' %s) || '}')::jsonb end
+            from (select %s) u
           )
-          from unnest(%s) with ordinality u (%s, n)
         $query$,
-        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3), substr(v_names_sql, 3)
+        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3)
       )
       into v_part
       using v_values;
@@ -13804,6 +13804,86 @@ comment on function logloom_private.chunk_bits(
   'query''s, the tree null where only the filter is at hand; p_fields and p_keys what the filter '
   'reads.';
 
+-- sealed_logs/chunk_fields.sql
+
+-- Of each record of a chunk the value that its section has.
+create function logloom_private.section_texts(
+  p_chunk logloom_private.sealed_chunks,
+  p_values text[]
+)
+returns text[]
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_records constant integer[] := p_chunk.section_records;
+  v_texts text[] := '{}';
+begin
+  if cardinality(v_records) <= 200 then
+    for v_section in 1..cardinality(v_records) loop
+      v_texts := v_texts || array_fill(p_values[v_section], v_records[v_section:v_section]);
+    end loop;
+    return v_texts;
+  end if;
+  -- Each of those steps copies what it adds to.
+  return array(
+    select s.value
+    from (
+      select x.value, generate_series(1, x.records)
+      from unnest(p_values, v_records) x (value, records)
+    ) s
+  );
+end;
+$$;
+
+revoke all on function logloom_private.section_texts(
+  logloom_private.sealed_chunks, text[]
+) from public;
+
+comment on function logloom_private.section_texts(logloom_private.sealed_chunks, text[]) is
+  'A value a section as a value a record of a chunk.';
+
+create function logloom_private.chunk_field(
+  p_chunk logloom_private.sealed_chunks,
+  p_name text
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_column logloom_private.sealed_columns;
+  v_texts text[];
+begin
+  select c.* into v_column
+  from logloom_private.sealed_columns c
+  where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id and c.name = p_name;
+  if not found then
+    return array_fill(null::text, array[p_chunk.records]);
+  end if;
+  v_texts := logloom_private.column_texts(v_column, null);
+  if v_column.first > 1 then
+    v_texts := array_fill(null::text, array[v_column.first - 1]) || v_texts;
+  end if;
+  if v_column.last < p_chunk.records then
+    v_texts := v_texts || array_fill(null::text, array[p_chunk.records - v_column.last]);
+  end if;
+  return v_texts;
+end;
+$$;
+
+revoke all on function logloom_private.chunk_field(logloom_private.sealed_chunks, text)
+from public;
+
+comment on function logloom_private.chunk_field(logloom_private.sealed_chunks, text) is
+  'A field that is a column, of each record of a chunk.';
+
 -- sealed_logs/chunk_filters.sql
 
 -- Which chunks may hold a value of a field that names one thing among many, a request above all:
@@ -13987,13 +14067,22 @@ declare
   v_high smallint[] := p_chunk.ts_high;
 begin
   if p_positions is null then
+    if v_high is null then
+      return array(
+        select v_first + v_unit * (
+          (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
+        )
+        from (select unnest(v_low) as low, unnest(v_middle) as middle) o
+      );
+    end if;
     return array(
       select v_first + v_unit * (
         (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
-          + (coalesce(o.high, -32768) + 32768) * 4294967296
-      )::double precision
-      from unnest(v_low, v_middle, v_high) with ordinality o (low, middle, high, n)
-      order by o.n
+          + (o.high + 32768) * 4294967296
+      )
+      from (
+        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
+      ) o
     );
   end if;
   return array(
@@ -14033,11 +14122,10 @@ begin
   if v_bytes is null and v_numbers is null then
     return array_fill(1, array[coalesce(cardinality(p_positions), p_chunk.records)]);
   elsif p_positions is null then
-    return array(
-      select coalesce(b.byte::integer + 129, b.number)
-      from unnest(v_bytes, v_numbers) with ordinality b (byte, number, n)
-      order by b.n
-    );
+    if v_bytes is not null then
+      return array(select unnest(v_bytes)::integer + 129);
+    end if;
+    return v_numbers::integer[];
   end if;
   return array(
     select coalesce(v_bytes[p.position]::integer + 129, v_numbers[p.position])
@@ -14083,8 +14171,7 @@ begin
   end if;
   return array(
     select (v_prefix[b.batch] || encode(int2send(b.index), 'hex'))::uuid
-    from unnest(p_batches, v_indexes) with ordinality b (batch, index, n)
-    order by b.n
+    from (select unnest(p_batches) as batch, unnest(v_indexes) as index) b
   );
 end;
 $$;
@@ -14262,6 +14349,27 @@ comment on function logloom_private.texts_at(text[], integer[]) is
   'The elements at ascending places.';
 
 -- The texts of a column at positions of the chunk that lie within it, ascending; all where null.
+-- Elements of an array, each found at once: in a plan made for these values the array would be a
+-- constant, which is walked over from its beginning for each element of a length of its own.
+create function logloom_private.elements_at(p_values anyarray, p_places integer[])
+returns anyarray
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return array(select p_values[unnest(p_places)]);
+end;
+$$;
+
+revoke all on function logloom_private.elements_at(anyarray, integer[]) from public;
+
+comment on function logloom_private.elements_at(anyarray, integer[]) is
+  'The elements of an array at places, in that order; null at a place that is null.';
+
 create function logloom_private.column_texts(
   p_column logloom_private.sealed_columns,
   p_positions integer[]
@@ -14302,15 +14410,11 @@ begin
       v_dictionary[1], array[coalesce(cardinality(p_positions), p_column.last - v_first)]
     );
   elsif v_codes is not null and p_positions is null then
-    return array(
-      select v_dictionary[c.code::integer + 129]
-      from unnest(v_codes) with ordinality c (code, n)
-      order by c.n
+    return logloom_private.elements_at(
+      v_dictionary, array(select unnest(v_codes)::integer + 129)
     );
   elsif p_positions is null then
-    return array(
-      select v_dictionary[c.code] from unnest(v_wide_codes) with ordinality c (code, n) order by c.n
-    );
+    return logloom_private.elements_at(v_dictionary, v_wide_codes::integer[]);
   end if;
   return array(
     select v_dictionary[coalesce(
@@ -14404,296 +14508,9 @@ revoke all on function logloom_private.masked_texts(
 comment on function logloom_private.masked_texts(logloom_private.sealed_columns, integer[]) is
   'The texts of a column that is kept as masks and digits.';
 
--- sealed_logs/encode_chunk.sql
+-- sealed_logs/compare_chunk.sql
 
--- Sealing: records as a chunk.
-
-create function logloom_private.encode_chunk(p_tenant_id text, p_with text)
-returns bigint
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-set work_mem = '48MB'
-set timezone = 'UTC'
-as $$
-declare
-  v_chunk logloom_private.sealed_chunks;
-  v_column logloom_private.sealed_columns;
-  v_ts timestamptz[];
-  v_received_at timestamptz[];
-  v_arrivals bigint[];
-  v_ids uuid[];
-  v_levels text[];
-  v_messages text[];
-  v_masks text[];
-  v_services text[];
-  v_env text[];
-  v_req_id text[];
-  v_user_id text[];
-  v_route text[];
-  v_host text[];
-  v_attrs jsonb[];
-  v_offsets bigint[];
-  v_group_masks text[];
-  v_group_texts text[];
-  v_keys text[];
-  v_first integer[];
-  v_last integer[];
-  v_texts text[];
-begin
-  execute format(
-    $query$
-      with %s
-      select
-        count(*), min(r.ts), max(r.ts), min(r.arrival), max(r.arrival),
-        array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
-        array_agg(r.level), array_agg(r.msg), array_agg(r.mask), array_agg(r.service),
-        array_agg(r.env), array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route),
-        array_agg(r.host), array_agg(r.attrs)
-      from (
-        select m.*
-        from (select s.*, %s as mask from s offset 0) m
-        order by
-          m.service collate "C", m.level collate "C", m.mask collate "C" nulls last, m.ts, m.id
-      ) r
-    $query$,
-    p_with, logloom_private.mask_sql('s.msg')
-  )
-  into
-    v_chunk.records, v_chunk.first_ts, v_chunk.last_ts, v_chunk.first_arrival,
-    v_chunk.last_arrival, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages, v_masks,
-    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs;
-  if v_chunk.records = 0 then
-    return null;
-  end if;
-  v_chunk.chunk_id := nextval(pg_get_serial_sequence('logloom_private.sealed_chunks', 'chunk_id'));
-  v_chunk.tenant_id := p_tenant_id;
-  v_chunk.sealed_at := clock_timestamp();
-  v_chunk.bytes := 0;
-  v_chunk.separator := logloom_private.separator_for(array_to_string(v_messages, ' '));
-
-  -- Runs of an equal mask, and of an equal service and level.
-  with g as materialized (
-    select
-      o.service, o.level, o.mask, count(*) as records,
-      string_agg(o.msg, v_chunk.separator) as texts, min(o.n) as n
-    from (
-      select u.*
-      from unnest(v_services, v_levels, v_masks, v_messages)
-        with ordinality u (service, level, mask, msg, n)
-      order by u.service collate "C", u.level collate "C", u.mask collate "C" nulls last, u.n
-    ) o
-    group by
-      o.service collate "C", o.level collate "C", o.mask collate "C", o.service, o.level, o.mask
-  ), s as (
-    select
-      g.service, g.level, sum(g.records) as records, count(g.mask) as masks, min(g.n) as n,
-      coalesce(
-        sum(g.records * (octet_length(g.mask) - octet_length(replace(g.mask, '0', '')))), 0
-      ) as digits,
-      coalesce(string_agg(g.mask || v_chunk.separator, '' order by g.n), '') as texts
-    from g
-    group by g.service, g.level, g.mask is null
-  ), sections as (
-    select
-      array_agg(s.service order by s.n) as services,
-      array_agg(s.level order by s.n) as levels,
-      array_agg(s.records order by s.n) as records,
-      array_agg(s.masks order by s.n) as masks,
-      array_agg(s.digits_before order by s.n) as digits,
-      array_agg(s.texts order by s.n) as texts,
-      array_agg(nullif(lower(s.texts collate pg_c_utf8), s.texts) order by s.n) as folded
-    from (
-      select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
-    ) s
-  ), groups as (
-    select
-      coalesce(array_agg(g.records order by g.n), '{}') as records,
-      coalesce(array_agg(g.mask order by g.n), '{}') as masks,
-      coalesce(array_agg(g.texts order by g.n), '{}') as texts
-    from g
-    where g.mask is not null
-  )
-  select
-    s.services, s.levels, s.records, s.masks, s.digits, s.texts, s.folded,
-    g.records, g.masks, g.texts
-  into
-    v_chunk.section_services, v_chunk.section_levels, v_chunk.section_records,
-    v_chunk.section_masks, v_chunk.section_digits, v_chunk.masks, v_chunk.folded_masks,
-    v_chunk.mask_records,
-    v_group_masks, v_group_texts
-  from sections s, groups g;
-  v_chunk.digits := logloom_private.cut_digits(v_group_masks, v_group_texts, v_chunk.separator);
-  v_group_texts := null;
-
-  v_offsets := array(
-    select round(date_part('epoch', t.ts - v_chunk.first_ts) * 1000000)::bigint
-    from unnest(v_ts) with ordinality t (ts, n)
-    order by t.n
-  );
-  select case when bool_and(o % 1000 = 0) then 1000 else 1 end into v_chunk.ts_unit
-  from unnest(v_offsets) o;
-  select
-    array_agg(((t.o & 65535) - 32768)::smallint order by t.n),
-    case when max(t.o) > 65535 then
-      array_agg(((t.o >> 16 & 65535) - 32768)::smallint order by t.n) end,
-    case when max(t.o) > 4294967295 then
-      array_agg(((t.o >> 32) - 32768)::smallint order by t.n) end
-  into v_chunk.ts_low, v_chunk.ts_middle, v_chunk.ts_high
-  from (
-    select u.o / v_chunk.ts_unit as o, u.n from unnest(v_offsets) with ordinality u (o, n)
-  ) t;
-
-  with i as materialized (
-    select
-      substring(uuid_send(u.id) for 14) as prefix, u.received_at, u.arrival, u.n,
-      (get_byte(uuid_send(u.id), 14) * 256 + get_byte(uuid_send(u.id), 15)) as index, u.id
-    from unnest(v_ids, v_received_at, v_arrivals) with ordinality u (id, received_at, arrival, n)
-  ), b as materialized (
-    select
-      i.prefix, i.received_at, i.arrival,
-      row_number() over (order by i.received_at, i.prefix, i.arrival) as number
-    from i
-    group by i.prefix, i.received_at, i.arrival
-  ), batches as (
-    select
-      count(*) as count,
-      string_agg(b.prefix, ''::bytea order by b.number) as prefixes,
-      array_agg(b.received_at order by b.number) as received_at,
-      array_agg(b.arrival order by b.number) as arrivals
-    from b
-  ), ids as (
-    select
-      array_agg(b.number::smallint order by i.n) as numbers,
-      array_agg((case when i.index > 32767 then i.index - 65536 else i.index end)::smallint
-        order by i.n) as indexes
-    from i
-    join b on b.prefix = i.prefix and b.received_at = i.received_at and b.arrival = i.arrival
-  )
-  select b.prefixes, b.received_at, b.arrivals, case when b.count > 1 then i.numbers end, i.indexes
-  into
-    v_chunk.batch_prefixes, v_chunk.batch_received_at, v_chunk.batch_arrivals,
-    v_chunk.wide_batch_codes, v_chunk.id_indexes
-  from batches b, ids i;
-  if cardinality(v_chunk.batch_arrivals) between 2 and 256 then
-    select array_agg((b.number - 129)::"char" order by b.n) into v_chunk.batch_codes
-    from unnest(v_chunk.wide_batch_codes) with ordinality b (number, n);
-    v_chunk.wide_batch_codes := null;
-  end if;
-  v_texts := array(select i from (
-    (select i from unnest(v_ids) i order by i limit 1)
-    union all
-    (select i from unnest(v_ids) i order by i desc limit 1)) e (i));
-  v_chunk.first_id := v_texts[1];
-  v_chunk.last_id := v_texts[2];
-  insert into logloom_private.sealed_chunks overriding system value select v_chunk.*;
-
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'env', 1, v_env);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'req_id', 1, v_req_id);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'user_id', 1, v_user_id);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'route', 1, v_route);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'host', 1, v_host);
-
-  -- The keys of attrs; rare ones and long ones stay together in a column of their own.
-  select
-    array_agg(k.key), array_agg(k.first), array_agg(k.last)
-  into v_keys, v_first, v_last
-  from (
-    select e.key, min(e.n) as first, max(e.n) as last
-    from (
-      select jsonb_object_keys(a.attrs) as key, a.n
-      from unnest(v_attrs) with ordinality a (attrs, n)
-      where a.attrs is not null
-    ) e
-    where length(e.key) <= 200
-    group by e.key
-    order by count(*) desc, e.key collate "C"
-    limit 80
-  ) k;
-  for v_at in 1..coalesce(cardinality(v_keys), 0) loop
-    v_texts := array(
-      select (a.attrs -> v_keys[v_at])::text
-      from unnest(v_attrs[v_first[v_at]:v_last[v_at]]) with ordinality a (attrs, n)
-      order by a.n
-    );
-    perform logloom_private.store_column(
-      p_tenant_id, v_chunk.chunk_id, 'attrs.' || v_keys[v_at], v_first[v_at], v_texts
-    );
-  end loop;
-  v_texts := array(
-    select (a.attrs - coalesce(v_keys, '{}'))::text
-    from unnest(v_attrs) with ordinality a (attrs, n)
-    order by a.n
-  );
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'attrs', 1, v_texts);
-
-  -- Measured first: an update of a table that is spread over nodes takes no such function.
-  select
-    pg_column_size(c.*) + (
-      select coalesce(sum(pg_column_size(k.*)), 0)
-      from logloom_private.sealed_columns k
-      where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
-    )
-  into v_chunk.bytes
-  from logloom_private.sealed_chunks c
-  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
-  update logloom_private.sealed_chunks c
-  set bytes = v_chunk.bytes
-  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
-  -- Read back as every reader does.
-  perform logloom_private.compare_chunk(
-    p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
-    v_services,
-    v_env, v_req_id, v_user_id, v_route, v_host, v_attrs
-  );
-  return v_chunk.chunk_id;
-end;
-$$;
-
-revoke all on function logloom_private.encode_chunk(text, text) from public;
-
-comment on function logloom_private.encode_chunk(text, text) is
-  'Makes a chunk of records and compares it with them; null where there are none. p_with: '
-  'clauses of a WITH, of which s yields rows of logloom.logs. LL001: the chunk differs.';
-
-create function logloom_private.store_column(
-  p_tenant_id text,
-  p_chunk_id bigint,
-  p_name text,
-  p_first integer,
-  p_values text[]
-)
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-declare
-  v_column logloom_private.sealed_columns;
-begin
-  v_column := logloom_private.encode_column(p_name, p_first, p_values);
-  if v_column.kind is not null then
-    v_column.tenant_id := p_tenant_id;
-    v_column.chunk_id := p_chunk_id;
-    if p_name in ('req_id', 'user_id') then
-      if v_column.kind <> 'dictionary' then
-        v_column.filter := logloom_private.value_filter(p_values);
-      elsif cardinality(v_column.dictionary) > 256 then
-        v_column.filter := logloom_private.value_filter(v_column.dictionary);
-      end if;
-    end if;
-    insert into logloom_private.sealed_columns select v_column.*;
-  end if;
-end;
-$$;
-
-revoke all on function logloom_private.store_column(text, bigint, text, integer, text[])
-from public;
-
-comment on function logloom_private.store_column(text, bigint, text, integer, text[]) is
-  'Stores a column, unless all of it is null.';
+-- A chunk is read back by what its readers read it by.
 
 create function logloom_private.compare_chunk(
   p_tenant_id text,
@@ -14719,24 +14536,37 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_chunk logloom_private.sealed_chunks;
+  v_batches integer[];
+  v_batch_received_at timestamptz[];
+  v_batch_arrivals bigint[];
+  v_attrs jsonb[];
   v_same boolean;
 begin
-  select
-    row(
-      array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
-      array_agg(r.level), array_agg(r.msg), array_agg(r.service), array_agg(r.env),
-      array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route), array_agg(r.host)
-    ) is not distinct from row(
-      p_ts, p_received_at, p_arrivals, p_ids, p_levels, p_messages, p_services, p_env, p_req_id,
-      p_user_id, p_route, p_host
-    )
+  select c.* into v_chunk
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = p_chunk_id;
+  v_batches := logloom_private.chunk_batches(v_chunk, null);
+  v_batch_received_at := v_chunk.batch_received_at;
+  v_batch_arrivals := v_chunk.batch_arrivals;
+  v_attrs := logloom_private.chunk_attributes(v_chunk, null, null);
+  v_same := logloom_private.chunk_times(v_chunk, null) = p_ts
+    and array(select v_batch_received_at[unnest(v_batches)]) = p_received_at
+    and array(select v_batch_arrivals[unnest(v_batches)]) = p_arrivals
+    and logloom_private.chunk_ids(v_chunk, null, v_batches) = p_ids
+    and logloom_private.section_texts(v_chunk, v_chunk.section_services) = p_services
+    and logloom_private.section_texts(v_chunk, v_chunk.section_levels) = p_levels
+    and logloom_private.chunk_messages(v_chunk, null) = p_messages
+    and logloom_private.chunk_field(v_chunk, 'env') = p_env
+    and logloom_private.chunk_field(v_chunk, 'req_id') = p_req_id
+    and logloom_private.chunk_field(v_chunk, 'user_id') = p_user_id
+    and logloom_private.chunk_field(v_chunk, 'route') = p_route
+    and logloom_private.chunk_field(v_chunk, 'host') = p_host
     -- The bytes of attrs, since 1.0 equals 1.
     and (
-      record_image_eq(row(array_agg(r.attrs)), row(p_attrs))
-      or array_agg(r.attrs)::text[] is not distinct from p_attrs::text[]
-    )
-  into v_same
-  from logloom_private.chunk_records(p_tenant_id, p_chunk_id, null, null, null) r;
+      record_image_eq(row(v_attrs), row(p_attrs))
+      or v_attrs::text[] = p_attrs::text[]
+    );
   if v_same is not true then
     raise sqlstate 'LL001' using
       message = format('Chunk %s differs from its records', p_chunk_id);
@@ -14756,6 +14586,233 @@ comment on function logloom_private.compare_chunk(
   text[], text[], text[], jsonb[]
 ) is
   'Reads a chunk back. LL001 where it differs from the records that it was made of.';
+
+-- sealed_logs/encode_chunk.sql
+
+-- Sealing: records as a chunk. All of it works on arrays, a column each, read by unnest in a select
+-- list: that hands on an element at a time and keeps the order, where a function in FROM stores all
+-- of it first.
+
+create function logloom_private.encode_chunk(
+  p_tenant_id text,
+  p_with text,
+  p_removes boolean default false
+)
+returns bigint
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set work_mem = '48MB'
+set timezone = 'UTC'
+as $$
+declare
+  v_chunk logloom_private.sealed_chunks;
+  v_encoded record;
+  v_removed integer;
+  v_order integer[];
+  v_ts timestamptz[];
+  v_received_at timestamptz[];
+  v_arrivals bigint[];
+  v_ids uuid[];
+  v_levels text[];
+  v_messages text[];
+  v_services text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_attrs jsonb[];
+begin
+  execute format(
+    $query$
+      with %s
+      select
+        count(*), min(r.ts), max(r.ts), min(r.arrival), max(r.arrival), %s,
+        array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
+        array_agg(r.level), array_agg(r.msg), array_agg(r.service), array_agg(r.env),
+        array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route), array_agg(r.host),
+        array_agg(r.attrs)
+      from (select s.* from s order by s.ts, s.id) r
+    $query$,
+    p_with, case when p_removes then '(select count(*) from removed)' else 'count(*)' end
+  )
+  into
+    v_chunk.records, v_chunk.first_ts, v_chunk.last_ts, v_chunk.first_arrival,
+    v_chunk.last_arrival, v_removed, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs;
+  if v_removed <> v_chunk.records then
+    raise sqlstate 'LL001' using
+      message = format('%s records are read, and %s removed', v_chunk.records, v_removed);
+  elsif v_chunk.records = 0 then
+    return null;
+  end if;
+  v_chunk.chunk_id := nextval(pg_get_serial_sequence('logloom_private.sealed_chunks', 'chunk_id'));
+  v_chunk.tenant_id := p_tenant_id;
+  v_chunk.sealed_at := clock_timestamp();
+  v_chunk.bytes := 0;
+  select e.* into v_encoded
+  from logloom_private.encode_messages(v_chunk, v_services, v_levels, v_messages) e;
+  v_chunk := v_encoded.o_chunk;
+  v_order := v_encoded.o_order;
+  v_ts := logloom_private.elements_at(v_ts, v_order);
+  v_received_at := logloom_private.elements_at(v_received_at, v_order);
+  v_arrivals := logloom_private.elements_at(v_arrivals, v_order);
+  v_ids := logloom_private.elements_at(v_ids, v_order);
+  v_levels := logloom_private.elements_at(v_levels, v_order);
+  v_messages := logloom_private.elements_at(v_messages, v_order);
+  v_services := logloom_private.elements_at(v_services, v_order);
+  v_env := logloom_private.elements_at(v_env, v_order);
+  v_req_id := logloom_private.elements_at(v_req_id, v_order);
+  v_user_id := logloom_private.elements_at(v_user_id, v_order);
+  v_route := logloom_private.elements_at(v_route, v_order);
+  v_host := logloom_private.elements_at(v_host, v_order);
+  v_attrs := logloom_private.elements_at(v_attrs, v_order);
+  v_chunk := logloom_private.encode_times(v_chunk, v_ts);
+  v_chunk := logloom_private.encode_ids(v_chunk, v_ids, v_received_at, v_arrivals);
+  insert into logloom_private.sealed_chunks overriding system value select v_chunk.*;
+
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'env', 1, v_env);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'req_id', 1, v_req_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'user_id', 1, v_user_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'route', 1, v_route);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'host', 1, v_host);
+  perform logloom_private.store_attributes(p_tenant_id, v_chunk.chunk_id, v_attrs);
+
+  -- Measured first: an update of a table that is spread over nodes takes no such function.
+  select
+    pg_column_size(c.*) + (
+      select coalesce(sum(pg_column_size(k.*)), 0)
+      from logloom_private.sealed_columns k
+      where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+    )
+  into v_chunk.bytes
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  update logloom_private.sealed_chunks c
+  set bytes = v_chunk.bytes
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  -- Each record once, and read back as every reader does.
+  if (select count(distinct o) from unnest(v_order) o) <> v_chunk.records then
+    raise sqlstate 'LL001' using
+      message = format('Chunk %s has records twice', v_chunk.chunk_id);
+  end if;
+  perform logloom_private.compare_chunk(
+    p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs
+  );
+  return v_chunk.chunk_id;
+end;
+$$;
+
+revoke all on function logloom_private.encode_chunk(text, text, boolean) from public;
+
+comment on function logloom_private.encode_chunk(text, text, boolean) is
+  'Makes a chunk of records and compares it with them; null where there are none. p_with: '
+  'clauses of a WITH, of which s yields rows of logloom.logs. p_removes: another one, removed, '
+  'deletes them and yields a row for each. LL001: the chunk differs.';
+
+-- The order of a chunk's records, and their messages in it.
+create function logloom_private.encode_messages(
+  p_chunk logloom_private.sealed_chunks,
+  p_services text[],
+  p_levels text[],
+  p_messages text[],
+  out o_chunk logloom_private.sealed_chunks,
+  -- The record, as a place in the arrays, at each position.
+  out o_order integer[]
+)
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+set work_mem = '48MB'
+as $$
+declare
+  v_joined text := array_to_string(p_messages, ' ');
+  v_masks text[];
+  v_texts text[];
+begin
+  o_chunk := p_chunk;
+  o_chunk.separator := logloom_private.separator_for(v_joined);
+  -- All in one text: nine calls, not nine a message.
+  v_joined := array_to_string(p_messages, o_chunk.separator);
+  v_masks := string_to_array(logloom_private.mask_of(v_joined), o_chunk.separator);
+  -- Where some have no message, or the only one is empty.
+  if cardinality(v_masks) <> p_chunk.records then
+    v_masks := array(select logloom_private.mask_of(m) from unnest(p_messages) m);
+  end if;
+  -- Runs of an equal mask, and of an equal service and level. A group has its records in the order
+  -- in which they come, which is that of ts and id.
+  with k as (
+    select
+      unnest(p_services) as service, unnest(p_levels) as level, unnest(p_messages) as msg,
+      unnest(v_masks) as mask, generate_series(1, p_chunk.records) as place
+  ), g as materialized (
+    select
+      x.*,
+      row_number() over (
+        order by x.service collate "C", x.level collate "C", x.mask collate "C" nulls last
+      ) as n
+    from (
+      select
+        k.service, k.level, k.mask, count(*)::integer as records, array_agg(k.place) as places,
+        string_agg(k.msg, o_chunk.separator) as texts
+      from k
+      group by k.service, k.level, k.mask
+    ) x
+  ), s as (
+    select
+      g.service, g.level, sum(g.records) as records, count(g.mask) as masks, min(g.n) as n,
+      coalesce(
+        sum(g.records * (octet_length(g.mask) - octet_length(replace(g.mask, '0', '')))), 0
+      ) as digits,
+      coalesce(string_agg(g.mask || o_chunk.separator, '' order by g.n), '') as texts
+    from g
+    group by g.service, g.level, g.mask is null
+  ), sections as (
+    select
+      array_agg(s.service order by s.n) as services,
+      array_agg(s.level order by s.n) as levels,
+      array_agg(s.records order by s.n) as records,
+      array_agg(s.masks order by s.n) as masks,
+      array_agg(s.digits_before order by s.n) as digits,
+      array_agg(s.texts order by s.n) as texts,
+      array_agg(nullif(lower(s.texts collate pg_c_utf8), s.texts) order by s.n) as folded
+    from (
+      select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
+    ) s
+  ), groups as (
+    select
+      coalesce(array_agg(g.records order by g.n), '{}') as records,
+      coalesce(array_agg(g.mask order by g.n), '{}') as masks,
+      coalesce(array_agg(g.texts order by g.n), '{}') as texts
+    from g
+    where g.mask is not null
+  )
+  select
+    s.services, s.levels, s.records, s.masks, s.digits, s.texts, s.folded,
+    g.records, g.masks, g.texts,
+    array(select unnest(p.places) from (select g.places from g order by g.n) p)
+  into
+    o_chunk.section_services, o_chunk.section_levels, o_chunk.section_records,
+    o_chunk.section_masks, o_chunk.section_digits, o_chunk.masks, o_chunk.folded_masks,
+    o_chunk.mask_records, v_masks, v_texts, o_order
+  from sections s, groups g;
+  o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);
+end;
+$$;
+
+revoke all on function logloom_private.encode_messages(
+  logloom_private.sealed_chunks, text[], text[], text[]
+) from public;
+
+comment on function logloom_private.encode_messages(
+  logloom_private.sealed_chunks, text[], text[], text[]
+) is
+  'A chunk with its sections, masks and digits, and the order of its records: arrays are given in '
+  'the order of ts and id.';
 
 -- sealed_logs/encode_column.sql
 
@@ -14815,7 +14872,11 @@ begin
     return null;
   end if;
   with v as materialized (
-    select u.v, logloom_private.mask_of(u.v) as mask, u.n
+    select
+      u.v, u.n,
+      replace(replace(replace(replace(replace(replace(replace(replace(replace(
+        u.v, '1', '0'), '2', '0'), '3', '0'), '4', '0'), '5', '0'), '6', '0'), '7', '0'),
+        '8', '0'), '9', '0') as mask
     from unnest(p_values) with ordinality u (v, n)
   ), g as materialized (
     select
@@ -14859,8 +14920,9 @@ begin
   if cardinality(p_column.dictionary) = 1 and array_position(p_column.wide_codes, null) is null then
     p_column.wide_codes := null;
   elsif cardinality(p_column.dictionary) <= 256 then
-    select array_agg((c.code - 129)::"char" order by c.n) into p_column.codes
-    from unnest(p_column.wide_codes) with ordinality c (code, n);
+    p_column.codes := array(
+      select (unnest(p_column.wide_codes)::integer - 129)::"char"
+    );
     p_column.wide_codes := null;
   end if;
   return p_column;
@@ -14884,7 +14946,6 @@ as $$
 declare
   v_column logloom_private.sealed_columns;
   v_encoded logloom_private.sealed_columns;
-  v_distinct integer;
 begin
   v_column.name := p_name;
   v_column.first := p_first;
@@ -14899,25 +14960,19 @@ begin
     return v_column;
   end if;
 
-  with u as materialized (
-    select x.v, x.n from unnest(p_values) with ordinality x (v, n)
-  ), g as materialized (
-    select
-      u.v, count(*) as count, row_number() over (order by count(*) desc, u.v collate "C") as code
-    from u
-    where u.v is not null
-    group by u.v
-  ), c as (
-    select g.code, u.n from u left join g on g.v = u.v
-  )
   select
-    (select array_agg(g.v order by g.code) from g),
-    (select array_agg(g.count order by g.code) from g),
-    case when (select count(*) from g) * 3 <= cardinality(p_values)
-      then array_agg(c.code order by c.n) end
-  into v_column.dictionary, v_column.counts, v_column.wide_codes
-  from c;
-  if v_column.wide_codes is not null then
+    array_agg(g.v order by g.count desc, g.v collate "C"),
+    array_agg(g.count order by g.count desc, g.v collate "C")
+  into v_column.dictionary, v_column.counts
+  from (select v, count(*)::integer as count from unnest(p_values) v group by v) g
+  where g.v is not null;
+  if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
+    v_column.wide_codes := array(
+      select d.code::smallint
+      from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+      left join unnest(v_column.dictionary) with ordinality d (v, code) on d.v = u.v
+      order by u.n
+    );
     return logloom_private.narrow_codes(v_column);
   end if;
 
@@ -14944,6 +14999,126 @@ revoke all on function logloom_private.encode_column(text, integer, text[]) from
 comment on function logloom_private.encode_column(text, integer, text[]) is
   'Values from position p_first of a chunk on as the shortest kind of column; null where all are '
   'null.';
+
+-- sealed_logs/encode_keys.sql
+
+-- When the records of a chunk happened, and which they are.
+
+create function logloom_private.encode_times(
+  p_chunk logloom_private.sealed_chunks,
+  p_ts timestamptz[]
+)
+returns logloom_private.sealed_chunks
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_first constant timestamptz := p_chunk.first_ts;
+  v_offsets bigint[] := array(
+    select (date_part('epoch', unnest(p_ts) - v_first) * 1000000)::bigint
+  );
+  v_greatest bigint;
+begin
+  select case when bool_and(o % 1000 = 0) then 1000 else 1 end, max(o)
+  into p_chunk.ts_unit, v_greatest
+  from unnest(v_offsets) o;
+  if p_chunk.ts_unit = 1000 then
+    v_offsets := array(select unnest(v_offsets) / 1000);
+    v_greatest := v_greatest / 1000;
+  end if;
+  p_chunk.ts_low := array(select ((unnest(v_offsets) & 65535) - 32768)::smallint);
+  if v_greatest > 65535 then
+    p_chunk.ts_middle := array(select ((unnest(v_offsets) >> 16 & 65535) - 32768)::smallint);
+  end if;
+  if v_greatest > 4294967295 then
+    p_chunk.ts_high := array(select ((unnest(v_offsets) >> 32) - 32768)::smallint);
+  end if;
+  return p_chunk;
+end;
+$$;
+
+revoke all on function logloom_private.encode_times(
+  logloom_private.sealed_chunks, timestamptz[]
+) from public;
+
+comment on function logloom_private.encode_times(logloom_private.sealed_chunks, timestamptz[]) is
+  'A chunk with ts of its records by position.';
+
+create function logloom_private.encode_ids(
+  p_chunk logloom_private.sealed_chunks,
+  p_ids uuid[],
+  p_received_at timestamptz[],
+  p_arrivals bigint[]
+)
+returns logloom_private.sealed_chunks
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+set work_mem = '48MB'
+as $$
+declare
+  v_bytes bytea[] := array(select uuid_send(unnest(p_ids)));
+  v_prefixes bytea[];
+begin
+  with b as (
+    select u.prefix, u.received_at, u.arrival
+    from (
+      select
+        substring(unnest(v_bytes) for 14) as prefix, unnest(p_received_at) as received_at,
+        unnest(p_arrivals) as arrival
+    ) u
+    group by u.prefix, u.received_at, u.arrival
+    order by u.received_at, u.prefix, u.arrival
+  )
+  select
+    array_agg(b.prefix), string_agg(b.prefix, ''::bytea), array_agg(b.received_at),
+    array_agg(b.arrival)
+  into v_prefixes, p_chunk.batch_prefixes, p_chunk.batch_received_at, p_chunk.batch_arrivals
+  from b;
+  if cardinality(v_prefixes) > 1 then
+    p_chunk.wide_batch_codes := array(
+      select b.number::smallint
+      from (
+        select
+          substring(unnest(v_bytes) for 14) as prefix, unnest(p_received_at) as received_at,
+          unnest(p_arrivals) as arrival, generate_series(1, p_chunk.records) as n
+      ) u
+      left join unnest(v_prefixes, p_chunk.batch_received_at, p_chunk.batch_arrivals)
+        with ordinality b (prefix, received_at, arrival, number)
+        on b.prefix = u.prefix and b.received_at = u.received_at and b.arrival = u.arrival
+      order by u.n
+    );
+  end if;
+  if cardinality(v_prefixes) between 2 and 256 then
+    p_chunk.batch_codes := array(
+      select (unnest(p_chunk.wide_batch_codes)::integer - 129)::"char"
+    );
+    p_chunk.wide_batch_codes := null;
+  end if;
+  -- As a signed number of two bytes.
+  p_chunk.id_indexes := array(
+    select (
+      ((get_byte(b.bytes, 14) << 8 | get_byte(b.bytes, 15)) + 32768 & 65535) - 32768
+    )::smallint
+    from (select unnest(v_bytes) as bytes) b
+  );
+  p_chunk.first_id := (select i from unnest(p_ids) i order by i limit 1);
+  p_chunk.last_id := (select i from unnest(p_ids) i order by i desc limit 1);
+  return p_chunk;
+end;
+$$;
+
+revoke all on function logloom_private.encode_ids(
+  logloom_private.sealed_chunks, uuid[], timestamptz[], bigint[]
+) from public;
+
+comment on function logloom_private.encode_ids(
+  logloom_private.sealed_chunks, uuid[], timestamptz[], bigint[]
+) is
+  'A chunk with the ids of its records by position, and with their batches.';
 
 -- sealed_logs/leaf_bits.sql
 
@@ -16478,9 +16653,6 @@ declare
   v_ids uuid[];
   v_services text[];
   v_levels text[];
-  v_section_records integer[];
-  v_section_services text[];
-  v_section_levels text[];
   v_messages text[];
   v_texts text[];
   v_env text[];
@@ -16504,30 +16676,9 @@ begin
     v_ids := logloom_private.chunk_ids(p_chunk, p_positions, v_batches);
   end if;
   if p_fields is null or p_fields && array['service', 'level'] then
-    if p_positions is null and cardinality(p_chunk.section_records) <= 200 then
-      v_section_records := p_chunk.section_records;
-      v_section_services := p_chunk.section_services;
-      v_section_levels := p_chunk.section_levels;
-      v_services := '{}';
-      v_levels := '{}';
-      for v_section in 1..cardinality(v_section_records) loop
-        v_services := v_services || array_fill(
-          v_section_services[v_section], v_section_records[v_section:v_section]
-        );
-        v_levels := v_levels || array_fill(
-          v_section_levels[v_section], v_section_records[v_section:v_section]
-        );
-      end loop;
-    elsif p_positions is null then
-      -- Each of those steps copies what it adds to.
-      select array_agg(s.service order by s.n), array_agg(s.level order by s.n)
-      into v_services, v_levels
-      from (
-        select x.service, x.level, x.n
-        from unnest(p_chunk.section_services, p_chunk.section_levels, p_chunk.section_records)
-          with ordinality x (service, level, records, n),
-          generate_series(1, x.records)
-      ) s;
+    if p_positions is null then
+      v_services := logloom_private.section_texts(p_chunk, p_chunk.section_services);
+      v_levels := logloom_private.section_texts(p_chunk, p_chunk.section_levels);
     else
       with s as (
         select
@@ -16747,6 +16898,124 @@ comment on function logloom_private.sealed_rows(
 ) is
   'A tenant''s sealed records in [p_from, p_to) that a query finds. p_reads: SQL over the alias l '
   'that reads them; of each only what it reads is there, all where it is null.';
+
+-- sealed_logs/store_columns.sql
+
+-- The columns of a chunk beside its messages.
+
+create function logloom_private.store_column(
+  p_tenant_id text,
+  p_chunk_id bigint,
+  p_name text,
+  p_first integer,
+  p_values text[]
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_column logloom_private.sealed_columns;
+  v_first integer;
+  v_last integer;
+begin
+  if p_first = 1 and p_name <> 'attrs' and array_position(p_values, null) is not null then
+    -- Without what is null at its beginning and end.
+    select min(u.n), max(u.n) into v_first, v_last
+    from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+    where u.v is not null;
+    if v_first is null then
+      return;
+    end if;
+    v_column := logloom_private.encode_column(p_name, v_first, p_values[v_first:v_last]);
+  else
+    v_column := logloom_private.encode_column(p_name, p_first, p_values);
+  end if;
+  if v_column.kind is not null then
+    v_column.tenant_id := p_tenant_id;
+    v_column.chunk_id := p_chunk_id;
+    if p_name in ('req_id', 'user_id') then
+      if v_column.kind <> 'dictionary' then
+        v_column.filter := logloom_private.value_filter(p_values);
+      elsif cardinality(v_column.dictionary) > 256 then
+        v_column.filter := logloom_private.value_filter(v_column.dictionary);
+      end if;
+    end if;
+    insert into logloom_private.sealed_columns select v_column.*;
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.store_column(text, bigint, text, integer, text[])
+from public;
+
+comment on function logloom_private.store_column(text, bigint, text, integer, text[]) is
+  'Stores a column, unless all of it is null.';
+
+-- The keys of attrs; rare ones and long ones stay together in a column of their own.
+create function logloom_private.store_attributes(
+  p_tenant_id text,
+  p_chunk_id bigint,
+  p_attrs jsonb[]
+)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set work_mem = '48MB'
+as $$
+declare
+  v_keys text[];
+  v_first integer[];
+  v_last integer[];
+  v_count integer;
+  v_attrs jsonb[];
+  v_texts text[];
+begin
+  with k as materialized (
+    select e.key, min(e.n) as first, max(e.n) as last, count(*) as count
+    from (
+      select jsonb_object_keys(a.attrs) as key, a.n
+      from (
+        select unnest(p_attrs) as attrs, generate_series(1, cardinality(p_attrs)) as n
+      ) a
+    ) e
+    group by e.key
+  )
+  select array_agg(c.key), array_agg(c.first), array_agg(c.last), (select count(*) from k)
+  into v_keys, v_first, v_last, v_count
+  from (
+    select k.* from k where length(k.key) <= 200 order by k.count desc, k.key collate "C" limit 80
+  ) c;
+  for v_at in 1..coalesce(cardinality(v_keys), 0) loop
+    -- A slice is a copy.
+    v_attrs := case
+      when v_last[v_at] - v_first[v_at] + 1 = cardinality(p_attrs) then p_attrs
+      else p_attrs[v_first[v_at]:v_last[v_at]]
+    end;
+    perform logloom_private.store_column(
+      p_tenant_id, p_chunk_id, 'attrs.' || v_keys[v_at], v_first[v_at],
+      array(select (unnest(v_attrs) -> v_keys[v_at])::text)
+    );
+  end loop;
+  if v_count > coalesce(cardinality(v_keys), 0) then
+    v_texts := array(select (unnest(p_attrs) - coalesce(v_keys, '{}'))::text);
+  elsif array_position(p_attrs, null) is null then
+    v_texts := array_fill('{}'::text, array[cardinality(p_attrs)]);
+  else
+    v_texts := array(select case when a is not null then '{}' end from unnest(p_attrs) a);
+  end if;
+  perform logloom_private.store_column(p_tenant_id, p_chunk_id, 'attrs', 1, v_texts);
+end;
+$$;
+
+revoke all on function logloom_private.store_attributes(text, bigint, jsonb[]) from public;
+
+comment on function logloom_private.store_attributes(text, bigint, jsonb[]) is
+  'Stores the attributes of a chunk''s records by position, a column a key.';
 
 -- search/types/log_series.sql
 
@@ -28892,35 +29161,44 @@ set search_path = ''
 as $$
 declare
   v_settings logloom_private.settings;
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_read text;
+  v_records integer;
+  v_bytes bigint;
   v_end logloom_private.log_key;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- What is compressed is measured as it is unpacked. One record at least.
-  execute format(
+  -- What is compressed is measured as it is unpacked.
+  v_read := format(
     $query$
-      select r.ts, r.id
-      from (
-        select w.ts, w.id, w.n, sum(w.bytes) over (order by w.n) as total
-        from (
-          select
-            l.ts, l.id,
-            200 + coalesce(octet_length(l.msg), 0) + case
-              when pg_column_compression(l.attrs) is null then coalesce(pg_column_size(l.attrs), 0)
-              else octet_length(l.attrs::text)
-            end as bytes,
-            row_number() over (order by l.ts, l.id) as n
-          from logloom.logs l
-          where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
-          order by l.ts, l.id
-          limit %s
-        ) w
-      ) r
-      where r.total <= %s or r.n = 1
-      order by r.n desc
-      limit 1
+      select
+        l.ts, l.id,
+        200 + coalesce(octet_length(l.msg), 0) + case
+          when pg_column_compression(l.attrs) is null then coalesce(pg_column_size(l.attrs), 0)
+          else octet_length(l.attrs::text)
+        end as bytes
+      from logloom.logs l
+      where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+      order by l.ts, l.id
+      limit %s
     $query$,
-    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
-    greatest(v_settings.seal_chunk_records / p_share, 1), v_settings.seal_chunk_bytes / p_share
+    p_tenant_id, v_from, v_to, greatest(v_settings.seal_chunk_records / p_share, 1)
+  );
+  execute format('select count(*), sum(w.bytes) from (%s) w', v_read) into v_records, v_bytes;
+  -- Few are as large as that: their sums are made only then. One record at least.
+  if v_bytes > v_settings.seal_chunk_bytes / p_share then
+    execute format(
+      'select greatest(count(*) filter (where r.total <= %s), 1) '
+        || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
+      v_settings.seal_chunk_bytes / p_share, v_read
+    )
+    into v_records;
+  end if;
+  execute format(
+    'select l.ts, l.id from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+      || 'and l.ts < %L::timestamptz order by l.ts, l.id offset %s limit 1',
+    p_tenant_id, v_from, v_to, greatest(v_records - 1, 0)
   )
   into v_end;
   return v_end;
@@ -28944,30 +29222,41 @@ as $$
 declare
   v_day date;
   v_end logloom_private.log_key;
+  v_range text;
   v_with text := '';
-  v_union text := '';
+  v_read text := '';
+  v_removed text := '';
   v_chunk_id bigint;
   v_records integer;
 begin
   foreach v_day in array p_days loop
     v_end := logloom_private.chunk_end(p_tenant_id, v_day, cardinality(p_days));
     continue when v_end.ts is null;
-    -- Not by removed_records_sql: the counts go on counting what is sealed.
-    v_with := v_with || format(
-      'd%s as (delete from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
-        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid) '
-        || 'returning l.*), ',
-      to_char(v_day, 'YYYYMMDD'), p_tenant_id, logloom_private.day_start(v_day), v_end.ts,
-      v_end.ts, v_end.id
+    v_range := format(
+      'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+      p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
     );
-    v_union := v_union || case when v_union <> '' then ' union all ' else '' end
-      || 'select * from d' || to_char(v_day, 'YYYYMMDD');
+    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
+    -- reads what it deletes: faster than to have it returned.
+    v_with := v_with || format(
+      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
+    );
+    v_read := v_read || format(
+      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
+    );
+    v_removed := v_removed || format(
+      '%s select from d%s',
+      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
+    );
   end loop;
-  if v_union = '' then
+  if v_with = '' then
     return 0;
   end if;
   v_chunk_id := logloom_private.encode_chunk(
-    p_tenant_id, v_with || 's as materialized (' || v_union || ')'
+    p_tenant_id,
+    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
+    p_removes => true
   );
   select c.records into v_records
   from logloom_private.sealed_chunks c

@@ -75,7 +75,7 @@ begin
     for v_name in 1..cardinality(v_names) loop
       continue when v_from[v_name] > v_lower or v_to[v_name] < v_upper;
       v_arrays := v_arrays || format(
-        ', (($1)[%s]).texts[%s:%s]',
+        ', unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
         v_name, v_lower - v_from[v_name] + 1, v_upper - v_from[v_name] + 1
       );
       v_names_sql := v_names_sql || ', c' || v_name;
@@ -97,13 +97,13 @@ begin
     else
       execute format(
         $query$
-          select array_agg(
-            case when u.c%s is not null then ('{' || concat_ws(',' %s) || '}')::jsonb end
-            order by u.n
+          select array(
+            select
+              case when u.c%s is not null then ('{' || concat_ws(',' %s) || '}')::jsonb end
+            from (select %s) u
           )
-          from unnest(%s) with ordinality u (%s, n)
         $query$,
-        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3), substr(v_names_sql, 3)
+        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3)
       )
       into v_part
       using v_values;

@@ -17,13 +17,22 @@ declare
   v_high smallint[] := p_chunk.ts_high;
 begin
   if p_positions is null then
+    if v_high is null then
+      return array(
+        select v_first + v_unit * (
+          (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
+        )
+        from (select unnest(v_low) as low, unnest(v_middle) as middle) o
+      );
+    end if;
     return array(
       select v_first + v_unit * (
         (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
-          + (coalesce(o.high, -32768) + 32768) * 4294967296
-      )::double precision
-      from unnest(v_low, v_middle, v_high) with ordinality o (low, middle, high, n)
-      order by o.n
+          + (o.high + 32768) * 4294967296
+      )
+      from (
+        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
+      ) o
     );
   end if;
   return array(
@@ -63,11 +72,10 @@ begin
   if v_bytes is null and v_numbers is null then
     return array_fill(1, array[coalesce(cardinality(p_positions), p_chunk.records)]);
   elsif p_positions is null then
-    return array(
-      select coalesce(b.byte::integer + 129, b.number)
-      from unnest(v_bytes, v_numbers) with ordinality b (byte, number, n)
-      order by b.n
-    );
+    if v_bytes is not null then
+      return array(select unnest(v_bytes)::integer + 129);
+    end if;
+    return v_numbers::integer[];
   end if;
   return array(
     select coalesce(v_bytes[p.position]::integer + 129, v_numbers[p.position])
@@ -113,8 +121,7 @@ begin
   end if;
   return array(
     select (v_prefix[b.batch] || encode(int2send(b.index), 'hex'))::uuid
-    from unnest(p_batches, v_indexes) with ordinality b (batch, index, n)
-    order by b.n
+    from (select unnest(p_batches) as batch, unnest(v_indexes) as index) b
   );
 end;
 $$;

@@ -29,6 +29,27 @@ comment on function logloom_private.texts_at(text[], integer[]) is
   'The elements at ascending places.';
 
 -- The texts of a column at positions of the chunk that lie within it, ascending; all where null.
+-- Elements of an array, each found at once: in a plan made for these values the array would be a
+-- constant, which is walked over from its beginning for each element of a length of its own.
+create function logloom_private.elements_at(p_values anyarray, p_places integer[])
+returns anyarray
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return array(select p_values[unnest(p_places)]);
+end;
+$$;
+
+revoke all on function logloom_private.elements_at(anyarray, integer[]) from public;
+
+comment on function logloom_private.elements_at(anyarray, integer[]) is
+  'The elements of an array at places, in that order; null at a place that is null.';
+
 create function logloom_private.column_texts(
   p_column logloom_private.sealed_columns,
   p_positions integer[]
@@ -69,15 +90,11 @@ begin
       v_dictionary[1], array[coalesce(cardinality(p_positions), p_column.last - v_first)]
     );
   elsif v_codes is not null and p_positions is null then
-    return array(
-      select v_dictionary[c.code::integer + 129]
-      from unnest(v_codes) with ordinality c (code, n)
-      order by c.n
+    return logloom_private.elements_at(
+      v_dictionary, array(select unnest(v_codes)::integer + 129)
     );
   elsif p_positions is null then
-    return array(
-      select v_dictionary[c.code] from unnest(v_wide_codes) with ordinality c (code, n) order by c.n
-    );
+    return logloom_private.elements_at(v_dictionary, v_wide_codes::integer[]);
   end if;
   return array(
     select v_dictionary[coalesce(

@@ -1,6 +1,12 @@
--- Sealing: records as a chunk.
+-- Sealing: records as a chunk. All of it works on arrays, a column each, read by unnest in a select
+-- list: that hands on an element at a time and keeps the order, where a function in FROM stores all
+-- of it first.
 
-create function logloom_private.encode_chunk(p_tenant_id text, p_with text)
+create function logloom_private.encode_chunk(
+  p_tenant_id text,
+  p_with text,
+  p_removes boolean default false
+)
 returns bigint
 language plpgsql
 volatile
@@ -11,14 +17,15 @@ set timezone = 'UTC'
 as $$
 declare
   v_chunk logloom_private.sealed_chunks;
-  v_column logloom_private.sealed_columns;
+  v_encoded record;
+  v_removed integer;
+  v_order integer[];
   v_ts timestamptz[];
   v_received_at timestamptz[];
   v_arrivals bigint[];
   v_ids uuid[];
   v_levels text[];
   v_messages text[];
-  v_masks text[];
   v_services text[];
   v_env text[];
   v_req_id text[];
@@ -26,65 +33,151 @@ declare
   v_route text[];
   v_host text[];
   v_attrs jsonb[];
-  v_offsets bigint[];
-  v_group_masks text[];
-  v_group_texts text[];
-  v_keys text[];
-  v_first integer[];
-  v_last integer[];
-  v_texts text[];
 begin
   execute format(
     $query$
       with %s
       select
-        count(*), min(r.ts), max(r.ts), min(r.arrival), max(r.arrival),
+        count(*), min(r.ts), max(r.ts), min(r.arrival), max(r.arrival), %s,
         array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
-        array_agg(r.level), array_agg(r.msg), array_agg(r.mask), array_agg(r.service),
-        array_agg(r.env), array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route),
-        array_agg(r.host), array_agg(r.attrs)
-      from (
-        select m.*
-        from (select s.*, %s as mask from s offset 0) m
-        order by
-          m.service collate "C", m.level collate "C", m.mask collate "C" nulls last, m.ts, m.id
-      ) r
+        array_agg(r.level), array_agg(r.msg), array_agg(r.service), array_agg(r.env),
+        array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route), array_agg(r.host),
+        array_agg(r.attrs)
+      from (select s.* from s order by s.ts, s.id) r
     $query$,
-    p_with, logloom_private.mask_sql('s.msg')
+    p_with, case when p_removes then '(select count(*) from removed)' else 'count(*)' end
   )
   into
     v_chunk.records, v_chunk.first_ts, v_chunk.last_ts, v_chunk.first_arrival,
-    v_chunk.last_arrival, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages, v_masks,
+    v_chunk.last_arrival, v_removed, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
     v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs;
-  if v_chunk.records = 0 then
+  if v_removed <> v_chunk.records then
+    raise sqlstate 'LL001' using
+      message = format('%s records are read, and %s removed', v_chunk.records, v_removed);
+  elsif v_chunk.records = 0 then
     return null;
   end if;
   v_chunk.chunk_id := nextval(pg_get_serial_sequence('logloom_private.sealed_chunks', 'chunk_id'));
   v_chunk.tenant_id := p_tenant_id;
   v_chunk.sealed_at := clock_timestamp();
   v_chunk.bytes := 0;
-  v_chunk.separator := logloom_private.separator_for(array_to_string(v_messages, ' '));
+  select e.* into v_encoded
+  from logloom_private.encode_messages(v_chunk, v_services, v_levels, v_messages) e;
+  v_chunk := v_encoded.o_chunk;
+  v_order := v_encoded.o_order;
+  v_ts := logloom_private.elements_at(v_ts, v_order);
+  v_received_at := logloom_private.elements_at(v_received_at, v_order);
+  v_arrivals := logloom_private.elements_at(v_arrivals, v_order);
+  v_ids := logloom_private.elements_at(v_ids, v_order);
+  v_levels := logloom_private.elements_at(v_levels, v_order);
+  v_messages := logloom_private.elements_at(v_messages, v_order);
+  v_services := logloom_private.elements_at(v_services, v_order);
+  v_env := logloom_private.elements_at(v_env, v_order);
+  v_req_id := logloom_private.elements_at(v_req_id, v_order);
+  v_user_id := logloom_private.elements_at(v_user_id, v_order);
+  v_route := logloom_private.elements_at(v_route, v_order);
+  v_host := logloom_private.elements_at(v_host, v_order);
+  v_attrs := logloom_private.elements_at(v_attrs, v_order);
+  v_chunk := logloom_private.encode_times(v_chunk, v_ts);
+  v_chunk := logloom_private.encode_ids(v_chunk, v_ids, v_received_at, v_arrivals);
+  insert into logloom_private.sealed_chunks overriding system value select v_chunk.*;
 
-  -- Runs of an equal mask, and of an equal service and level.
-  with g as materialized (
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'env', 1, v_env);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'req_id', 1, v_req_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'user_id', 1, v_user_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'route', 1, v_route);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'host', 1, v_host);
+  perform logloom_private.store_attributes(p_tenant_id, v_chunk.chunk_id, v_attrs);
+
+  -- Measured first: an update of a table that is spread over nodes takes no such function.
+  select
+    pg_column_size(c.*) + (
+      select coalesce(sum(pg_column_size(k.*)), 0)
+      from logloom_private.sealed_columns k
+      where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+    )
+  into v_chunk.bytes
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  update logloom_private.sealed_chunks c
+  set bytes = v_chunk.bytes
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  -- Each record once, and read back as every reader does.
+  if (select count(distinct o) from unnest(v_order) o) <> v_chunk.records then
+    raise sqlstate 'LL001' using
+      message = format('Chunk %s has records twice', v_chunk.chunk_id);
+  end if;
+  perform logloom_private.compare_chunk(
+    p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs
+  );
+  return v_chunk.chunk_id;
+end;
+$$;
+
+revoke all on function logloom_private.encode_chunk(text, text, boolean) from public;
+
+comment on function logloom_private.encode_chunk(text, text, boolean) is
+  'Makes a chunk of records and compares it with them; null where there are none. p_with: '
+  'clauses of a WITH, of which s yields rows of logloom.logs. p_removes: another one, removed, '
+  'deletes them and yields a row for each. LL001: the chunk differs.';
+
+-- The order of a chunk's records, and their messages in it.
+create function logloom_private.encode_messages(
+  p_chunk logloom_private.sealed_chunks,
+  p_services text[],
+  p_levels text[],
+  p_messages text[],
+  out o_chunk logloom_private.sealed_chunks,
+  -- The record, as a place in the arrays, at each position.
+  out o_order integer[]
+)
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+set work_mem = '48MB'
+as $$
+declare
+  v_joined text := array_to_string(p_messages, ' ');
+  v_masks text[];
+  v_texts text[];
+begin
+  o_chunk := p_chunk;
+  o_chunk.separator := logloom_private.separator_for(v_joined);
+  -- All in one text: nine calls, not nine a message.
+  v_joined := array_to_string(p_messages, o_chunk.separator);
+  v_masks := string_to_array(logloom_private.mask_of(v_joined), o_chunk.separator);
+  -- Where some have no message, or the only one is empty.
+  if cardinality(v_masks) <> p_chunk.records then
+    v_masks := array(select logloom_private.mask_of(m) from unnest(p_messages) m);
+  end if;
+  -- Runs of an equal mask, and of an equal service and level. A group has its records in the order
+  -- in which they come, which is that of ts and id.
+  with k as (
     select
-      o.service, o.level, o.mask, count(*) as records,
-      string_agg(o.msg, v_chunk.separator) as texts, min(o.n) as n
+      unnest(p_services) as service, unnest(p_levels) as level, unnest(p_messages) as msg,
+      unnest(v_masks) as mask, generate_series(1, p_chunk.records) as place
+  ), g as materialized (
+    select
+      x.*,
+      row_number() over (
+        order by x.service collate "C", x.level collate "C", x.mask collate "C" nulls last
+      ) as n
     from (
-      select u.*
-      from unnest(v_services, v_levels, v_masks, v_messages)
-        with ordinality u (service, level, mask, msg, n)
-      order by u.service collate "C", u.level collate "C", u.mask collate "C" nulls last, u.n
-    ) o
-    group by
-      o.service collate "C", o.level collate "C", o.mask collate "C", o.service, o.level, o.mask
+      select
+        k.service, k.level, k.mask, count(*)::integer as records, array_agg(k.place) as places,
+        string_agg(k.msg, o_chunk.separator) as texts
+      from k
+      group by k.service, k.level, k.mask
+    ) x
   ), s as (
     select
       g.service, g.level, sum(g.records) as records, count(g.mask) as masks, min(g.n) as n,
       coalesce(
         sum(g.records * (octet_length(g.mask) - octet_length(replace(g.mask, '0', '')))), 0
       ) as digits,
-      coalesce(string_agg(g.mask || v_chunk.separator, '' order by g.n), '') as texts
+      coalesce(string_agg(g.mask || o_chunk.separator, '' order by g.n), '') as texts
     from g
     group by g.service, g.level, g.mask is null
   ), sections as (
@@ -109,242 +202,23 @@ begin
   )
   select
     s.services, s.levels, s.records, s.masks, s.digits, s.texts, s.folded,
-    g.records, g.masks, g.texts
+    g.records, g.masks, g.texts,
+    array(select unnest(p.places) from (select g.places from g order by g.n) p)
   into
-    v_chunk.section_services, v_chunk.section_levels, v_chunk.section_records,
-    v_chunk.section_masks, v_chunk.section_digits, v_chunk.masks, v_chunk.folded_masks,
-    v_chunk.mask_records,
-    v_group_masks, v_group_texts
+    o_chunk.section_services, o_chunk.section_levels, o_chunk.section_records,
+    o_chunk.section_masks, o_chunk.section_digits, o_chunk.masks, o_chunk.folded_masks,
+    o_chunk.mask_records, v_masks, v_texts, o_order
   from sections s, groups g;
-  v_chunk.digits := logloom_private.cut_digits(v_group_masks, v_group_texts, v_chunk.separator);
-  v_group_texts := null;
-
-  v_offsets := array(
-    select round(date_part('epoch', t.ts - v_chunk.first_ts) * 1000000)::bigint
-    from unnest(v_ts) with ordinality t (ts, n)
-    order by t.n
-  );
-  select case when bool_and(o % 1000 = 0) then 1000 else 1 end into v_chunk.ts_unit
-  from unnest(v_offsets) o;
-  select
-    array_agg(((t.o & 65535) - 32768)::smallint order by t.n),
-    case when max(t.o) > 65535 then
-      array_agg(((t.o >> 16 & 65535) - 32768)::smallint order by t.n) end,
-    case when max(t.o) > 4294967295 then
-      array_agg(((t.o >> 32) - 32768)::smallint order by t.n) end
-  into v_chunk.ts_low, v_chunk.ts_middle, v_chunk.ts_high
-  from (
-    select u.o / v_chunk.ts_unit as o, u.n from unnest(v_offsets) with ordinality u (o, n)
-  ) t;
-
-  with i as materialized (
-    select
-      substring(uuid_send(u.id) for 14) as prefix, u.received_at, u.arrival, u.n,
-      (get_byte(uuid_send(u.id), 14) * 256 + get_byte(uuid_send(u.id), 15)) as index, u.id
-    from unnest(v_ids, v_received_at, v_arrivals) with ordinality u (id, received_at, arrival, n)
-  ), b as materialized (
-    select
-      i.prefix, i.received_at, i.arrival,
-      row_number() over (order by i.received_at, i.prefix, i.arrival) as number
-    from i
-    group by i.prefix, i.received_at, i.arrival
-  ), batches as (
-    select
-      count(*) as count,
-      string_agg(b.prefix, ''::bytea order by b.number) as prefixes,
-      array_agg(b.received_at order by b.number) as received_at,
-      array_agg(b.arrival order by b.number) as arrivals
-    from b
-  ), ids as (
-    select
-      array_agg(b.number::smallint order by i.n) as numbers,
-      array_agg((case when i.index > 32767 then i.index - 65536 else i.index end)::smallint
-        order by i.n) as indexes
-    from i
-    join b on b.prefix = i.prefix and b.received_at = i.received_at and b.arrival = i.arrival
-  )
-  select b.prefixes, b.received_at, b.arrivals, case when b.count > 1 then i.numbers end, i.indexes
-  into
-    v_chunk.batch_prefixes, v_chunk.batch_received_at, v_chunk.batch_arrivals,
-    v_chunk.wide_batch_codes, v_chunk.id_indexes
-  from batches b, ids i;
-  if cardinality(v_chunk.batch_arrivals) between 2 and 256 then
-    select array_agg((b.number - 129)::"char" order by b.n) into v_chunk.batch_codes
-    from unnest(v_chunk.wide_batch_codes) with ordinality b (number, n);
-    v_chunk.wide_batch_codes := null;
-  end if;
-  v_texts := array(select i from (
-    (select i from unnest(v_ids) i order by i limit 1)
-    union all
-    (select i from unnest(v_ids) i order by i desc limit 1)) e (i));
-  v_chunk.first_id := v_texts[1];
-  v_chunk.last_id := v_texts[2];
-  insert into logloom_private.sealed_chunks overriding system value select v_chunk.*;
-
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'env', 1, v_env);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'req_id', 1, v_req_id);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'user_id', 1, v_user_id);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'route', 1, v_route);
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'host', 1, v_host);
-
-  -- The keys of attrs; rare ones and long ones stay together in a column of their own.
-  select
-    array_agg(k.key), array_agg(k.first), array_agg(k.last)
-  into v_keys, v_first, v_last
-  from (
-    select e.key, min(e.n) as first, max(e.n) as last
-    from (
-      select jsonb_object_keys(a.attrs) as key, a.n
-      from unnest(v_attrs) with ordinality a (attrs, n)
-      where a.attrs is not null
-    ) e
-    where length(e.key) <= 200
-    group by e.key
-    order by count(*) desc, e.key collate "C"
-    limit 80
-  ) k;
-  for v_at in 1..coalesce(cardinality(v_keys), 0) loop
-    v_texts := array(
-      select (a.attrs -> v_keys[v_at])::text
-      from unnest(v_attrs[v_first[v_at]:v_last[v_at]]) with ordinality a (attrs, n)
-      order by a.n
-    );
-    perform logloom_private.store_column(
-      p_tenant_id, v_chunk.chunk_id, 'attrs.' || v_keys[v_at], v_first[v_at], v_texts
-    );
-  end loop;
-  v_texts := array(
-    select (a.attrs - coalesce(v_keys, '{}'))::text
-    from unnest(v_attrs) with ordinality a (attrs, n)
-    order by a.n
-  );
-  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'attrs', 1, v_texts);
-
-  -- Measured first: an update of a table that is spread over nodes takes no such function.
-  select
-    pg_column_size(c.*) + (
-      select coalesce(sum(pg_column_size(k.*)), 0)
-      from logloom_private.sealed_columns k
-      where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
-    )
-  into v_chunk.bytes
-  from logloom_private.sealed_chunks c
-  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
-  update logloom_private.sealed_chunks c
-  set bytes = v_chunk.bytes
-  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
-  -- Read back as every reader does.
-  perform logloom_private.compare_chunk(
-    p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
-    v_services,
-    v_env, v_req_id, v_user_id, v_route, v_host, v_attrs
-  );
-  return v_chunk.chunk_id;
+  o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);
 end;
 $$;
 
-revoke all on function logloom_private.encode_chunk(text, text) from public;
-
-comment on function logloom_private.encode_chunk(text, text) is
-  'Makes a chunk of records and compares it with them; null where there are none. p_with: '
-  'clauses of a WITH, of which s yields rows of logloom.logs. LL001: the chunk differs.';
-
-create function logloom_private.store_column(
-  p_tenant_id text,
-  p_chunk_id bigint,
-  p_name text,
-  p_first integer,
-  p_values text[]
-)
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-declare
-  v_column logloom_private.sealed_columns;
-begin
-  v_column := logloom_private.encode_column(p_name, p_first, p_values);
-  if v_column.kind is not null then
-    v_column.tenant_id := p_tenant_id;
-    v_column.chunk_id := p_chunk_id;
-    if p_name in ('req_id', 'user_id') then
-      if v_column.kind <> 'dictionary' then
-        v_column.filter := logloom_private.value_filter(p_values);
-      elsif cardinality(v_column.dictionary) > 256 then
-        v_column.filter := logloom_private.value_filter(v_column.dictionary);
-      end if;
-    end if;
-    insert into logloom_private.sealed_columns select v_column.*;
-  end if;
-end;
-$$;
-
-revoke all on function logloom_private.store_column(text, bigint, text, integer, text[])
-from public;
-
-comment on function logloom_private.store_column(text, bigint, text, integer, text[]) is
-  'Stores a column, unless all of it is null.';
-
-create function logloom_private.compare_chunk(
-  p_tenant_id text,
-  p_chunk_id bigint,
-  p_ts timestamptz[],
-  p_received_at timestamptz[],
-  p_arrivals bigint[],
-  p_ids uuid[],
-  p_levels text[],
-  p_messages text[],
-  p_services text[],
-  p_env text[],
-  p_req_id text[],
-  p_user_id text[],
-  p_route text[],
-  p_host text[],
-  p_attrs jsonb[]
-)
-returns void
-language plpgsql
-stable
-security invoker
-set search_path = ''
-as $$
-declare
-  v_same boolean;
-begin
-  select
-    row(
-      array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
-      array_agg(r.level), array_agg(r.msg), array_agg(r.service), array_agg(r.env),
-      array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route), array_agg(r.host)
-    ) is not distinct from row(
-      p_ts, p_received_at, p_arrivals, p_ids, p_levels, p_messages, p_services, p_env, p_req_id,
-      p_user_id, p_route, p_host
-    )
-    -- The bytes of attrs, since 1.0 equals 1.
-    and (
-      record_image_eq(row(array_agg(r.attrs)), row(p_attrs))
-      or array_agg(r.attrs)::text[] is not distinct from p_attrs::text[]
-    )
-  into v_same
-  from logloom_private.chunk_records(p_tenant_id, p_chunk_id, null, null, null) r;
-  if v_same is not true then
-    raise sqlstate 'LL001' using
-      message = format('Chunk %s differs from its records', p_chunk_id);
-  end if;
-end;
-$$;
-
-revoke all on function logloom_private.compare_chunk(
-  text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
-  text[],
-  text[], text[], text[], jsonb[]
+revoke all on function logloom_private.encode_messages(
+  logloom_private.sealed_chunks, text[], text[], text[]
 ) from public;
 
-comment on function logloom_private.compare_chunk(
-  text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
-  text[],
-  text[], text[], text[], jsonb[]
+comment on function logloom_private.encode_messages(
+  logloom_private.sealed_chunks, text[], text[], text[]
 ) is
-  'Reads a chunk back. LL001 where it differs from the records that it was made of.';
+  'A chunk with its sections, masks and digits, and the order of its records: arrays are given in '
+  'the order of ts and id.';

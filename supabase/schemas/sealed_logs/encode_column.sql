@@ -54,7 +54,11 @@ begin
     return null;
   end if;
   with v as materialized (
-    select u.v, logloom_private.mask_of(u.v) as mask, u.n
+    select
+      u.v, u.n,
+      replace(replace(replace(replace(replace(replace(replace(replace(replace(
+        u.v, '1', '0'), '2', '0'), '3', '0'), '4', '0'), '5', '0'), '6', '0'), '7', '0'),
+        '8', '0'), '9', '0') as mask
     from unnest(p_values) with ordinality u (v, n)
   ), g as materialized (
     select
@@ -98,8 +102,9 @@ begin
   if cardinality(p_column.dictionary) = 1 and array_position(p_column.wide_codes, null) is null then
     p_column.wide_codes := null;
   elsif cardinality(p_column.dictionary) <= 256 then
-    select array_agg((c.code - 129)::"char" order by c.n) into p_column.codes
-    from unnest(p_column.wide_codes) with ordinality c (code, n);
+    p_column.codes := array(
+      select (unnest(p_column.wide_codes)::integer - 129)::"char"
+    );
     p_column.wide_codes := null;
   end if;
   return p_column;
@@ -123,7 +128,6 @@ as $$
 declare
   v_column logloom_private.sealed_columns;
   v_encoded logloom_private.sealed_columns;
-  v_distinct integer;
 begin
   v_column.name := p_name;
   v_column.first := p_first;
@@ -138,25 +142,19 @@ begin
     return v_column;
   end if;
 
-  with u as materialized (
-    select x.v, x.n from unnest(p_values) with ordinality x (v, n)
-  ), g as materialized (
-    select
-      u.v, count(*) as count, row_number() over (order by count(*) desc, u.v collate "C") as code
-    from u
-    where u.v is not null
-    group by u.v
-  ), c as (
-    select g.code, u.n from u left join g on g.v = u.v
-  )
   select
-    (select array_agg(g.v order by g.code) from g),
-    (select array_agg(g.count order by g.code) from g),
-    case when (select count(*) from g) * 3 <= cardinality(p_values)
-      then array_agg(c.code order by c.n) end
-  into v_column.dictionary, v_column.counts, v_column.wide_codes
-  from c;
-  if v_column.wide_codes is not null then
+    array_agg(g.v order by g.count desc, g.v collate "C"),
+    array_agg(g.count order by g.count desc, g.v collate "C")
+  into v_column.dictionary, v_column.counts
+  from (select v, count(*)::integer as count from unnest(p_values) v group by v) g
+  where g.v is not null;
+  if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
+    v_column.wide_codes := array(
+      select d.code::smallint
+      from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+      left join unnest(v_column.dictionary) with ordinality d (v, code) on d.v = u.v
+      order by u.n
+    );
     return logloom_private.narrow_codes(v_column);
   end if;
 

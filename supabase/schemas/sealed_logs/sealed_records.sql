@@ -22,9 +22,6 @@ declare
   v_ids uuid[];
   v_services text[];
   v_levels text[];
-  v_section_records integer[];
-  v_section_services text[];
-  v_section_levels text[];
   v_messages text[];
   v_texts text[];
   v_env text[];
@@ -48,30 +45,9 @@ begin
     v_ids := logloom_private.chunk_ids(p_chunk, p_positions, v_batches);
   end if;
   if p_fields is null or p_fields && array['service', 'level'] then
-    if p_positions is null and cardinality(p_chunk.section_records) <= 200 then
-      v_section_records := p_chunk.section_records;
-      v_section_services := p_chunk.section_services;
-      v_section_levels := p_chunk.section_levels;
-      v_services := '{}';
-      v_levels := '{}';
-      for v_section in 1..cardinality(v_section_records) loop
-        v_services := v_services || array_fill(
-          v_section_services[v_section], v_section_records[v_section:v_section]
-        );
-        v_levels := v_levels || array_fill(
-          v_section_levels[v_section], v_section_records[v_section:v_section]
-        );
-      end loop;
-    elsif p_positions is null then
-      -- Each of those steps copies what it adds to.
-      select array_agg(s.service order by s.n), array_agg(s.level order by s.n)
-      into v_services, v_levels
-      from (
-        select x.service, x.level, x.n
-        from unnest(p_chunk.section_services, p_chunk.section_levels, p_chunk.section_records)
-          with ordinality x (service, level, records, n),
-          generate_series(1, x.records)
-      ) s;
+    if p_positions is null then
+      v_services := logloom_private.section_texts(p_chunk, p_chunk.section_services);
+      v_levels := logloom_private.section_texts(p_chunk, p_chunk.section_levels);
     else
       with s as (
         select

@@ -12,35 +12,44 @@ set search_path = ''
 as $$
 declare
   v_settings logloom_private.settings;
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_read text;
+  v_records integer;
+  v_bytes bigint;
   v_end logloom_private.log_key;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- What is compressed is measured as it is unpacked. One record at least.
-  execute format(
+  -- What is compressed is measured as it is unpacked.
+  v_read := format(
     $query$
-      select r.ts, r.id
-      from (
-        select w.ts, w.id, w.n, sum(w.bytes) over (order by w.n) as total
-        from (
-          select
-            l.ts, l.id,
-            200 + coalesce(octet_length(l.msg), 0) + case
-              when pg_column_compression(l.attrs) is null then coalesce(pg_column_size(l.attrs), 0)
-              else octet_length(l.attrs::text)
-            end as bytes,
-            row_number() over (order by l.ts, l.id) as n
-          from logloom.logs l
-          where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
-          order by l.ts, l.id
-          limit %s
-        ) w
-      ) r
-      where r.total <= %s or r.n = 1
-      order by r.n desc
-      limit 1
+      select
+        l.ts, l.id,
+        200 + coalesce(octet_length(l.msg), 0) + case
+          when pg_column_compression(l.attrs) is null then coalesce(pg_column_size(l.attrs), 0)
+          else octet_length(l.attrs::text)
+        end as bytes
+      from logloom.logs l
+      where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+      order by l.ts, l.id
+      limit %s
     $query$,
-    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
-    greatest(v_settings.seal_chunk_records / p_share, 1), v_settings.seal_chunk_bytes / p_share
+    p_tenant_id, v_from, v_to, greatest(v_settings.seal_chunk_records / p_share, 1)
+  );
+  execute format('select count(*), sum(w.bytes) from (%s) w', v_read) into v_records, v_bytes;
+  -- Few are as large as that: their sums are made only then. One record at least.
+  if v_bytes > v_settings.seal_chunk_bytes / p_share then
+    execute format(
+      'select greatest(count(*) filter (where r.total <= %s), 1) '
+        || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
+      v_settings.seal_chunk_bytes / p_share, v_read
+    )
+    into v_records;
+  end if;
+  execute format(
+    'select l.ts, l.id from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+      || 'and l.ts < %L::timestamptz order by l.ts, l.id offset %s limit 1',
+    p_tenant_id, v_from, v_to, greatest(v_records - 1, 0)
   )
   into v_end;
   return v_end;
@@ -64,30 +73,41 @@ as $$
 declare
   v_day date;
   v_end logloom_private.log_key;
+  v_range text;
   v_with text := '';
-  v_union text := '';
+  v_read text := '';
+  v_removed text := '';
   v_chunk_id bigint;
   v_records integer;
 begin
   foreach v_day in array p_days loop
     v_end := logloom_private.chunk_end(p_tenant_id, v_day, cardinality(p_days));
     continue when v_end.ts is null;
-    -- Not by removed_records_sql: the counts go on counting what is sealed.
-    v_with := v_with || format(
-      'd%s as (delete from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
-        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid) '
-        || 'returning l.*), ',
-      to_char(v_day, 'YYYYMMDD'), p_tenant_id, logloom_private.day_start(v_day), v_end.ts,
-      v_end.ts, v_end.id
+    v_range := format(
+      'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+      p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
     );
-    v_union := v_union || case when v_union <> '' then ' union all ' else '' end
-      || 'select * from d' || to_char(v_day, 'YYYYMMDD');
+    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
+    -- reads what it deletes: faster than to have it returned.
+    v_with := v_with || format(
+      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
+    );
+    v_read := v_read || format(
+      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
+    );
+    v_removed := v_removed || format(
+      '%s select from d%s',
+      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
+    );
   end loop;
-  if v_union = '' then
+  if v_with = '' then
     return 0;
   end if;
   v_chunk_id := logloom_private.encode_chunk(
-    p_tenant_id, v_with || 's as materialized (' || v_union || ')'
+    p_tenant_id,
+    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
+    p_removes => true
   );
   select c.records into v_records
   from logloom_private.sealed_chunks c

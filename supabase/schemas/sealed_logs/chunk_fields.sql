@@ -1,0 +1,77 @@
+-- Of each record of a chunk the value that its section has.
+create function logloom_private.section_texts(
+  p_chunk logloom_private.sealed_chunks,
+  p_values text[]
+)
+returns text[]
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_records constant integer[] := p_chunk.section_records;
+  v_texts text[] := '{}';
+begin
+  if cardinality(v_records) <= 200 then
+    for v_section in 1..cardinality(v_records) loop
+      v_texts := v_texts || array_fill(p_values[v_section], v_records[v_section:v_section]);
+    end loop;
+    return v_texts;
+  end if;
+  -- Each of those steps copies what it adds to.
+  return array(
+    select s.value
+    from (
+      select x.value, generate_series(1, x.records)
+      from unnest(p_values, v_records) x (value, records)
+    ) s
+  );
+end;
+$$;
+
+revoke all on function logloom_private.section_texts(
+  logloom_private.sealed_chunks, text[]
+) from public;
+
+comment on function logloom_private.section_texts(logloom_private.sealed_chunks, text[]) is
+  'A value a section as a value a record of a chunk.';
+
+create function logloom_private.chunk_field(
+  p_chunk logloom_private.sealed_chunks,
+  p_name text
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+declare
+  v_column logloom_private.sealed_columns;
+  v_texts text[];
+begin
+  select c.* into v_column
+  from logloom_private.sealed_columns c
+  where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id and c.name = p_name;
+  if not found then
+    return array_fill(null::text, array[p_chunk.records]);
+  end if;
+  v_texts := logloom_private.column_texts(v_column, null);
+  if v_column.first > 1 then
+    v_texts := array_fill(null::text, array[v_column.first - 1]) || v_texts;
+  end if;
+  if v_column.last < p_chunk.records then
+    v_texts := v_texts || array_fill(null::text, array[p_chunk.records - v_column.last]);
+  end if;
+  return v_texts;
+end;
+$$;
+
+revoke all on function logloom_private.chunk_field(logloom_private.sealed_chunks, text)
+from public;
+
+comment on function logloom_private.chunk_field(logloom_private.sealed_chunks, text) is
+  'A field that is a column, of each record of a chunk.';

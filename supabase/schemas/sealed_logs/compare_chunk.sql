@@ -1,0 +1,76 @@
+-- A chunk is read back by what its readers read it by.
+
+create function logloom_private.compare_chunk(
+  p_tenant_id text,
+  p_chunk_id bigint,
+  p_ts timestamptz[],
+  p_received_at timestamptz[],
+  p_arrivals bigint[],
+  p_ids uuid[],
+  p_levels text[],
+  p_messages text[],
+  p_services text[],
+  p_env text[],
+  p_req_id text[],
+  p_user_id text[],
+  p_route text[],
+  p_host text[],
+  p_attrs jsonb[]
+)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_chunk logloom_private.sealed_chunks;
+  v_batches integer[];
+  v_batch_received_at timestamptz[];
+  v_batch_arrivals bigint[];
+  v_attrs jsonb[];
+  v_same boolean;
+begin
+  select c.* into v_chunk
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = p_chunk_id;
+  v_batches := logloom_private.chunk_batches(v_chunk, null);
+  v_batch_received_at := v_chunk.batch_received_at;
+  v_batch_arrivals := v_chunk.batch_arrivals;
+  v_attrs := logloom_private.chunk_attributes(v_chunk, null, null);
+  v_same := logloom_private.chunk_times(v_chunk, null) = p_ts
+    and array(select v_batch_received_at[unnest(v_batches)]) = p_received_at
+    and array(select v_batch_arrivals[unnest(v_batches)]) = p_arrivals
+    and logloom_private.chunk_ids(v_chunk, null, v_batches) = p_ids
+    and logloom_private.section_texts(v_chunk, v_chunk.section_services) = p_services
+    and logloom_private.section_texts(v_chunk, v_chunk.section_levels) = p_levels
+    and logloom_private.chunk_messages(v_chunk, null) = p_messages
+    and logloom_private.chunk_field(v_chunk, 'env') = p_env
+    and logloom_private.chunk_field(v_chunk, 'req_id') = p_req_id
+    and logloom_private.chunk_field(v_chunk, 'user_id') = p_user_id
+    and logloom_private.chunk_field(v_chunk, 'route') = p_route
+    and logloom_private.chunk_field(v_chunk, 'host') = p_host
+    -- The bytes of attrs, since 1.0 equals 1.
+    and (
+      record_image_eq(row(v_attrs), row(p_attrs))
+      or v_attrs::text[] = p_attrs::text[]
+    );
+  if v_same is not true then
+    raise sqlstate 'LL001' using
+      message = format('Chunk %s differs from its records', p_chunk_id);
+  end if;
+end;
+$$;
+
+revoke all on function logloom_private.compare_chunk(
+  text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
+  text[],
+  text[], text[], text[], jsonb[]
+) from public;
+
+comment on function logloom_private.compare_chunk(
+  text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
+  text[],
+  text[], text[], text[], jsonb[]
+) is
+  'Reads a chunk back. LL001 where it differs from the records that it was made of.';

@@ -1,0 +1,117 @@
+-- When the records of a chunk happened, and which they are.
+
+create function logloom_private.encode_times(
+  p_chunk logloom_private.sealed_chunks,
+  p_ts timestamptz[]
+)
+returns logloom_private.sealed_chunks
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_first constant timestamptz := p_chunk.first_ts;
+  v_offsets bigint[] := array(
+    select (date_part('epoch', unnest(p_ts) - v_first) * 1000000)::bigint
+  );
+  v_greatest bigint;
+begin
+  select case when bool_and(o % 1000 = 0) then 1000 else 1 end, max(o)
+  into p_chunk.ts_unit, v_greatest
+  from unnest(v_offsets) o;
+  if p_chunk.ts_unit = 1000 then
+    v_offsets := array(select unnest(v_offsets) / 1000);
+    v_greatest := v_greatest / 1000;
+  end if;
+  p_chunk.ts_low := array(select ((unnest(v_offsets) & 65535) - 32768)::smallint);
+  if v_greatest > 65535 then
+    p_chunk.ts_middle := array(select ((unnest(v_offsets) >> 16 & 65535) - 32768)::smallint);
+  end if;
+  if v_greatest > 4294967295 then
+    p_chunk.ts_high := array(select ((unnest(v_offsets) >> 32) - 32768)::smallint);
+  end if;
+  return p_chunk;
+end;
+$$;
+
+revoke all on function logloom_private.encode_times(
+  logloom_private.sealed_chunks, timestamptz[]
+) from public;
+
+comment on function logloom_private.encode_times(logloom_private.sealed_chunks, timestamptz[]) is
+  'A chunk with ts of its records by position.';
+
+create function logloom_private.encode_ids(
+  p_chunk logloom_private.sealed_chunks,
+  p_ids uuid[],
+  p_received_at timestamptz[],
+  p_arrivals bigint[]
+)
+returns logloom_private.sealed_chunks
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+set work_mem = '48MB'
+as $$
+declare
+  v_bytes bytea[] := array(select uuid_send(unnest(p_ids)));
+  v_prefixes bytea[];
+begin
+  with b as (
+    select u.prefix, u.received_at, u.arrival
+    from (
+      select
+        substring(unnest(v_bytes) for 14) as prefix, unnest(p_received_at) as received_at,
+        unnest(p_arrivals) as arrival
+    ) u
+    group by u.prefix, u.received_at, u.arrival
+    order by u.received_at, u.prefix, u.arrival
+  )
+  select
+    array_agg(b.prefix), string_agg(b.prefix, ''::bytea), array_agg(b.received_at),
+    array_agg(b.arrival)
+  into v_prefixes, p_chunk.batch_prefixes, p_chunk.batch_received_at, p_chunk.batch_arrivals
+  from b;
+  if cardinality(v_prefixes) > 1 then
+    p_chunk.wide_batch_codes := array(
+      select b.number::smallint
+      from (
+        select
+          substring(unnest(v_bytes) for 14) as prefix, unnest(p_received_at) as received_at,
+          unnest(p_arrivals) as arrival, generate_series(1, p_chunk.records) as n
+      ) u
+      left join unnest(v_prefixes, p_chunk.batch_received_at, p_chunk.batch_arrivals)
+        with ordinality b (prefix, received_at, arrival, number)
+        on b.prefix = u.prefix and b.received_at = u.received_at and b.arrival = u.arrival
+      order by u.n
+    );
+  end if;
+  if cardinality(v_prefixes) between 2 and 256 then
+    p_chunk.batch_codes := array(
+      select (unnest(p_chunk.wide_batch_codes)::integer - 129)::"char"
+    );
+    p_chunk.wide_batch_codes := null;
+  end if;
+  -- As a signed number of two bytes.
+  p_chunk.id_indexes := array(
+    select (
+      ((get_byte(b.bytes, 14) << 8 | get_byte(b.bytes, 15)) + 32768 & 65535) - 32768
+    )::smallint
+    from (select unnest(v_bytes) as bytes) b
+  );
+  p_chunk.first_id := (select i from unnest(p_ids) i order by i limit 1);
+  p_chunk.last_id := (select i from unnest(p_ids) i order by i desc limit 1);
+  return p_chunk;
+end;
+$$;
+
+revoke all on function logloom_private.encode_ids(
+  logloom_private.sealed_chunks, uuid[], timestamptz[], bigint[]
+) from public;
+
+comment on function logloom_private.encode_ids(
+  logloom_private.sealed_chunks, uuid[], timestamptz[], bigint[]
+) is
+  'A chunk with the ids of its records by position, and with their batches.';
