@@ -137,6 +137,7 @@ declare
   v_positions integer[];
   v_found integer[];
 begin
+  perform logloom_private.take_turn();
   v_bits := logloom_private.node_bits(p_chunk, coalesce(p_tree, '{"type": "unknown"}'));
   if bit_count(v_bits[2]) > 0 and (p_chunk.first_ts < p_from or p_chunk.last_ts >= p_to) then
     select string_agg(case when t.ts >= p_from and t.ts < p_to then '1' else '0' end, ''

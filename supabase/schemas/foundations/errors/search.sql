@@ -55,7 +55,8 @@ begin
     ('search.stage_met_its_bound', 400, 'The stage %s met its bound of %s %s',
       'Narrow the filter before it, or the range of time.', null),
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
-      'Wait for one to end.', '`validate_query`, and saving what is longer than `quick_query_bytes`: more at once than '
+      'Wait for one to end.',
+      '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
         '`concurrent_validations`.')
   ) e (name, status, message, hint, explanation);
 end;
