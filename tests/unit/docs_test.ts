@@ -22,6 +22,23 @@ Deno.test("every file that a page names is there", async () => {
   }
 });
 
+Deno.test("docs/architecture.md names files that are there, in the room of the file before them", async () => {
+  const page = await Deno.readTextFile(`${checkout}/docs/architecture.md`);
+  const files = await walk(["supabase", "console", "tests", "types", "docs"]);
+  const missing: string[] = [];
+  for (const [, cell] of page.matchAll(/^\| (`\w+\/[\w.\/-]+`(?:, `[\w.\/-]+`)*) *\|/gm)) {
+    let room = "";
+    for (const [, name] of cell.matchAll(/`([^`]+)`/g)) {
+      const isWhole = files.some((path) => path.startsWith(name));
+      if (isWhole) room = name.split("/").slice(0, name.startsWith("supabase/") ? 3 : 2).join("/");
+      else if (!files.some((path) => path.startsWith(`${room}/`) && path.endsWith(`/${name}`))) {
+        missing.push(name);
+      }
+    }
+  }
+  assert.deepEqual(missing, []);
+});
+
 Deno.test("every link within the documents leads to a file, and to a heading of it", async () => {
   const top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
   const pages = [...top, ...(await walk(["docs"])).filter((path) => path.endsWith(".md"))];
