@@ -30,6 +30,8 @@ export async function run(args: string[]): Promise<void> {
   const bench = await startBenchStack();
   try {
     step("Making records");
+    await bench.sql`
+      insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
     await fill(bench.sql, events, Number(values.days), Number(values.scale));
     await measure(bench, Number(values.days));
   } finally {

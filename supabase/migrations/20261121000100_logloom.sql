@@ -2773,7 +2773,7 @@ values
     true, 1000, true, 1000, 8
   );
 
-update logloom.plans p set concurrent_scans = 2 where p.plan_id = 'enterprise';
+update logloom.plans p set concurrent_scans = 2 where p.plan_id in ('pro', 'enterprise');
 
 update logloom.plans p
 set max_members = l.max_members, max_api_keys = l.max_api_keys,
