@@ -1,0 +1,107 @@
+-- SQL over what is known of records without reading them
+
+create function logloom_private.sealed_counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+    '%L, %L, %L, %L, %L, %L',
+    p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+    p_query.filter, p_query.by_fields
+  ) || ') l';
+end;
+$$;
+
+revoke all on function logloom_private.sealed_counts_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.sealed_counts_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) is
+  'SQL: level, service and events of the tenant''s sealed records of a range that a query finds, '
+  'level and service as far as it groups by them.';
+
+-- The counts of the range's whole minutes, and the records of what it has of its first and last
+-- one. Null where the counts cannot answer the query.
+create function logloom_private.counted_rows_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_fields constant text[] := p_query.fields || p_query.by_fields;
+  v_first constant timestamptz :=
+    date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
+  v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
+  v_filter constant text := logloom_private.query_sql(p_query.tree, 'l');
+  v_hides_services boolean;
+begin
+  if v_first >= v_last
+    or not v_fields <@ array['level', 'service']
+    or p_query.aggregate not in ('count', 'rate')
+  then
+    return null;
+  end if;
+  if 'service' = any(v_fields) then
+    execute 'select exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    ) || ') or exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', v_packed, 'minute'
+    ) || ')'
+    into v_hides_services;
+    if v_hides_services then
+      return null;
+    end if;
+  end if;
+
+  return 'from (select l.minute as ts, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
+    )
+    || ' union all select l.minute, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter, v_packed, 'minute'
+    )
+    || case when p_from < v_first then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, p_from, v_first, 'l.ts l.level l.service'
+          )
+      else '' end
+    || case when v_last < p_to then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, v_last, p_to, 'l.ts l.level l.service'
+          )
+      else '' end
+    || ') l';
+end;
+$$;
+
+revoke all on function logloom_private.counted_rows_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.counted_rows_sql(
+  text, logloom_private.compiled_query, timestamptz, timestamptz
+) is
+  'SQL from "from" on: ts, level, service and events of what is to be counted; null where the '
+  'counts cannot answer.';
