@@ -114,6 +114,48 @@ revoke all on function logloom_private.node_bits(logloom_private.sealed_chunks, 
 comment on function logloom_private.node_bits(logloom_private.sealed_chunks, jsonb) is
   'A node of a query''s tree: the bits that are sure, and those that may be.';
 
+create function logloom_private.range_bits(
+  p_chunk logloom_private.sealed_chunks,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns varbit
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  -- Bounds beyond the chunk may be infinite.
+  v_lower constant bigint := (
+    logloom_private.microseconds_after(p_chunk.first_ts, greatest(p_from, p_chunk.first_ts))
+      + p_chunk.ts_unit - 1
+  ) / p_chunk.ts_unit;
+  v_upper constant bigint := (
+    logloom_private.microseconds_after(
+      p_chunk.first_ts,
+      least(greatest(p_to, p_chunk.first_ts), p_chunk.last_ts + interval '1 microsecond')
+    ) + p_chunk.ts_unit - 1
+  ) / p_chunk.ts_unit;
+begin
+  return (
+    select string_agg(
+      case when s.step >= v_lower and s.step < v_upper then '1' else '0' end, '' order by s.n
+    )::varbit
+    from unnest(logloom_private.chunk_steps(p_chunk, null)) with ordinality s (step, n)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.range_bits(
+  logloom_private.sealed_chunks, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.range_bits(
+  logloom_private.sealed_chunks, timestamptz, timestamptz
+) is
+  'Which records of a chunk are in [p_from, p_to): a bit a record.';
+
 create function logloom_private.chunk_bits(
   p_chunk logloom_private.sealed_chunks,
   p_tree jsonb,
@@ -132,7 +174,7 @@ set jit = off
 as $$
 declare
   v_bits varbit[];
-  v_within text;
+  v_within varbit;
   v_rest varbit;
   v_positions integer[];
   v_found integer[];
@@ -140,11 +182,8 @@ begin
   perform logloom_private.take_turn();
   v_bits := logloom_private.node_bits(p_chunk, coalesce(p_tree, '{"type": "unknown"}'));
   if bit_count(v_bits[2]) > 0 and (p_chunk.first_ts < p_from or p_chunk.last_ts >= p_to) then
-    select string_agg(case when t.ts >= p_from and t.ts < p_to then '1' else '0' end, ''
-      order by t.n)
-    into v_within
-    from unnest(logloom_private.chunk_times(p_chunk, null)) with ordinality t (ts, n);
-    v_bits := array[v_bits[1] & v_within::varbit, v_bits[2] & v_within::varbit];
+    v_within := logloom_private.range_bits(p_chunk, p_from, p_to);
+    v_bits := array[v_bits[1] & v_within, v_bits[2] & v_within];
   end if;
   v_rest := v_bits[2] & ~v_bits[1];
   if bit_count(v_rest) = 0 then

@@ -12,21 +12,13 @@ set search_path = ''
 set work_mem = '32MB'
 as $$
 declare
-  v_digits bytea := p_chunk.digits;
+  -- "|| ''" reads what is stored once, not at each use.
+  v_digits bytea := p_chunk.digits || ''::bytea;
   v_separator constant text := p_chunk.separator;
-  v_records integer[] := p_chunk.section_records;
-  v_counts integer[] := p_chunk.section_masks;
-  v_digits_before integer[] := p_chunk.section_digits;
-  v_section_masks text[] := p_chunk.masks;
-  v_mask_records integer[] := p_chunk.mask_records;
   v_masks text[];
-  v_texts text[] := '{}';
-  v_wanted text[];
+  v_texts text[];
   v_wanted_digits text;
-  v_before integer := 0;
-  v_mask integer := 0;
-  v_lower integer;
-  v_upper integer;
+  v_found integer[];
 begin
   -- Reading a message by its place takes several times as long as reading it in passing.
   if cardinality(p_positions) > p_chunk.records / 4 then
@@ -57,66 +49,83 @@ begin
     );
   end if;
 
-  for v_section in 1..cardinality(v_records) loop
-    -- Those of the wanted positions that lie within the section.
-    v_lower := width_bucket(v_before, p_positions) + 1;
-    v_upper := width_bucket(v_before + v_records[v_section], p_positions);
-    if v_lower <= v_upper and v_counts[v_section] = 0 then
-      v_texts := v_texts || array_fill(null::text, array[v_upper - v_lower + 1]);
-    elsif v_lower <= v_upper then
-      v_masks := string_to_array(v_section_masks[v_section], v_separator);
-      with starts as (
-        select
-          array_agg(m.before + 1 order by m.n) as starts,
-          array_agg(m.digits order by m.n) as digits,
-          array_agg(m.digits_before order by m.n) as digits_before
-        from (
-          select
-            k.n, k.digits,
-            sum(k.count) over (order by k.n) - k.count as before,
-            v_digits_before[v_section] + sum(k.count * k.digits) over (order by k.n)
-              - k.count * k.digits as digits_before
-          from (
-            select
-              u.n, u.count, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
-            from unnest(
-              v_masks, v_mask_records[v_mask + 1:v_mask + v_counts[v_section]]
-            ) with ordinality u (mask, count, n)
-            where u.count is not null
-          ) k
-        ) m
-      ), placed as (
-        select p.n, s.*, p.position, width_bucket(p.position, s.starts) as mask
-        from (
-          select u.position - v_before as position, u.n
-          from unnest(p_positions[v_lower:v_upper]) with ordinality u (position, n)
-        ) p, starts s
-      ), found as (
-        select
-          p.n, p.mask, p.digits[p.mask] as digits,
-          (p.digits_before[p.mask]
-            + (p.position - p.starts[p.mask]) * p.digits[p.mask])::integer as place
-        from placed p
-      )
+  with sections as (
+    select
+      s.n, s.masks, s.digits, (s.last_record - s.records)::integer as before,
+      (s.last_mask - s.masks)::integer as masks_before
+    from (
       select
-        array_agg(v_masks[f.mask] order by f.n),
-        string_agg(
-          substr(
-            encode(substring(v_digits from f.place / 2 + 1 for f.digits / 2 + 1), 'hex'),
-            1 + f.place % 2, f.digits
-          ),
-          '' order by f.n
-        )
-      into v_wanted, v_wanted_digits
-      from found f;
-      v_texts := v_texts || logloom_private.fill_masks(
-        v_wanted, array_fill(1, array[cardinality(v_wanted)]), v_wanted_digits, v_separator
-      );
-    end if;
-    v_before := v_before + v_records[v_section];
-    v_mask := v_mask + v_counts[v_section];
-  end loop;
-  return v_texts;
+        u.*, sum(u.records) over w as last_record, sum(u.masks) over w as last_mask
+      from unnest(p_chunk.section_records, p_chunk.section_masks, p_chunk.section_digits)
+        with ordinality u (records, masks, digits, n)
+      window w as (order by u.n)
+    ) s
+    where s.masks > 0 and width_bucket((s.last_record - s.records)::integer, p_positions)
+      < width_bucket(s.last_record::integer, p_positions)
+  ), texts as (
+    select p_chunk.masks || '{}'::text[] as masks, p_chunk.mask_records || '{}'::integer[] as records
+    offset 0
+  ), groups as (
+    -- Of each mask of these sections where its records and their digits end.
+    select g.mask, g.digits, g.last - g.count as before, g.last, g.last_digit - g.count * g.digits
+      as digits_before
+    from sections s
+    cross join texts t
+    cross join lateral (
+      select
+        m.mask, m.count, m.digits, s.before + sum(m.count) over w as last,
+        s.digits + sum(m.count * m.digits) over w as last_digit
+      from (
+        select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+        from unnest(
+          string_to_array(t.masks[s.n], v_separator),
+          t.records[s.masks_before + 1:s.masks_before + s.masks]
+        ) with ordinality u (mask, count, n)
+        where u.count is not null
+        offset 0
+      ) m
+      window w as (order by m.n rows unbounded preceding)
+    ) g
+  ), found as (
+    select
+      g.mask, g.digits, p.position,
+      (g.digits_before + (p.position - g.before - 1) * g.digits)::integer as place
+    from groups g
+    cross join lateral (
+      select
+        width_bucket(g.before::integer, p_positions) as lower,
+        width_bucket(g.last::integer, p_positions) as upper
+      offset 0
+    ) b
+    cross join lateral unnest(p_positions[b.lower + 1:b.upper]) p (position)
+    where b.lower < b.upper
+  )
+  select
+    array_agg(f.position order by f.position), array_agg(f.mask order by f.position),
+    string_agg(
+      substr(
+        encode(substring(v_digits from f.place / 2 + 1 for f.digits / 2 + 1), 'hex'),
+        1 + f.place % 2, f.digits
+      ),
+      '' order by f.position
+    )
+  into v_found, v_masks, v_wanted_digits
+  from found f;
+  if v_found is null then
+    return array_fill(null::text, array[cardinality(p_positions)]);
+  end if;
+  v_texts := logloom_private.fill_masks(
+    v_masks, array_fill(1, array[cardinality(v_masks)]), v_wanted_digits, v_separator
+  );
+  if cardinality(v_found) = cardinality(p_positions) then
+    return v_texts;
+  end if;
+  -- Those without a message stand between the others.
+  return array(
+    select v_texts[array_position(v_found, p.position)]
+    from unnest(p_positions) with ordinality p (position, n)
+    order by p.n
+  );
 end;
 $$;
 

@@ -66,22 +66,25 @@ declare
   v_dictionary text[] := p_column.dictionary;
   v_codes "char"[] := p_column.codes;
   v_wide_codes smallint[] := p_column.wide_codes;
-  v_numbers bigint[];
+  v_numbers integer[] := p_column.numbers;
+  v_wide_numbers bigint[] := p_column.wide_numbers;
   v_texts text[];
 begin
-  if p_column.kind = 'texts' or p_column.kind = 'numbers' then
-    if p_column.kind = 'texts' then
-      v_texts := p_column.texts;
-    elsif p_column.numbers is not null then
-      v_texts := p_column.numbers::text[];
-    else
-      v_texts := p_column.wide_numbers::text[];
-    end if;
+  if p_column.kind = 'texts' then
+    v_texts := p_column.texts;
     if p_positions is null then
       return v_texts;
     end if;
     return logloom_private.texts_at(
       v_texts, array(select p - v_first from unnest(p_positions) p)
+    );
+  elsif p_column.kind = 'numbers' and p_positions is null then
+    return coalesce(v_numbers::text[], v_wide_numbers::text[]);
+  elsif p_column.kind = 'numbers' then
+    return array(
+      select coalesce(v_numbers[p.position - v_first], v_wide_numbers[p.position - v_first])::text
+      from unnest(p_positions) with ordinality p (position, n)
+      order by p.n
     );
   elsif p_column.kind = 'masked' then
     return logloom_private.masked_texts(p_column, p_positions);
@@ -128,9 +131,65 @@ as $$
 declare
   v_first constant integer := p_column.first - 1;
   v_dictionary text[] := p_column.dictionary;
-  v_digits bytea := p_column.digits;
+  v_digits bytea := p_column.digits || ''::bytea;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
   v_texts text[];
 begin
+  if p_positions is not null then
+    -- Before a value stand the digits of the masks of lower codes and those of its own mask at
+    -- lower positions.
+    return array(
+      with masks as (
+        select
+          d.code, d.mask, d.digits, sum(d.count * d.digits) over (order by d.code)
+            - d.count * d.digits as before
+        from (
+          select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+          from unnest(v_dictionary, p_column.counts) with ordinality u (mask, count, code)
+        ) d
+      ), wanted as materialized (
+        select
+          p.n, p.position - v_first as position,
+          case when v_codes is null and v_wide_codes is null then 1 else coalesce(
+            v_codes[p.position - v_first]::integer + 129, v_wide_codes[p.position - v_first]
+          ) end as code
+        from unnest(p_positions) with ordinality p (position, n)
+      ), places as materialized (
+        select
+          w.code,
+          case when v_codes is not null then array_positions(v_codes, (w.code - 129)::"char")
+            when v_wide_codes is not null then array_positions(v_wide_codes, w.code::smallint)
+            end as positions
+        from (select distinct code from wanted) w
+        where w.code is not null
+      ), found as (
+        select
+          w.n, m.mask, m.digits,
+          m.before + m.digits * (
+            coalesce(width_bucket(w.position, p.positions), w.position) - 1
+          ) as place
+        from wanted w
+        left join places p on p.code = w.code
+        left join masks m on m.code = w.code
+      )
+      select
+        format(
+          replace(replace(f.mask, '%', '%%'), '0', '%s'),
+          variadic string_to_array(
+            substr(
+              encode(
+                substring(v_digits from (f.place / 2)::integer + 1 for f.digits / 2 + 1), 'hex'
+              ),
+              1 + (f.place % 2)::integer, f.digits
+            ),
+            null
+          )
+        )
+      from found f
+      order by f.n
+    );
+  end if;
   -- The digits lie in the order of (code, position).
   with c as materialized (
     select coalesce(a.code::integer + 129, a.wide_code, 1) as code, a.n
@@ -149,33 +208,25 @@ begin
       c.n, w.mask, w.digits,
       sum(w.digits) over (order by c.code, c.n rows unbounded preceding) - w.digits as place
     from c join w on w.code = c.code
-  ), wanted as materialized (
-    select p.*
-    from placed p
-    where p_positions is null or p.n + v_first = any(p_positions)
   ), texts as (
     select
-      w.n,
+      p.n,
       format(
-        replace(replace(w.mask, '%', '%%'), '0', '%s'),
+        replace(replace(p.mask, '%', '%%'), '0', '%s'),
         variadic string_to_array(
           substr(
             encode(
-              substring(v_digits from (w.place / 2)::integer + 1 for w.digits / 2 + 1), 'hex'
+              substring(v_digits from (p.place / 2)::integer + 1 for p.digits / 2 + 1), 'hex'
             ),
-            1 + (w.place % 2)::integer, w.digits
+            1 + (p.place % 2)::integer, p.digits
           ),
           null
         )
       ) as text
-    from wanted w
+    from placed p
   )
   select array_agg(t.text order by n.n) into v_texts
-  from (
-    select i as n from generate_series(1, p_column.last - v_first) i where p_positions is null
-    union all
-    select p - v_first from unnest(p_positions) p
-  ) n
+  from generate_series(1, p_column.last - v_first) n (n)
   left join texts t on t.n = n.n;
   return v_texts;
 end;

@@ -126,7 +126,7 @@ begin
             c.masks as stored_masks, c.folded_masks || '{}'::text[] as folded_masks,
             c.mask_records || '{}'::integer[] as mask_records
           from logloom_private.sealed_chunks c
-          where c.tenant_id = $1 and c.chunk_id = any($2)
+          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
           offset 0
         ) x
         offset 0

@@ -1,3 +1,114 @@
+-- Pages of sealed records: what a page holds is chosen by ts, and only that is read.
+
+-- Positions among which are the p_limit records with the first ts of a chunk and all of the last
+-- one's ts: those at its end by the upper half of a step. Null where they are not found so.
+create function logloom_private.outer_positions(
+  p_chunk logloom_private.sealed_chunks,
+  p_limit integer,
+  p_is_descending boolean
+)
+returns integer[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_upper smallint[] := p_chunk.ts_middle;
+  v_greatest constant bigint := logloom_private.microseconds_after(
+    p_chunk.first_ts, p_chunk.last_ts
+  ) / p_chunk.ts_unit / 65536;
+  -- As many of these values as hold twice as many records, were they spread evenly.
+  v_values constant bigint := ceil(2.0 * p_limit * (v_greatest + 1) / p_chunk.records);
+  v_bound smallint;
+  v_positions integer[] := '{}';
+begin
+  if p_chunk.ts_high is not null or v_upper is null or v_values > v_greatest then
+    return null;
+  end if;
+  v_bound := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end - 32768;
+  if v_values > 20 then
+    v_positions := array(
+      select i.n
+      from generate_series(1, p_chunk.records) i (n)
+      where case when p_is_descending then v_upper[i.n] >= v_bound else v_upper[i.n] <= v_bound end
+    );
+  else
+    for v_at in 0..v_values - 1 loop
+      v_positions := v_positions || array_positions(
+        v_upper, (v_bound + case when p_is_descending then v_at else - v_at end)::smallint
+      );
+    end loop;
+  end if;
+  return case when cardinality(v_positions) >= p_limit then v_positions end;
+end;
+$$;
+
+revoke all on function logloom_private.outer_positions(
+  logloom_private.sealed_chunks, integer, boolean
+) from public;
+
+-- Positions of the p_limit records with the first ts of a chunk, in the order of ts or its reverse,
+-- and of those with the last one's ts. p_positions: of which ones, all where null. p_past: records
+-- of this ts come on top of them.
+create function logloom_private.first_positions(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_limit integer,
+  p_is_descending boolean,
+  p_past timestamptz
+)
+returns integer[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_sign constant bigint := case when p_is_descending then -1 else 1 end;
+  v_past constant bigint :=
+    logloom_private.microseconds_after(p_chunk.first_ts, p_past) / p_chunk.ts_unit;
+  v_positions integer[] := p_positions;
+begin
+  if v_positions is null and (p_past between p_chunk.first_ts and p_chunk.last_ts) is not true then
+    v_positions := logloom_private.outer_positions(p_chunk, p_limit, p_is_descending);
+  end if;
+  if v_positions is null then
+    v_positions := array(select i from generate_series(1, p_chunk.records) i);
+  end if;
+  return array(
+    with steps as materialized (
+      select u.*
+      from unnest(v_positions, logloom_private.chunk_steps(p_chunk, v_positions))
+        u (position, step)
+    )
+    select f.position
+    from (
+      (
+        select s.position
+        from steps s
+        where s.step is distinct from v_past
+        order by v_sign * s.step
+        fetch first p_limit rows with ties
+      )
+      union all
+      select s.position from steps s where s.step = v_past
+    ) f
+    order by f.position
+  );
+end;
+$$;
+
+revoke all on function logloom_private.first_positions(
+  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz
+) from public;
+
+comment on function logloom_private.first_positions(
+  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz
+) is
+  'Ascending positions of a chunk''s p_limit records with the first ts in an order, and of all that '
+  'have the last one''s ts; those with the ts p_past besides.';
+
 -- The first p_limit of them and more, in the order of (ts, id) or its reverse, after p_ts and p_id
 -- where they are given: all that a page can hold.
 create function logloom_private.sealed_page(
@@ -54,6 +165,9 @@ begin
     -- Null: all of them.
     v_positions := case when bit_count(v_bits) < v_chunk.records
       then logloom_private.bit_positions(v_bits) end;
+    v_positions := logloom_private.first_positions(
+      v_chunk, v_positions, p_limit, v_is_descending, p_ts
+    );
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
     v_best := array(
@@ -67,7 +181,7 @@ begin
     );
     v_edge := v_best[p_limit];
     v_positions := array(
-      select coalesce(p.position, p.n)
+      select p.position
       from unnest(v_positions, v_times) with ordinality p (position, ts, n)
       where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end
       order by p.n
