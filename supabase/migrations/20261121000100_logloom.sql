@@ -13240,6 +13240,8 @@ create table logloom_private.sealed_chunks (
   masks text[] compression lz4 not null,
   folded_masks text[] compression lz4 not null,
   mask_records integer[] compression lz4 not null,
+  mark_records integer[] compression lz4 not null,
+  mark_digits integer[] compression lz4 not null,
   digits bytea compression lz4 not null,
   ts_low smallint[] compression lz4 not null,
   ts_middle smallint[] compression lz4,
@@ -13288,6 +13290,10 @@ comment on column logloom_private.sealed_chunks.folded_masks is
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
+
+comment on column logloom_private.sealed_chunks.mark_records is
+  'How many messages stand before those of each 32nd mask, from the first on; mark_digits: how '
+  'many digits. A message is found from there on.';
 
 comment on column logloom_private.sealed_chunks.digits is
   'The digits of the messages in the order of positions, four bits each.';
@@ -13777,6 +13783,48 @@ revoke all on function logloom_private.node_bits(logloom_private.sealed_chunks, 
 comment on function logloom_private.node_bits(logloom_private.sealed_chunks, jsonb) is
   'A node of a query''s tree: the bits that are sure, and those that may be.';
 
+create function logloom_private.range_bits(
+  p_chunk logloom_private.sealed_chunks,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns varbit
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  -- Bounds beyond the chunk may be infinite.
+  v_lower constant bigint := (
+    logloom_private.microseconds_after(p_chunk.first_ts, greatest(p_from, p_chunk.first_ts))
+      + p_chunk.ts_unit - 1
+  ) / p_chunk.ts_unit;
+  v_upper constant bigint := (
+    logloom_private.microseconds_after(
+      p_chunk.first_ts,
+      least(greatest(p_to, p_chunk.first_ts), p_chunk.last_ts + interval '1 microsecond')
+    ) + p_chunk.ts_unit - 1
+  ) / p_chunk.ts_unit;
+begin
+  return (
+    select string_agg(
+      case when s.step >= v_lower and s.step < v_upper then '1' else '0' end, '' order by s.n
+    )::varbit
+    from unnest(logloom_private.chunk_steps(p_chunk, null)) with ordinality s (step, n)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.range_bits(
+  logloom_private.sealed_chunks, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.range_bits(
+  logloom_private.sealed_chunks, timestamptz, timestamptz
+) is
+  'Which records of a chunk are in [p_from, p_to): a bit a record.';
+
 create function logloom_private.chunk_bits(
   p_chunk logloom_private.sealed_chunks,
   p_tree jsonb,
@@ -13795,7 +13843,7 @@ set jit = off
 as $$
 declare
   v_bits varbit[];
-  v_within text;
+  v_within varbit;
   v_rest varbit;
   v_positions integer[];
   v_found integer[];
@@ -13803,11 +13851,8 @@ begin
   perform logloom_private.take_turn();
   v_bits := logloom_private.node_bits(p_chunk, coalesce(p_tree, '{"type": "unknown"}'));
   if bit_count(v_bits[2]) > 0 and (p_chunk.first_ts < p_from or p_chunk.last_ts >= p_to) then
-    select string_agg(case when t.ts >= p_from and t.ts < p_to then '1' else '0' end, ''
-      order by t.n)
-    into v_within
-    from unnest(logloom_private.chunk_times(p_chunk, null)) with ordinality t (ts, n);
-    v_bits := array[v_bits[1] & v_within::varbit, v_bits[2] & v_within::varbit];
+    v_within := logloom_private.range_bits(p_chunk, p_from, p_to);
+    v_bits := array[v_bits[1] & v_within, v_bits[2] & v_within];
   end if;
   v_rest := v_bits[2] & ~v_bits[1];
   if bit_count(v_rest) = 0 then
@@ -14087,6 +14132,67 @@ comment on function logloom_private.candidate_chunks(text, timestamptz, timestam
 
 -- sealed_logs/chunk_keys.sql
 
+create function logloom_private.microseconds_after(p_first timestamptz, p_ts timestamptz)
+returns bigint
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+begin
+  return (extract(epoch from p_ts - p_first) * 1000000)::bigint;
+end;
+$$;
+
+revoke all on function logloom_private.microseconds_after(timestamptz, timestamptz) from public;
+
+comment on function logloom_private.microseconds_after(timestamptz, timestamptz) is
+  'How long after another a time is; both are finite.';
+
+create function logloom_private.chunk_steps(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[]
+)
+returns bigint[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_low smallint[] := p_chunk.ts_low;
+  v_middle smallint[] := p_chunk.ts_middle;
+  v_high smallint[] := p_chunk.ts_high;
+begin
+  if p_positions is null then
+    -- unnest() where a row is made takes a third of the time that it takes after "from".
+    return array(
+      select o.low + 32768 + coalesce(o.middle + 32768, 0) * 65536::bigint
+        + coalesce(o.high + 32768, 0) * 4294967296
+      from (
+        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
+      ) o
+    );
+  end if;
+  return array(
+    select v_low[p.position] + 32768 + coalesce(v_middle[p.position] + 32768, 0) * 65536::bigint
+      + coalesce(v_high[p.position] + 32768, 0) * 4294967296
+    from unnest(p_positions) with ordinality p (position, n)
+    order by p.n
+  );
+end;
+$$;
+
+revoke all on function logloom_private.chunk_steps(
+  logloom_private.sealed_chunks, integer[]
+) from public;
+
+comment on function logloom_private.chunk_steps(logloom_private.sealed_chunks, integer[]) is
+  'ts at positions of a chunk, all where null, as steps of ts_unit from first_ts on.';
+
 create function logloom_private.chunk_times(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]
@@ -14097,6 +14203,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_first constant timestamptz := p_chunk.first_ts;
@@ -14125,12 +14232,9 @@ begin
     );
   end if;
   return array(
-    select v_first + v_unit * (
-      (v_low[p.position] + 32768) + (coalesce(v_middle[p.position], -32768) + 32768) * 65536::bigint
-        + (coalesce(v_high[p.position], -32768) + 32768) * 4294967296
-    )::double precision
-    from unnest(p_positions) with ordinality p (position, n)
-    order by p.n
+    select v_first + v_unit * s.step::double precision
+    from unnest(logloom_private.chunk_steps(p_chunk, p_positions)) with ordinality s (step, n)
+    order by s.n
   );
 end;
 $$;
@@ -14153,6 +14257,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_bytes "char"[] := p_chunk.batch_codes;
@@ -14192,6 +14297,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_prefixes constant text := encode(p_chunk.batch_prefixes, 'hex');
@@ -14237,24 +14343,21 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
 declare
-  v_digits bytea := p_chunk.digits;
+  -- "|| ''" reads what is stored once, not at each use.
+  v_digits bytea := p_chunk.digits || ''::bytea;
   v_separator constant text := p_chunk.separator;
-  v_records integer[] := p_chunk.section_records;
-  v_counts integer[] := p_chunk.section_masks;
-  v_digits_before integer[] := p_chunk.section_digits;
-  v_section_masks text[] := p_chunk.masks;
-  v_mask_records integer[] := p_chunk.mask_records;
   v_masks text[];
-  v_texts text[] := '{}';
-  v_wanted text[];
+  v_texts text[];
+  v_counts integer[] := p_chunk.mask_records;
+  v_mark_records integer[] := p_chunk.mark_records;
+  v_mark_digits integer[] := p_chunk.mark_digits;
   v_wanted_digits text;
-  v_before integer := 0;
-  v_mask integer := 0;
-  v_lower integer;
-  v_upper integer;
+  v_found integer[];
+  v_ordinals integer[];
 begin
   -- Reading a message by its place takes several times as long as reading it in passing.
   if cardinality(p_positions) > p_chunk.records / 4 then
@@ -14285,66 +14388,91 @@ begin
     );
   end if;
 
-  for v_section in 1..cardinality(v_records) loop
-    -- Those of the wanted positions that lie within the section.
-    v_lower := width_bucket(v_before, p_positions) + 1;
-    v_upper := width_bucket(v_before + v_records[v_section], p_positions);
-    if v_lower <= v_upper and v_counts[v_section] = 0 then
-      v_texts := v_texts || array_fill(null::text, array[v_upper - v_lower + 1]);
-    elsif v_lower <= v_upper then
-      v_masks := string_to_array(v_section_masks[v_section], v_separator);
-      with starts as (
-        select
-          array_agg(m.before + 1 order by m.n) as starts,
-          array_agg(m.digits order by m.n) as digits,
-          array_agg(m.digits_before order by m.n) as digits_before
-        from (
-          select
-            k.n, k.digits,
-            sum(k.count) over (order by k.n) - k.count as before,
-            v_digits_before[v_section] + sum(k.count * k.digits) over (order by k.n)
-              - k.count * k.digits as digits_before
-          from (
-            select
-              u.n, u.count, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
-            from unnest(
-              v_masks, v_mask_records[v_mask + 1:v_mask + v_counts[v_section]]
-            ) with ordinality u (mask, count, n)
-            where u.count is not null
-          ) k
-        ) m
-      ), placed as (
-        select p.n, s.*, p.position, width_bucket(p.position, s.starts) as mask
-        from (
-          select u.position - v_before as position, u.n
-          from unnest(p_positions[v_lower:v_upper]) with ordinality u (position, n)
-        ) p, starts s
-      ), found as (
-        select
-          p.n, p.mask, p.digits[p.mask] as digits,
-          (p.digits_before[p.mask]
-            + (p.position - p.starts[p.mask]) * p.digits[p.mask])::integer as place
-        from placed p
-      )
+  -- Those that have a message, and which of the chunk's messages it is.
+  with s as (
+    select
+      array_agg(x.first order by x.n) as firsts, array_agg(x.silent order by x.n) as silent,
+      array_agg(x.masks > 0 order by x.n) as speaks
+    from (
       select
-        array_agg(v_masks[f.mask] order by f.n),
-        string_agg(
-          substr(
-            encode(substring(v_digits from f.place / 2 + 1 for f.digits / 2 + 1), 'hex'),
-            1 + f.place % 2, f.digits
-          ),
-          '' order by f.n
-        )
-      into v_wanted, v_wanted_digits
-      from found f;
-      v_texts := v_texts || logloom_private.fill_masks(
-        v_wanted, array_fill(1, array[cardinality(v_wanted)]), v_wanted_digits, v_separator
-      );
-    end if;
-    v_before := v_before + v_records[v_section];
-    v_mask := v_mask + v_counts[v_section];
-  end loop;
-  return v_texts;
+        u.n, u.masks, (sum(u.records) over w - u.records + 1)::integer as first,
+        coalesce(sum(u.records) filter (where u.masks = 0) over w, 0)::integer as silent
+      from unnest(p_chunk.section_records, p_chunk.section_masks)
+        with ordinality u (records, masks, n)
+      window w as (order by u.n)
+    ) x
+  ), p as (
+    select u.position, width_bucket(u.position, s.firsts) as section
+    from s, unnest(p_positions) u (position)
+  )
+  select
+    array_agg(p.position order by p.position),
+    array_agg(p.position - s.silent[p.section] order by p.position)
+  into v_found, v_ordinals
+  from p, s
+  where s.speaks[p.section];
+  if v_found is null then
+    return array_fill(null::text, array[cardinality(p_positions)]);
+  end if;
+  v_masks := string_to_array(array_to_string(p_chunk.masks, ''), v_separator);
+  -- Of each mask from a mark on where its records and their digits end.
+  with groups as (
+    select
+      g.mask, g.digits, (g.last - g.count)::integer as before, g.last::integer as last,
+      g.last_digit - g.count * g.digits as digits_before
+    from (
+      select distinct width_bucket(o - 1, v_mark_records) as mark from unnest(v_ordinals) o
+    ) k
+    cross join lateral (
+      select
+        m.mask, m.count, m.digits, v_mark_records[k.mark] + sum(m.count) over w as last,
+        v_mark_digits[k.mark] + sum(m.count * m.digits) over w as last_digit
+      from (
+        select
+          u.n, u.mask, v_counts[u.n] as count,
+          octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+        from (
+          select i.n, v_masks[i.n] as mask
+          from generate_series(
+            32 * k.mark - 31, least(32 * k.mark, cardinality(v_counts))
+          ) i (n)
+          offset 0
+        ) u
+      ) m
+      window w as (order by m.n rows unbounded preceding)
+    ) g
+  ), found as (
+    select
+      g.mask, g.digits, p.ordinal,
+      (g.digits_before + (p.ordinal - g.before - 1) * g.digits)::integer as place
+    from groups g
+    cross join lateral unnest(
+      v_ordinals[width_bucket(g.before, v_ordinals) + 1:width_bucket(g.last, v_ordinals)]
+    ) p (ordinal)
+  )
+  select
+    array_agg(f.mask order by f.ordinal),
+    string_agg(
+      substr(
+        encode(substring(v_digits from f.place / 2 + 1 for f.digits / 2 + 1), 'hex'),
+        1 + f.place % 2, f.digits
+      ),
+      '' order by f.ordinal
+    )
+  into v_masks, v_wanted_digits
+  from found f;
+  v_texts := logloom_private.fill_masks(
+    v_masks, array_fill(1, array[cardinality(v_masks)]), v_wanted_digits, v_separator
+  );
+  if cardinality(v_found) = cardinality(p_positions) then
+    return v_texts;
+  end if;
+  -- Those without a message stand between the others.
+  return array(
+    select v_texts[array_position(v_found, p.position)]
+    from unnest(p_positions) with ordinality p (position, n)
+    order by p.n
+  );
 end;
 $$;
 
@@ -14366,6 +14494,7 @@ immutable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 begin
   if cardinality(p_places) < 20 then
@@ -14419,28 +14548,32 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_first constant integer := p_column.first - 1;
   v_dictionary text[] := p_column.dictionary;
   v_codes "char"[] := p_column.codes;
   v_wide_codes smallint[] := p_column.wide_codes;
-  v_numbers bigint[];
+  v_numbers integer[] := p_column.numbers;
+  v_wide_numbers bigint[] := p_column.wide_numbers;
   v_texts text[];
 begin
-  if p_column.kind = 'texts' or p_column.kind = 'numbers' then
-    if p_column.kind = 'texts' then
-      v_texts := p_column.texts;
-    elsif p_column.numbers is not null then
-      v_texts := p_column.numbers::text[];
-    else
-      v_texts := p_column.wide_numbers::text[];
-    end if;
+  if p_column.kind = 'texts' then
+    v_texts := p_column.texts;
     if p_positions is null then
       return v_texts;
     end if;
     return logloom_private.texts_at(
       v_texts, array(select p - v_first from unnest(p_positions) p)
+    );
+  elsif p_column.kind = 'numbers' and p_positions is null then
+    return coalesce(v_numbers::text[], v_wide_numbers::text[]);
+  elsif p_column.kind = 'numbers' then
+    return array(
+      select coalesce(v_numbers[p.position - v_first], v_wide_numbers[p.position - v_first])::text
+      from unnest(p_positions) with ordinality p (position, n)
+      order by p.n
     );
   elsif p_column.kind = 'masked' then
     return logloom_private.masked_texts(p_column, p_positions);
@@ -14482,14 +14615,71 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
 declare
   v_first constant integer := p_column.first - 1;
   v_dictionary text[] := p_column.dictionary;
-  v_digits bytea := p_column.digits;
+  v_digits bytea := p_column.digits || ''::bytea;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
   v_texts text[];
 begin
+  if p_positions is not null then
+    -- Before a value stand the digits of the masks of lower codes and those of its own mask at
+    -- lower positions.
+    return array(
+      with masks as (
+        select
+          d.code, d.mask, d.digits, sum(d.count * d.digits) over (order by d.code)
+            - d.count * d.digits as before
+        from (
+          select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+          from unnest(v_dictionary, p_column.counts) with ordinality u (mask, count, code)
+        ) d
+      ), wanted as materialized (
+        select
+          p.n, p.position - v_first as position,
+          case when v_codes is null and v_wide_codes is null then 1 else coalesce(
+            v_codes[p.position - v_first]::integer + 129, v_wide_codes[p.position - v_first]
+          ) end as code
+        from unnest(p_positions) with ordinality p (position, n)
+      ), places as materialized (
+        select
+          w.code,
+          case when v_codes is not null then array_positions(v_codes, (w.code - 129)::"char")
+            when v_wide_codes is not null then array_positions(v_wide_codes, w.code::smallint)
+            end as positions
+        from (select distinct code from wanted) w
+        where w.code is not null
+      ), found as (
+        select
+          w.n, m.mask, m.digits,
+          m.before + m.digits * (
+            coalesce(width_bucket(w.position, p.positions), w.position) - 1
+          ) as place
+        from wanted w
+        left join places p on p.code = w.code
+        left join masks m on m.code = w.code
+      )
+      select
+        format(
+          replace(replace(f.mask, '%', '%%'), '0', '%s'),
+          variadic string_to_array(
+            substr(
+              encode(
+                substring(v_digits from (f.place / 2)::integer + 1 for f.digits / 2 + 1), 'hex'
+              ),
+              1 + (f.place % 2)::integer, f.digits
+            ),
+            null
+          )
+        )
+      from found f
+      order by f.n
+    );
+  end if;
   -- The digits lie in the order of (code, position).
   with c as materialized (
     select coalesce(a.code::integer + 129, a.wide_code, 1) as code, a.n
@@ -14508,33 +14698,25 @@ begin
       c.n, w.mask, w.digits,
       sum(w.digits) over (order by c.code, c.n rows unbounded preceding) - w.digits as place
     from c join w on w.code = c.code
-  ), wanted as materialized (
-    select p.*
-    from placed p
-    where p_positions is null or p.n + v_first = any(p_positions)
   ), texts as (
     select
-      w.n,
+      p.n,
       format(
-        replace(replace(w.mask, '%', '%%'), '0', '%s'),
+        replace(replace(p.mask, '%', '%%'), '0', '%s'),
         variadic string_to_array(
           substr(
             encode(
-              substring(v_digits from (w.place / 2)::integer + 1 for w.digits / 2 + 1), 'hex'
+              substring(v_digits from (p.place / 2)::integer + 1 for p.digits / 2 + 1), 'hex'
             ),
-            1 + (w.place % 2)::integer, w.digits
+            1 + (p.place % 2)::integer, p.digits
           ),
           null
         )
       ) as text
-    from wanted w
+    from placed p
   )
   select array_agg(t.text order by n.n) into v_texts
-  from (
-    select i as n from generate_series(1, p_column.last - v_first) i where p_positions is null
-    union all
-    select p - v_first from unnest(p_positions) p
-  ) n
+  from generate_series(1, p_column.last - v_first) n (n)
   left join texts t on t.n = n.n;
   return v_texts;
 end;
@@ -14840,6 +15022,21 @@ begin
     o_chunk.mask_records, v_masks, v_texts, o_order
   from sections s, groups g;
   o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);
+  select
+    coalesce(array_agg(m.records order by m.n), '{}'),
+    coalesce(array_agg(m.digits order by m.n), '{}')
+  into o_chunk.mark_records, o_chunk.mark_digits
+  from (
+    select
+      k.n, sum(k.count) over w - k.count as records,
+      sum(k.count * k.digits) over w - k.count * k.digits as digits
+    from (
+      select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+      from unnest(v_masks, o_chunk.mask_records) with ordinality u (mask, count, n)
+    ) k
+    window w as (order by k.n rows unbounded preceding)
+  ) m
+  where m.n % 32 = 1;
 end;
 $$;
 
@@ -16045,7 +16242,7 @@ begin
             c.masks as stored_masks, c.folded_masks || '{}'::text[] as folded_masks,
             c.mask_records || '{}'::integer[] as mask_records
           from logloom_private.sealed_chunks c
-          where c.tenant_id = $1 and c.chunk_id = any($2)
+          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
           offset 0
         ) x
         offset 0
@@ -16384,6 +16581,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_each numeric[];
@@ -16443,6 +16641,7 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 set jit = off
 rows 1000
 as $$
@@ -16568,6 +16767,121 @@ comment on function logloom_private.sealed_numbers(
 
 -- sealed_logs/sealed_page.sql
 
+-- Pages of sealed records: what a page holds is chosen by ts, and only that is read.
+
+-- Positions among which are the p_limit records with the first ts of a chunk and all of the last
+-- one's ts: those at its end by the upper half of a step. Null where they are not found so.
+create function logloom_private.outer_positions(
+  p_chunk logloom_private.sealed_chunks,
+  p_limit integer,
+  p_is_descending boolean
+)
+returns integer[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_upper smallint[] := p_chunk.ts_middle;
+  v_greatest constant bigint := logloom_private.microseconds_after(
+    p_chunk.first_ts, p_chunk.last_ts
+  ) / p_chunk.ts_unit / 65536;
+  -- As many of these values as hold twice as many records, were they spread evenly.
+  v_values constant bigint := ceil(2.0 * p_limit * (v_greatest + 1) / p_chunk.records);
+  v_bound smallint;
+  v_positions integer[] := '{}';
+begin
+  if p_chunk.ts_high is not null or v_upper is null or v_values > v_greatest then
+    return null;
+  end if;
+  v_bound := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end - 32768;
+  if v_values > 20 then
+    v_positions := array(
+      select i.n
+      from generate_series(1, p_chunk.records) i (n)
+      where case when p_is_descending then v_upper[i.n] >= v_bound else v_upper[i.n] <= v_bound end
+    );
+  else
+    for v_at in 0..v_values - 1 loop
+      v_positions := v_positions || array_positions(
+        v_upper, (v_bound + case when p_is_descending then v_at else - v_at end)::smallint
+      );
+    end loop;
+  end if;
+  return case when cardinality(v_positions) >= p_limit then v_positions end;
+end;
+$$;
+
+revoke all on function logloom_private.outer_positions(
+  logloom_private.sealed_chunks, integer, boolean
+) from public;
+
+-- Positions of the p_limit records with the first ts of a chunk, in the order of ts or its reverse,
+-- and of those with the last one's ts. p_positions: of which ones, all where null. p_past: records
+-- of this ts come on top of them.
+create function logloom_private.first_positions(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_limit integer,
+  p_is_descending boolean,
+  p_past timestamptz
+)
+returns integer[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_sign constant bigint := case when p_is_descending then -1 else 1 end;
+  v_past constant bigint :=
+    logloom_private.microseconds_after(p_chunk.first_ts, p_past) / p_chunk.ts_unit;
+  v_positions integer[] := p_positions;
+begin
+  if v_positions is null
+    and (p_past between p_chunk.first_ts and p_chunk.last_ts) is not true
+  then
+    v_positions := logloom_private.outer_positions(p_chunk, p_limit, p_is_descending);
+  end if;
+  if v_positions is null then
+    v_positions := array(select i from generate_series(1, p_chunk.records) i);
+  end if;
+  return array(
+    with steps as materialized (
+      select u.*
+      from unnest(v_positions, logloom_private.chunk_steps(p_chunk, v_positions))
+        u (position, step)
+    )
+    select f.position
+    from (
+      (
+        select s.position
+        from steps s
+        where s.step is distinct from v_past
+        order by v_sign * s.step
+        fetch first p_limit rows with ties
+      )
+      union all
+      select s.position from steps s where s.step = v_past
+    ) f
+    order by f.position
+  );
+end;
+$$;
+
+revoke all on function logloom_private.first_positions(
+  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz
+) from public;
+
+comment on function logloom_private.first_positions(
+  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz
+) is
+  'Ascending positions of a chunk''s p_limit records with the first ts in an order, and of all '
+  'that have the last one''s ts; those with the ts p_past besides.';
+
 -- The first p_limit of them and more, in the order of (ts, id) or its reverse, after p_ts and p_id
 -- where they are given: all that a page can hold.
 create function logloom_private.sealed_page(
@@ -16624,6 +16938,9 @@ begin
     -- Null: all of them.
     v_positions := case when bit_count(v_bits) < v_chunk.records
       then logloom_private.bit_positions(v_bits) end;
+    v_positions := logloom_private.first_positions(
+      v_chunk, v_positions, p_limit, v_is_descending, p_ts
+    );
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
     v_best := array(
@@ -16637,7 +16954,7 @@ begin
     );
     v_edge := v_best[p_limit];
     v_positions := array(
-      select coalesce(p.position, p.n)
+      select p.position
       from unnest(v_positions, v_times) with ordinality p (position, ts, n)
       where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end
       order by p.n
@@ -16682,6 +16999,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);

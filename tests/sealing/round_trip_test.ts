@@ -80,6 +80,25 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
       [...await read(`'{${positions.map((n) => n + 1)}}'::integer[]`)],
       positions.map((n) => given[n]),
     );
+    const [{ differing }] = await tx.unsafe(
+      `select array_agg(limits.n) as differing
+      from logloom_private.sealed_chunks c
+      cross join unnest('{1,2,7,40,1000}'::integer[]) limits (n)
+      cross join unnest('{t,f}'::boolean[]) reversed (yes)
+      cross join lateral (
+        select array_agg(r.position::integer order by r.position) as positions
+        from (
+          select t.n as position, rank() over (
+            order by case when reversed.yes then t.ts end desc, t.ts
+          ) as rank
+          from unnest(logloom_private.chunk_times(c, null)) with ordinality t (ts, n)
+        ) r
+        where r.rank <= limits.n
+      ) expected
+      where c.chunk_id = ${chunk_id} and expected.positions <>
+        logloom_private.first_positions(c, null, limits.n, reversed.yes, null)`,
+    );
+    deepStrictEqual(differing, null, "the newest and the oldest");
     await tx.unsafe("delete from logloom_private.sealed_chunks where chunk_id = $1", [chunk_id]);
   });
 }

@@ -26,6 +26,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_low smallint[] := p_chunk.ts_low;
@@ -68,6 +69,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_first constant timestamptz := p_chunk.first_ts;
@@ -121,6 +123,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_bytes "char"[] := p_chunk.batch_codes;
@@ -160,6 +163,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_prefixes constant text := encode(p_chunk.batch_prefixes, 'hex');

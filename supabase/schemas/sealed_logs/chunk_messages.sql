@@ -9,6 +9,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
 declare
@@ -17,8 +18,12 @@ declare
   v_separator constant text := p_chunk.separator;
   v_masks text[];
   v_texts text[];
+  v_counts integer[] := p_chunk.mask_records;
+  v_mark_records integer[] := p_chunk.mark_records;
+  v_mark_digits integer[] := p_chunk.mark_digits;
   v_wanted_digits text;
   v_found integer[];
+  v_ordinals integer[];
 begin
   -- Reading a message by its place takes several times as long as reading it in passing.
   if cardinality(p_positions) > p_chunk.records / 4 then
@@ -49,71 +54,79 @@ begin
     );
   end if;
 
-  with sections as (
+  -- Those that have a message, and which of the chunk's messages it is.
+  with s as (
     select
-      s.n, s.masks, s.digits, (s.last_record - s.records)::integer as before,
-      (s.last_mask - s.masks)::integer as masks_before
+      array_agg(x.first order by x.n) as firsts, array_agg(x.silent order by x.n) as silent,
+      array_agg(x.masks > 0 order by x.n) as speaks
     from (
       select
-        u.*, sum(u.records) over w as last_record, sum(u.masks) over w as last_mask
-      from unnest(p_chunk.section_records, p_chunk.section_masks, p_chunk.section_digits)
-        with ordinality u (records, masks, digits, n)
+        u.n, u.masks, (sum(u.records) over w - u.records + 1)::integer as first,
+        coalesce(sum(u.records) filter (where u.masks = 0) over w, 0)::integer as silent
+      from unnest(p_chunk.section_records, p_chunk.section_masks)
+        with ordinality u (records, masks, n)
       window w as (order by u.n)
-    ) s
-    where s.masks > 0 and width_bucket((s.last_record - s.records)::integer, p_positions)
-      < width_bucket(s.last_record::integer, p_positions)
-  ), texts as (
-    select p_chunk.masks || '{}'::text[] as masks, p_chunk.mask_records || '{}'::integer[] as records
-    offset 0
-  ), groups as (
-    -- Of each mask of these sections where its records and their digits end.
-    select g.mask, g.digits, g.last - g.count as before, g.last, g.last_digit - g.count * g.digits
-      as digits_before
-    from sections s
-    cross join texts t
+    ) x
+  ), p as (
+    select u.position, width_bucket(u.position, s.firsts) as section
+    from s, unnest(p_positions) u (position)
+  )
+  select
+    array_agg(p.position order by p.position),
+    array_agg(p.position - s.silent[p.section] order by p.position)
+  into v_found, v_ordinals
+  from p, s
+  where s.speaks[p.section];
+  if v_found is null then
+    return array_fill(null::text, array[cardinality(p_positions)]);
+  end if;
+  v_masks := string_to_array(array_to_string(p_chunk.masks, ''), v_separator);
+  -- Of each mask from a mark on where its records and their digits end.
+  with groups as (
+    select
+      g.mask, g.digits, (g.last - g.count)::integer as before, g.last::integer as last,
+      g.last_digit - g.count * g.digits as digits_before
+    from (
+      select distinct width_bucket(o - 1, v_mark_records) as mark from unnest(v_ordinals) o
+    ) k
     cross join lateral (
       select
-        m.mask, m.count, m.digits, s.before + sum(m.count) over w as last,
-        s.digits + sum(m.count * m.digits) over w as last_digit
+        m.mask, m.count, m.digits, v_mark_records[k.mark] + sum(m.count) over w as last,
+        v_mark_digits[k.mark] + sum(m.count * m.digits) over w as last_digit
       from (
-        select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
-        from unnest(
-          string_to_array(t.masks[s.n], v_separator),
-          t.records[s.masks_before + 1:s.masks_before + s.masks]
-        ) with ordinality u (mask, count, n)
-        where u.count is not null
-        offset 0
+        select
+          u.n, u.mask, v_counts[u.n] as count,
+          octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+        from (
+          select i.n, v_masks[i.n] as mask
+          from generate_series(
+            32 * k.mark - 31, least(32 * k.mark, cardinality(v_counts))
+          ) i (n)
+          offset 0
+        ) u
       ) m
       window w as (order by m.n rows unbounded preceding)
     ) g
   ), found as (
     select
-      g.mask, g.digits, p.position,
-      (g.digits_before + (p.position - g.before - 1) * g.digits)::integer as place
+      g.mask, g.digits, p.ordinal,
+      (g.digits_before + (p.ordinal - g.before - 1) * g.digits)::integer as place
     from groups g
-    cross join lateral (
-      select
-        width_bucket(g.before::integer, p_positions) as lower,
-        width_bucket(g.last::integer, p_positions) as upper
-      offset 0
-    ) b
-    cross join lateral unnest(p_positions[b.lower + 1:b.upper]) p (position)
-    where b.lower < b.upper
+    cross join lateral unnest(
+      v_ordinals[width_bucket(g.before, v_ordinals) + 1:width_bucket(g.last, v_ordinals)]
+    ) p (ordinal)
   )
   select
-    array_agg(f.position order by f.position), array_agg(f.mask order by f.position),
+    array_agg(f.mask order by f.ordinal),
     string_agg(
       substr(
         encode(substring(v_digits from f.place / 2 + 1 for f.digits / 2 + 1), 'hex'),
         1 + f.place % 2, f.digits
       ),
-      '' order by f.position
+      '' order by f.ordinal
     )
-  into v_found, v_masks, v_wanted_digits
+  into v_masks, v_wanted_digits
   from found f;
-  if v_found is null then
-    return array_fill(null::text, array[cardinality(p_positions)]);
-  end if;
   v_texts := logloom_private.fill_masks(
     v_masks, array_fill(1, array[cardinality(v_masks)]), v_wanted_digits, v_separator
   );

@@ -7,6 +7,7 @@ immutable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 begin
   if cardinality(p_places) < 20 then
@@ -60,6 +61,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_first constant integer := p_column.first - 1;
@@ -126,6 +128,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
 declare

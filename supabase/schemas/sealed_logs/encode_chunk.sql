@@ -210,6 +210,21 @@ begin
     o_chunk.mask_records, v_masks, v_texts, o_order
   from sections s, groups g;
   o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);
+  select
+    coalesce(array_agg(m.records order by m.n), '{}'),
+    coalesce(array_agg(m.digits order by m.n), '{}')
+  into o_chunk.mark_records, o_chunk.mark_digits
+  from (
+    select
+      k.n, sum(k.count) over w - k.count as records,
+      sum(k.count * k.digits) over w - k.count * k.digits as digits
+    from (
+      select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+      from unnest(v_masks, o_chunk.mask_records) with ordinality u (mask, count, n)
+    ) k
+    window w as (order by k.n rows unbounded preceding)
+  ) m
+  where m.n % 32 = 1;
 end;
 $$;
 

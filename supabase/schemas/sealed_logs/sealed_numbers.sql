@@ -6,6 +6,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_each numeric[];
@@ -65,6 +66,7 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 set jit = off
 rows 1000
 as $$

@@ -12,6 +12,7 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_upper smallint[] := p_chunk.ts_middle;
@@ -63,6 +64,7 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_sign constant bigint := case when p_is_descending then -1 else 1 end;
@@ -70,7 +72,9 @@ declare
     logloom_private.microseconds_after(p_chunk.first_ts, p_past) / p_chunk.ts_unit;
   v_positions integer[] := p_positions;
 begin
-  if v_positions is null and (p_past between p_chunk.first_ts and p_chunk.last_ts) is not true then
+  if v_positions is null
+    and (p_past between p_chunk.first_ts and p_chunk.last_ts) is not true
+  then
     v_positions := logloom_private.outer_positions(p_chunk, p_limit, p_is_descending);
   end if;
   if v_positions is null then
@@ -106,8 +110,8 @@ revoke all on function logloom_private.first_positions(
 comment on function logloom_private.first_positions(
   logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz
 ) is
-  'Ascending positions of a chunk''s p_limit records with the first ts in an order, and of all that '
-  'have the last one''s ts; those with the ts p_past besides.';
+  'Ascending positions of a chunk''s p_limit records with the first ts in an order, and of all '
+  'that have the last one''s ts; those with the ts p_past besides.';
 
 -- The first p_limit of them and more, in the order of (ts, id) or its reverse, after p_ts and p_id
 -- where they are given: all that a page can hold.

@@ -12,6 +12,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);

@@ -27,6 +27,8 @@ create table logloom_private.sealed_chunks (
   masks text[] compression lz4 not null,
   folded_masks text[] compression lz4 not null,
   mask_records integer[] compression lz4 not null,
+  mark_records integer[] compression lz4 not null,
+  mark_digits integer[] compression lz4 not null,
   digits bytea compression lz4 not null,
   ts_low smallint[] compression lz4 not null,
   ts_middle smallint[] compression lz4,
@@ -75,6 +77,10 @@ comment on column logloom_private.sealed_chunks.folded_masks is
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
+
+comment on column logloom_private.sealed_chunks.mark_records is
+  'How many messages stand before those of each 32nd mask, from the first on; mark_digits: how '
+  'many digits. A message is found from there on.';
 
 comment on column logloom_private.sealed_chunks.digits is
   'The digits of the messages in the order of positions, four bits each.';
