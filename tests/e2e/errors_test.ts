@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { registers } from "../../local/migrations/errors.ts";
+import { newTenant, rpc } from "../support/client.ts";
+import { openDatabase } from "../support/database.ts";
+
+Deno.test("docs/errors.md is written from what the database answers from", async () => {
+  await using db = openDatabase();
+  for (const { name, hint, errors } of await registers()) {
+    const answered = await db`
+      select e.name, e.status, e.message, e.hint, e.explanation
+      from logloom_private.errors(${name}) with ordinality
+        e (name, status, message, hint, explanation, n)
+      order by e.n`;
+    assert.deepEqual(
+      answered.map((error) => ({ ...error })),
+      errors.map((error) => ({ ...error, hint: error.hint ?? hint })),
+    );
+  }
+});
+
+Deno.test("an error is answered with its status, its values, and a hint where it has one", async () => {
+  const { token } = await newTenant();
+  const answerTo = async (token: string | null, operation: string, parameters = {}) => {
+    const { status, body } = await rpc(token, operation, parameters);
+    return { status, body };
+  };
+  assert.deepEqual(await answerTo(token, "get_saved_search"), {
+    status: 400,
+    body: {
+      code: "PT400",
+      message: "Missing required parameter: p_id",
+      details: null,
+      hint: "Send p_id in the JSON body.",
+    },
+  });
+  assert.deepEqual(await answerTo(token, "log_stats", { p_query_dsl: "level:%s" }), {
+    status: 400,
+    body: {
+      code: "PT400",
+      message: 'Unknown level "%s"',
+      details: '{"position": 7}',
+      hint: "A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.",
+    },
+  });
+  assert.deepEqual(await answerTo(null, "log_stats"), {
+    status: 400,
+    body: {
+      code: "PT400",
+      message: "Missing authorization header",
+      details: null,
+      hint: "Send Authorization: Bearer <access token>.",
+    },
+  });
+});
