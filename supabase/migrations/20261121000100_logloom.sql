@@ -13332,7 +13332,7 @@ create table logloom_private.sealed_columns (
   wide_numbers bigint[] compression lz4,
   texts text[] compression lz4,
   digits bytea compression lz4,
-  filter varbit,
+  filter bytea storage external,
   primary key (tenant_id, chunk_id, name),
   foreign key (tenant_id, chunk_id)
   references logloom_private.sealed_chunks (tenant_id, chunk_id) on delete cascade,
@@ -13997,7 +13997,7 @@ comment on function logloom_private.filter_places(text, integer) is
   'The two places, from 1 on, at which a filter of p_size bits has a value.';
 
 create function logloom_private.value_filter(p_values text[])
-returns varbit
+returns bytea
 language plpgsql
 immutable
 security invoker
@@ -14006,15 +14006,19 @@ set work_mem = '32MB'
 as $$
 declare
   -- One value in forty of those that are not there looks as if it were.
-  v_size constant integer := 12 * cardinality(p_values);
+  v_size constant integer := 8 * ((12 * cardinality(p_values) + 7) / 8);
 begin
-  return logloom_private.position_bits(
-    array(
-      select distinct p
-      from unnest(p_values) v, unnest(logloom_private.filter_places(v, v_size)) p
-      order by p
-    ),
-    v_size
+  -- The bits as they lie, after their number.
+  return substring(
+    varbit_send(logloom_private.position_bits(
+      array(
+        select distinct p
+        from unnest(p_values) v, unnest(logloom_private.filter_places(v, v_size)) p
+        order by p
+      ),
+      v_size
+    ))
+    from 5
   );
 end;
 $$;
@@ -14022,9 +14026,26 @@ $$;
 revoke all on function logloom_private.value_filter(text[]) from public;
 
 comment on function logloom_private.value_filter(text[]) is
-  'Bits that tell of a value whether it may be one of p_values.';
+  'Bits that tell of a value whether it may be one of p_values, eight a byte, the first one '
+  'highest.';
 
-create function logloom_private.filter_may_hold(p_filter varbit, p_values text[])
+-- One byte of a stored filter is read, not all of it.
+create function logloom_private.filter_has(p_filter bytea, p_place integer)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (get_byte(substring(p_filter from (p_place + 7) / 8 for 1), 0) >> (7 - (p_place - 1) % 8))
+    % 2 = 1;
+end;
+$$;
+
+revoke all on function logloom_private.filter_has(bytea, integer) from public;
+
+create function logloom_private.filter_may_hold(p_filter bytea, p_values text[])
 returns boolean
 language plpgsql
 immutable
@@ -14032,13 +14053,16 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_size constant integer := length(p_filter);
+  v_size constant integer := 8 * octet_length(p_filter);
   v_value text;
   v_places integer[];
 begin
   foreach v_value in array p_values loop
     v_places := logloom_private.filter_places(v_value, v_size);
-    if get_bit(p_filter, v_places[1] - 1) = 1 and get_bit(p_filter, v_places[2] - 1) = 1 then
+    -- Most values are known not to be there by the first one.
+    if logloom_private.filter_has(p_filter, v_places[1])
+      and logloom_private.filter_has(p_filter, v_places[2])
+    then
       return true;
     end if;
   end loop;
@@ -14046,9 +14070,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.filter_may_hold(varbit, text[]) from public;
+revoke all on function logloom_private.filter_may_hold(bytea, text[]) from public;
 
-comment on function logloom_private.filter_may_hold(varbit, text[]) is
+comment on function logloom_private.filter_may_hold(bytea, text[]) is
   'Whether one of p_values may be among those that the filter was made of.';
 
 -- The first leaf of a query without which no record is found, and which names a value.

@@ -15,7 +15,7 @@ create table logloom_private.sealed_columns (
   wide_numbers bigint[] compression lz4,
   texts text[] compression lz4,
   digits bytea compression lz4,
-  filter varbit,
+  filter bytea storage external,
   primary key (tenant_id, chunk_id, name),
   foreign key (tenant_id, chunk_id)
   references logloom_private.sealed_chunks (tenant_id, chunk_id) on delete cascade,
