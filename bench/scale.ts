@@ -30,11 +30,11 @@ interface Measured {
 
 /**
  * What it costs to spread records over nodes: the writer's and the searches' processor time on a
- * single server and on a coordinator with 2 and 3 workers, one after another, and how evenly the
- * workers are filled. Needs a PostgreSQL with Citus (LOGLOOM_POSTGRES).
+ * single server and on a coordinator with 2 and 3 workers, in turns, and how evenly the workers are
+ * filled. Needs a PostgreSQL with Citus (LOGLOOM_POSTGRES), and the stacks bench, scratch and test.
  *
  * Options: --events FILE, --tenants N (default 1000), --scale N (events of all tenants in each of
- * the three rounds of the writer, default 120000), --runs N (calls of a question, default 50).
+ * five rounds of the writer, default 120000), --runs N (calls of a question, default 50).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -50,98 +50,129 @@ export async function run(args: string[]): Promise<void> {
     throw new Failure("Citus is not installed: docs/scaling.md says how to try it.");
   }
   const events = await loadEvents(values.events);
-  const measured: Measured[] = [];
-  for (const workers of [0, 2, 3]) {
-    const bench = await startBenchStack(undefined, workers);
-    try {
-      measured.push({
-        workers,
-        ...await measure(
-          bench,
-          events,
-          Number(values.tenants),
-          Number(values.scale),
-          Number(values.runs),
-        ),
-      });
-    } finally {
-      await bench.stop();
+  const [tenants, scale, runs] = [values.tenants, values.scale, values.runs].map(Number);
+  const contestants: Contestant[] = [];
+  try {
+    for (const [workers, name] of [[0, "bench"], [2, "scratch"], [3, "test"]] as const) {
+      const bench = await startBenchStack(undefined, workers, name);
+      contestants.push({ workers, bench, writer: [], writerFirst: [], keys: [], ownKey: "" });
     }
+    print(await measure(contestants, events, tenants, scale, runs));
+  } finally {
+    for (const { bench } of contestants.toReversed()) await bench.stop();
   }
-  print(measured);
+}
+
+/** One server, or a coordinator with workers. They take turns, so that whatever else runs meanwhile weighs on all alike. */
+interface Contestant {
+  workers: number;
+  bench: BenchStack;
+  writer: number[];
+  writerFirst: number[];
+  keys: string[];
+  ownKey: string;
 }
 
 async function measure(
-  bench: BenchStack,
+  contestants: Contestant[],
   events: Event[],
   tenants: number,
   scale: number,
   runs: number,
-): Promise<Omit<Measured, "workers">> {
-  const { sql, stack, state } = bench;
-  await pauseWriter(bench);
-  // Nothing else is to be counted.
-  await sql`update cron.job set active = false where active`;
-  const names = Array.from({ length: tenants }, (_, n) => `tenant-${n}`);
-  const keys: string[] = [];
-  for (const name of names) keys.push(await createKey(bench, name));
-  const ownKey = await createKey(bench, largeTenant);
-  const url = `${state.url}/functions/v1/ingest`;
-  const ingest = async (bodies: Body[], count: number, key: (n: number) => string) => {
+): Promise<Measured[]> {
+  for (const contestant of contestants) {
+    await pauseWriter(contestant.bench);
+    // Nothing else is to be counted.
+    await contestant.bench.sql`update cron.job set active = false where active`;
+    for (let n = 0; n < tenants; n++) {
+      contestant.keys.push(await createKey(contestant.bench, `tenant-${n}`));
+    }
+    contestant.ownKey = await createKey(contestant.bench, largeTenant);
+  }
+  const ingest = async (
+    { bench }: Contestant,
+    bodies: Body[],
+    count: number,
+    key: (n: number) => string,
+  ) => {
     const done = await load(
       { connections: 4, seconds: 600, count },
-      (n) => post(url, key(n), bodies[n % bodies.length].stamped()),
+      (n) =>
+        post(`${bench.state.url}/functions/v1/ingest`, key(n), bodies[n % bodies.length].stamped()),
     );
     return countEvents(done, bodies);
   };
 
   step(`writer, ${tenants} tenants`);
   const bodies = bodiesOf(drawnAnew(events, scale), Math.ceil(scale / tenants));
-  const writer: number[] = [];
-  const writerFirst: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    const sent = await ingest(bodies, bodies.length, (n) => keys[n % keys.length]);
-    await sql`checkpoint`;
-    const spent = await drainCounted(bench);
-    writer.push(sum(spent) * 1e6 / sent);
-    writerFirst.push((spent.get("postgres") ?? 0) * 1e6 / sent);
+  for (let round = 0; round < 5; round++) {
+    for (const contestant of contestants) {
+      const { bench, keys, writer, writerFirst } = contestant;
+      const sent = await ingest(contestant, bodies, bodies.length, (n) => keys[n % keys.length]);
+      await bench.sql`checkpoint`;
+      const spent = await drainCounted(bench);
+      // The first round makes what the others find.
+      if (round === 0) continue;
+      writer.push(sum(spent) * 1e6 / sent);
+      writerFirst.push((spent.get("postgres") ?? 0) * 1e6 / sent);
+    }
   }
-  const share = await shares(bench);
 
   step("searches of one tenant");
-  await ingest(bodies, Math.ceil(bodies.length / 2), () => ownKey);
-  await drainCounted(bench);
-  await sql`analyze logloom.logs`;
-  const token = userToken("bench-user", largeTenant);
-  const queries = [];
-  for (const [operation, query] of questions) {
-    const ask = async () => {
-      const began = performance.now();
-      const response = await fetch(`${state.url}/rest/v1/rpc/${operation}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        body: JSON.stringify({ p_query_dsl: query }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Failure(`${operation} answered ${response.status}: ${text}`);
-      return performance.now() - began;
-    };
-    // Pages are there, and plans on each connection that PostgREST takes in turn.
-    for (let n = 0; n < 2 * apiPoolSize; n++) await ask();
-    const before = await processorSeconds(stack);
-    const times = [];
-    for (let n = 0; n < runs; n++) times.push(await ask());
-    queries.push({
-      processor: sum(used(before, await processorSeconds(stack))) * 1000 / runs,
-      median: percentile(times, 0.5),
+  const measured: Measured[] = [];
+  for (const contestant of contestants) {
+    const { workers, bench, ownKey, writer, writerFirst } = contestant;
+    measured.push({
+      workers,
+      writer: percentile(writer, 0.5),
+      writerFirst: percentile(writerFirst, 0.5),
+      queries: [],
+      ...await shares(bench),
     });
+    await ingest(contestant, bodies, Math.ceil(bodies.length / 2), () => ownKey);
+    await drainCounted(bench);
+    await bench.sql`analyze logloom.logs`;
   }
-  return {
-    writer: percentile(writer, 0.5),
-    writerFirst: percentile(writerFirst, 0.5),
-    queries,
-    ...share,
-  };
+  for (const question of questions) {
+    const spent = contestants.map(() => ({ processor: 0, times: [] as number[] }));
+    // Pages are there, and plans on each connection that PostgREST takes in turn.
+    for (const { bench } of contestants) {
+      for (let n = 0; n < 2 * apiPoolSize; n++) await ask(bench, question);
+    }
+    for (let turn = 0; turn < 5; turn++) {
+      for (const [place, { bench }] of contestants.entries()) {
+        const before = await processorSeconds(bench.stack);
+        for (let n = 0; n < runs / 5; n++) spent[place].times.push(await ask(bench, question));
+        spent[place].processor += sum(used(before, await processorSeconds(bench.stack)));
+      }
+    }
+    for (const [place, { processor, times }] of spent.entries()) {
+      measured[place].queries.push({
+        processor: processor * 1000 / times.length,
+        median: percentile(times, 0.5),
+      });
+    }
+  }
+  return measured;
+}
+
+/** Asks a question of the large tenant; how long the answer took. */
+async function ask(
+  { state }: BenchStack,
+  [operation, query]: typeof questions[number],
+): Promise<number> {
+  const began = performance.now();
+  const response = await fetch(`${state.url}/rest/v1/rpc/${operation}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${userToken("bench-user", largeTenant)}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ p_query_dsl: query }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Failure(`${operation} answered ${response.status}: ${text}`);
+  return performance.now() - began;
 }
 
 const questions = [

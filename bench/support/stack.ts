@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { removeCluster } from "../../local/database.ts";
 import type { Serving } from "../../local/processes/functions.ts";
-import { type Stack, stackNamed } from "../../local/stack.ts";
+import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
 import { readState, type State } from "../../local/state.ts";
 import { prepareSystem } from "../../local/system.ts";
 import { endLeftovers, up } from "../../local/up.ts";
@@ -20,8 +20,9 @@ export interface BenchStack {
 export async function startBenchStack(
   serving?: Serving,
   workers = 0,
+  name: StackName = "bench",
 ): Promise<BenchStack> {
-  const stack = stackNamed("bench");
+  const stack = stackNamed(name);
   const system = await prepareSystem(progress);
   await endLeftovers(stack);
   await removeCluster(system, stack);

@@ -8259,8 +8259,8 @@ declare
   v_is_spread constant boolean := logloom_private.is_spread();
   v_insert text;
 begin
-  -- Sorted as the primary key is, which packs its pages; cast, so that what breaks a rule fails
-  -- here.
+  -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
+  -- make; cast, so that what breaks a rule fails here.
   v_insert := format(
     $query$
       insert into logloom.logs as l (
@@ -8285,7 +8285,7 @@ begin
           ts, level, msg, service, env, req_id, user_id, route, host, attrs, i
         )
       where e.i between $3 and $4
-      order by q.tenant_id, ts
+      order by q.tenant_id collate "C", ts
     $query$,
     'queue_slot_' || p_slot
   );
@@ -8339,6 +8339,11 @@ begin
   -- In the order in which the jobs take them.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  -- A migration may make types and functions too, which a node takes only over the connection that
+  -- everything before them came by.
+  if logloom_private.is_spread() then
+    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  end if;
 end;
 $$;
 

@@ -59,6 +59,37 @@ Deno.test("called again it spreads nothing, and a day that is made later is spre
   assert.equal(shards, localShards);
 });
 
+Deno.test("a migration that changes records and makes a type and a function reaches every node", async () => {
+  await using sql = openDatabase(stack.databaseUrl, 1);
+  const tenant = await newTenant();
+  await ingest(tenant.headers, JSON.stringify({ msg: "as it was sent" }));
+  await using admin = openDatabase();
+  await recordsOf(admin, tenant.id, 1);
+  try {
+    await sql.begin(async (sql) => {
+      await sql`select logloom_private.hold_writers()`;
+      await sql`alter table logloom.logs add column later text default 'added'`;
+      await sql`create type logloom_private.later_type as (word text)`;
+      await sql`
+        create function logloom_private.later(p_msg text) returns logloom_private.later_type
+        language plpgsql immutable set search_path = ''
+        as 'begin return row(p_msg)::logloom_private.later_type; end'`;
+    });
+    await sql`select logloom_private.enable_citus(${localShards})`;
+    const rows = await sql`
+      select l.later, (logloom_private.later(l.msg)).word from logloom.logs l
+      where l.tenant_id = ${tenant.id}`;
+    assert.deepEqual([...rows], [{ later: "added", word: "as it was sent" }]);
+  } finally {
+    await sql.begin(async (sql) => {
+      await sql`select logloom_private.hold_writers()`;
+      await sql`alter table logloom.logs drop column if exists later`;
+      await sql`drop function if exists logloom_private.later(text)`;
+      await sql`drop type if exists logloom_private.later_type`;
+    });
+  }
+});
+
 Deno.test("it refuses another number of shards, and what could be none", async () => {
   await using sql = openDatabase(stack.databaseUrl);
   assert.deepEqual(await refusal(sql`select logloom_private.enable_citus(9)`.execute()), {

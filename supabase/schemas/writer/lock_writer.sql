@@ -26,6 +26,11 @@ begin
   -- In the order in which the jobs take them.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  -- A migration may make types and functions too, which a node takes only over the connection that
+  -- everything before them came by.
+  if logloom_private.is_spread() then
+    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  end if;
 end;
 $$;
 
