@@ -79,12 +79,11 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_bits varbit := p_bits;
-  v_position integer := 0;
-  v_found integer;
-  v_positions integer[] := '{}';
+  v_gaps text[];
 begin
-  if bit_count(p_bits) > 200 then
+  if bit_count(p_bits) = 0 then
+    return '{}';
+  elsif bit_count(p_bits) * 8 > length(p_bits) then
     return array(
       select i.position
       from generate_series(1, length(p_bits)) with ordinality i (position, n)
@@ -92,15 +91,13 @@ begin
       order by i.n
     );
   end if;
-  -- Few are found one after the other.
-  loop
-    v_found := position(b'1' in v_bits);
-    exit when v_found = 0;
-    v_position := v_position + v_found;
-    v_positions := v_positions || v_position;
-    v_bits := substring(v_bits from v_found + 1);
-  end loop;
-  return v_positions;
+  -- Where few are set, the gaps between them say where.
+  v_gaps := string_to_array(p_bits::text, '1');
+  return array(
+    select (sum(octet_length(g.gap) + 1) over (order by g.n rows unbounded preceding))::integer
+    from unnest(v_gaps[:cardinality(v_gaps) - 1]) with ordinality g (gap, n)
+    order by g.n
+  );
 end;
 $$;
 
