@@ -13249,7 +13249,7 @@ create table logloom_private.sealed_chunks (
   mark_digits integer[] compression lz4 not null,
   digits bytea compression lz4 not null,
   ts_low smallint[] compression lz4 not null,
-  ts_middle smallint[] compression lz4,
+  ts_middle "char"[] compression lz4,
   ts_high smallint[] compression lz4,
   batch_prefixes bytea compression lz4 not null,
   batch_received_at timestamptz[] compression lz4 not null,
@@ -13305,7 +13305,8 @@ comment on column logloom_private.sealed_chunks.digits is
 
 comment on column logloom_private.sealed_chunks.ts_unit is
   'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle and ts_high '
-  'are 16 bits each of the steps from first_ts on, less 32768; null where all are 0.';
+  'are 16, 8 and 16 bits of the steps from first_ts on, less 32768, 128 and 32768; null where all '
+  'are 0.';
 
 comment on column logloom_private.sealed_chunks.batch_prefixes is
   'The batches that the records came in: 14 bytes of their ids each. Beside it when each was '
@@ -14190,22 +14191,22 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_low smallint[] := p_chunk.ts_low;
-  v_middle smallint[] := p_chunk.ts_middle;
+  v_middle "char"[] := p_chunk.ts_middle;
   v_high smallint[] := p_chunk.ts_high;
 begin
   if p_positions is null then
     -- unnest() where a row is made takes a third of the time that it takes after "from".
     return array(
-      select o.low + 32768 + coalesce(o.middle + 32768, 0) * 65536::bigint
-        + coalesce(o.high + 32768, 0) * 4294967296
+      select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
+        + coalesce(o.high + 32768, 0) * 16777216::bigint
       from (
         select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
       ) o
     );
   end if;
   return array(
-    select v_low[p.position] + 32768 + coalesce(v_middle[p.position] + 32768, 0) * 65536::bigint
-      + coalesce(v_high[p.position] + 32768, 0) * 4294967296
+    select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
+      + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
     from unnest(p_positions) with ordinality p (position, n)
     order by p.n
   );
@@ -14234,34 +14235,9 @@ as $$
 declare
   v_first constant timestamptz := p_chunk.first_ts;
   v_unit constant interval := p_chunk.ts_unit * interval '1 microsecond';
-  v_low smallint[] := p_chunk.ts_low;
-  v_middle smallint[] := p_chunk.ts_middle;
-  v_high smallint[] := p_chunk.ts_high;
+  v_steps constant bigint[] := logloom_private.chunk_steps(p_chunk, p_positions);
 begin
-  if p_positions is null then
-    if v_high is null then
-      return array(
-        select v_first + v_unit * (
-          (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
-        )
-        from (select unnest(v_low) as low, unnest(v_middle) as middle) o
-      );
-    end if;
-    return array(
-      select v_first + v_unit * (
-        (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
-          + (o.high + 32768) * 4294967296
-      )
-      from (
-        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
-      ) o
-    );
-  end if;
-  return array(
-    select v_first + v_unit * s.step::double precision
-    from unnest(logloom_private.chunk_steps(p_chunk, p_positions)) with ordinality s (step, n)
-    order by s.n
-  );
+  return array(select v_first + v_unit * unnest(v_steps)::double precision);
 end;
 $$;
 
@@ -15292,10 +15268,12 @@ begin
   end if;
   p_chunk.ts_low := array(select ((unnest(v_offsets) & 65535) - 32768)::smallint);
   if v_greatest > 65535 then
-    p_chunk.ts_middle := array(select ((unnest(v_offsets) >> 16 & 65535) - 32768)::smallint);
+    p_chunk.ts_middle := array(
+      select ((unnest(v_offsets) >> 16 & 255)::integer - 128)::"char"
+    );
   end if;
-  if v_greatest > 4294967295 then
-    p_chunk.ts_high := array(select ((unnest(v_offsets) >> 32) - 32768)::smallint);
+  if v_greatest > 16777215 then
+    p_chunk.ts_high := array(select ((unnest(v_offsets) >> 24) - 32768)::smallint);
   end if;
   return p_chunk;
 end;
@@ -16796,7 +16774,7 @@ comment on function logloom_private.sealed_numbers(
 -- Pages of sealed records: what a page holds is chosen by ts, and only that is read.
 
 -- Positions among which are the p_limit records with the first ts of a chunk and all of the last
--- one's ts: those at its end by the upper half of a step. Null where they are not found so.
+-- one's ts: those at its end by the upper part of a step. Null where they are not found so.
 create function logloom_private.outer_positions(
   p_chunk logloom_private.sealed_chunks,
   p_limit integer,
@@ -16810,29 +16788,31 @@ set search_path = ''
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-  v_upper smallint[] := p_chunk.ts_middle;
+  v_upper "char"[] := p_chunk.ts_middle;
   v_greatest constant bigint := logloom_private.microseconds_after(
     p_chunk.first_ts, p_chunk.last_ts
   ) / p_chunk.ts_unit / 65536;
   -- As many of these values as hold twice as many records, were they spread evenly.
   v_values constant bigint := ceil(2.0 * p_limit * (v_greatest + 1) / p_chunk.records);
-  v_bound smallint;
+  v_bound integer;
   v_positions integer[] := '{}';
 begin
   if p_chunk.ts_high is not null or v_upper is null or v_values > v_greatest then
     return null;
   end if;
-  v_bound := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end - 32768;
+  v_bound := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end - 128;
   if v_values > 20 then
     v_positions := array(
       select i.n
       from generate_series(1, p_chunk.records) i (n)
-      where case when p_is_descending then v_upper[i.n] >= v_bound else v_upper[i.n] <= v_bound end
+      -- As numbers: bytes have no sign.
+      where case when p_is_descending then v_upper[i.n]::integer >= v_bound
+        else v_upper[i.n]::integer <= v_bound end
     );
   else
     for v_at in 0..v_values - 1 loop
       v_positions := v_positions || array_positions(
-        v_upper, (v_bound + case when p_is_descending then v_at else - v_at end)::smallint
+        v_upper, (v_bound + case when p_is_descending then v_at else - v_at end)::"char"
       );
     end loop;
   end if;

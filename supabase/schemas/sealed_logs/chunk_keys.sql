@@ -30,22 +30,22 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_low smallint[] := p_chunk.ts_low;
-  v_middle smallint[] := p_chunk.ts_middle;
+  v_middle "char"[] := p_chunk.ts_middle;
   v_high smallint[] := p_chunk.ts_high;
 begin
   if p_positions is null then
     -- unnest() where a row is made takes a third of the time that it takes after "from".
     return array(
-      select o.low + 32768 + coalesce(o.middle + 32768, 0) * 65536::bigint
-        + coalesce(o.high + 32768, 0) * 4294967296
+      select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
+        + coalesce(o.high + 32768, 0) * 16777216::bigint
       from (
         select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
       ) o
     );
   end if;
   return array(
-    select v_low[p.position] + 32768 + coalesce(v_middle[p.position] + 32768, 0) * 65536::bigint
-      + coalesce(v_high[p.position] + 32768, 0) * 4294967296
+    select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
+      + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
     from unnest(p_positions) with ordinality p (position, n)
     order by p.n
   );
@@ -74,34 +74,9 @@ as $$
 declare
   v_first constant timestamptz := p_chunk.first_ts;
   v_unit constant interval := p_chunk.ts_unit * interval '1 microsecond';
-  v_low smallint[] := p_chunk.ts_low;
-  v_middle smallint[] := p_chunk.ts_middle;
-  v_high smallint[] := p_chunk.ts_high;
+  v_steps constant bigint[] := logloom_private.chunk_steps(p_chunk, p_positions);
 begin
-  if p_positions is null then
-    if v_high is null then
-      return array(
-        select v_first + v_unit * (
-          (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
-        )
-        from (select unnest(v_low) as low, unnest(v_middle) as middle) o
-      );
-    end if;
-    return array(
-      select v_first + v_unit * (
-        (o.low + 32768) + (coalesce(o.middle, -32768) + 32768) * 65536::bigint
-          + (o.high + 32768) * 4294967296
-      )
-      from (
-        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
-      ) o
-    );
-  end if;
-  return array(
-    select v_first + v_unit * s.step::double precision
-    from unnest(logloom_private.chunk_steps(p_chunk, p_positions)) with ordinality s (step, n)
-    order by s.n
-  );
+  return array(select v_first + v_unit * unnest(v_steps)::double precision);
 end;
 $$;
 

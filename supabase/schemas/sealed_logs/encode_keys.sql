@@ -26,10 +26,12 @@ begin
   end if;
   p_chunk.ts_low := array(select ((unnest(v_offsets) & 65535) - 32768)::smallint);
   if v_greatest > 65535 then
-    p_chunk.ts_middle := array(select ((unnest(v_offsets) >> 16 & 65535) - 32768)::smallint);
+    p_chunk.ts_middle := array(
+      select ((unnest(v_offsets) >> 16 & 255)::integer - 128)::"char"
+    );
   end if;
-  if v_greatest > 4294967295 then
-    p_chunk.ts_high := array(select ((unnest(v_offsets) >> 32) - 32768)::smallint);
+  if v_greatest > 16777215 then
+    p_chunk.ts_high := array(select ((unnest(v_offsets) >> 24) - 32768)::smallint);
   end if;
   return p_chunk;
 end;

@@ -1,7 +1,7 @@
 -- Pages of sealed records: what a page holds is chosen by ts, and only that is read.
 
 -- Positions among which are the p_limit records with the first ts of a chunk and all of the last
--- one's ts: those at its end by the upper half of a step. Null where they are not found so.
+-- one's ts: those at its end by the upper part of a step. Null where they are not found so.
 create function logloom_private.outer_positions(
   p_chunk logloom_private.sealed_chunks,
   p_limit integer,
@@ -15,29 +15,31 @@ set search_path = ''
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-  v_upper smallint[] := p_chunk.ts_middle;
+  v_upper "char"[] := p_chunk.ts_middle;
   v_greatest constant bigint := logloom_private.microseconds_after(
     p_chunk.first_ts, p_chunk.last_ts
   ) / p_chunk.ts_unit / 65536;
   -- As many of these values as hold twice as many records, were they spread evenly.
   v_values constant bigint := ceil(2.0 * p_limit * (v_greatest + 1) / p_chunk.records);
-  v_bound smallint;
+  v_bound integer;
   v_positions integer[] := '{}';
 begin
   if p_chunk.ts_high is not null or v_upper is null or v_values > v_greatest then
     return null;
   end if;
-  v_bound := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end - 32768;
+  v_bound := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end - 128;
   if v_values > 20 then
     v_positions := array(
       select i.n
       from generate_series(1, p_chunk.records) i (n)
-      where case when p_is_descending then v_upper[i.n] >= v_bound else v_upper[i.n] <= v_bound end
+      -- As numbers: bytes have no sign.
+      where case when p_is_descending then v_upper[i.n]::integer >= v_bound
+        else v_upper[i.n]::integer <= v_bound end
     );
   else
     for v_at in 0..v_values - 1 loop
       v_positions := v_positions || array_positions(
-        v_upper, (v_bound + case when p_is_descending then v_at else - v_at end)::smallint
+        v_upper, (v_bound + case when p_is_descending then v_at else - v_at end)::"char"
       );
     end loop;
   end if;

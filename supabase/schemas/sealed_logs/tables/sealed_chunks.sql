@@ -31,7 +31,7 @@ create table logloom_private.sealed_chunks (
   mark_digits integer[] compression lz4 not null,
   digits bytea compression lz4 not null,
   ts_low smallint[] compression lz4 not null,
-  ts_middle smallint[] compression lz4,
+  ts_middle "char"[] compression lz4,
   ts_high smallint[] compression lz4,
   batch_prefixes bytea compression lz4 not null,
   batch_received_at timestamptz[] compression lz4 not null,
@@ -87,7 +87,8 @@ comment on column logloom_private.sealed_chunks.digits is
 
 comment on column logloom_private.sealed_chunks.ts_unit is
   'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle and ts_high '
-  'are 16 bits each of the steps from first_ts on, less 32768; null where all are 0.';
+  'are 16, 8 and 16 bits of the steps from first_ts on, less 32768, 128 and 32768; null where all '
+  'are 0.';
 
 comment on column logloom_private.sealed_chunks.batch_prefixes is
   'The batches that the records came in: 14 bytes of their ids each. Beside it when each was '
