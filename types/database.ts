@@ -683,6 +683,7 @@ export type Database = {
         "last_status": number | null;
         "last_error": string | null;
         "purpose": string | null;
+        "gives_up_at": string | null;
       };
       "logloom_alert_history_entry": {
         "alert_id": string | null;
@@ -708,11 +709,21 @@ export type Database = {
         "step_minutes": number | null;
         "alerts": (Database["public"]["CompositeTypes"]["logloom_alert_preview_entry"])[] | null;
         "series": (Database["public"]["CompositeTypes"]["logloom_alert_preview_point"])[] | null;
+        "total_alerts": number | null;
+        "groups": (Database["public"]["CompositeTypes"]["logloom_alert_preview_group"])[] | null;
+        "total_groups": number | null;
+        "crowded_windows": number | null;
       };
       "logloom_alert_preview_entry": {
         "window_start": string | null;
         "window_end": string | null;
         "value": number | null;
+        "group": Json | null;
+      };
+      "logloom_alert_preview_group": {
+        "group": Json | null;
+        "alerts": number | null;
+        "series": (Database["public"]["CompositeTypes"]["logloom_alert_preview_point"])[] | null;
       };
       "logloom_alert_preview_point": {
         "ts": string | null;

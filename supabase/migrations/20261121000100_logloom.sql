@@ -444,6 +444,7 @@ create table logloom_private.settings (
   confirmation_codes_per_mailbox integer not null default 10,
   webhook_secret_overlap interval not null default '24 hours',
   preview_span interval not null default '24 hours',
+  preview_alerts integer not null default 1000,
   seal_after interval not null default '6 hours',
   seal_again_after interval not null default '24 hours',
   seal_day_records integer not null default 1000,
@@ -737,6 +738,9 @@ comment on column logloom_private.settings.confirmation_codes_per_mailbox is
 comment on column logloom_private.settings.webhook_secret_overlap is
   'How long webhooks carry the signature of the rotated secret, too.';
 
+comment on column logloom_private.settings.preview_alerts is
+  'Alerts that the preview of a rule with by lists at most, the newest.';
+
 comment on column logloom_private.settings.preview_span is 'How far preview_alert_rule looks back.';
 
 comment on column logloom_private.settings.seal_after is
@@ -829,9 +833,6 @@ begin
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
       'Leave ts out: the window says which time is meant.',
       '`preview_alert_rule`: `now` differs from window to window.'),
-    ('alerts.preview_has_groups', 400, 'A query with by has no preview',
-      'Leave by out and ask for one group in the filter.',
-      '`preview_alert_rule`: ask for one group in the filter.'),
     ('alerts.preview_took_too_long', 408, 'The preview took too long',
       'Narrow the query, by service or level say.',
       '`preview_alert_rule`: 15 seconds. Narrow the query.')
@@ -24251,10 +24252,12 @@ comment on function logloom_private.plan_own_alert_rule(text, uuid) is
 create type public.logloom_alert_preview_entry as (
   window_start timestamptz,
   window_end timestamptz,
-  value double precision
+  value double precision,
+  "group" jsonb
 );
 
-comment on type public.logloom_alert_preview_entry is 'A window in which a rule would have fired.';
+comment on type public.logloom_alert_preview_entry is
+  'A window in which a rule would have fired; group: for which one, where the rule has by.';
 
 create type public.logloom_alert_preview_point as (
   ts timestamptz,
@@ -24264,19 +24267,57 @@ create type public.logloom_alert_preview_point as (
 comment on type public.logloom_alert_preview_point is
   'The value of the window that ends at ts; null where it has none.';
 
+create type public.logloom_alert_preview_group as (
+  "group" jsonb,
+  alerts integer,
+  series public.logloom_alert_preview_point[]
+);
+
+comment on type public.logloom_alert_preview_group is
+  'A group of a rule with by: how often it would have fired, and its value in each window in which '
+  'it has one.';
+
 create type public.logloom_alert_preview as (
   ts_from timestamptz,
   ts_to timestamptz,
   step_minutes integer,
   alerts public.logloom_alert_preview_entry[],
-  series public.logloom_alert_preview_point[]
+  series public.logloom_alert_preview_point[],
+  total_alerts integer,
+  groups public.logloom_alert_preview_group[],
+  total_groups integer,
+  crowded_windows integer
 );
 
 comment on type public.logloom_alert_preview is
   'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
-  'values that it would have seen.';
+  'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
+  'groups those that fire most or have the greatest values, and crowded_windows counts windows '
+  'with more groups than a rule looks at; of others, the last three are null.';
 
 -- Preview
+
+-- The records of $1 from $2 to $3 that may match, sealed ones too.
+create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows($1, $2, $3, '
+    || format('%L, %L, null) s', p_query.tree, p_query.filter);
+end;
+$$;
+
+revoke all on function logloom_private.preview_source_sql(logloom_private.compiled_query)
+from public;
+
+comment on function logloom_private.preview_source_sql(logloom_private.compiled_query) is
+  'SQL that yields what a preview reads.';
 
 -- Values of windows that end at each step. Windows with partial values end at every minute and
 -- share one reading of the records; the others stand side by side, so that it is one as well.
@@ -24296,10 +24337,7 @@ as $$
 declare
   v_aggregate constant text := coalesce(p_query.aggregate, 'count');
   v_window constant interval := make_interval(mins => p_window_minutes);
-  v_source constant text := 'select s.* from logloom.logs s '
-    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
-    || 'select s.* from logloom_private.sealed_rows($1, $2, $3, '
-    || format('%L, %L, null) s', p_query.tree, p_query.filter);
+  v_source constant text := logloom_private.preview_source_sql(p_query);
 begin
   if logloom_private.has_partials(v_aggregate) then
     return query execute
@@ -24365,15 +24403,22 @@ begin
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
-  if cardinality(v_query.by_fields) > 0 then
-    perform logloom_private.refuse('alerts.preview_has_groups');
-  end if;
   v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
   v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
   v_result.step_minutes := case
-    when logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
+    when cardinality(v_query.by_fields) = 0
+      and logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
     else p_window_minutes
   end;
+  if cardinality(v_query.by_fields) > 0 then
+    return logloom_private.preview_grouped_rule(
+      v_result,
+      logloom_private.preview_group_values(
+        v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+      ),
+      p_threshold, p_comparison, make_interval(mins => p_cooldown_minutes)
+    );
+  end if;
   v_result.alerts := '{}';
   v_result.series := '{}';
   for v_entry in
@@ -24393,9 +24438,10 @@ begin
       v_last := v_entry.window_end;
       v_result.alerts := v_result.alerts
         || row(v_entry.window_start, v_entry.window_end,
-          v_entry.value)::public.logloom_alert_preview_entry;
+          v_entry.value, null)::public.logloom_alert_preview_entry;
     end if;
   end loop;
+  v_result.total_alerts := cardinality(v_result.alerts);
   return v_result;
 end;
 $$;
@@ -24481,9 +24527,194 @@ comment on function public.preview_alert_rule(
   text, uuid, text, double precision, text, integer, integer
 ) is
   'When a rule would have fired over the last 24 h, and the values that it would have seen: the '
-  'rule p_rule_id, with what else is given in place of its own. Percentiles and distinct counts '
-  'are looked at in windows side by side. '
+  'rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and '
+  'queries with by are looked at in windows side by side; of the latter each group fires apart. '
   'Errors: PT400, PT401, PT403, PT404, PT408.';
+
+-- alerts/preview_grouped_rule.sql
+
+-- The preview of a rule with by: it fires for each group apart.
+
+-- The value of each group in each window of a span; the windows stand side by side, as those of
+-- other rules that read their windows.
+create function logloom_private.preview_group_values(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_window_minutes integer,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns logloom_private.alert_window[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set timezone = 'UTC'
+as $$
+declare
+  v_max constant integer := (select s.search_groups from logloom_private.settings s);
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_value text := p_query.aggregate_sql;
+  v_values logloom_private.alert_window[];
+begin
+  if p_query.aggregate = 'rate' then
+    v_value := v_value || format(' / %L::double precision', p_window_minutes);
+  end if;
+  execute 'select array_agg(row(null, f.starts, f.starts + $4, f.value, null, f."group")'
+    || '::logloom_private.alert_window) from (select date_bin($4, l.ts, $2) as starts, ' || v_value
+    || ' as value, jsonb_object($5, array['
+    || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(p_query.by_sql) b)
+    || ']::text[]) as "group" from (' || logloom_private.preview_source_sql(p_query)
+    || ') l where (' || p_query.filter || ') group by 1, '
+    || array_to_string(p_query.by_sql, ', ') || ' limit $6) f'
+  into v_values
+  using p_tenant_id, p_from, date_bin(v_window, p_to, p_from), v_window, p_query.by_fields,
+    v_max + 1;
+  if cardinality(v_values) > v_max then
+    perform logloom_private.refuse_stage_bound('by', v_max, 'groups of all windows');
+  end if;
+  return coalesce(v_values, '{}');
+end;
+$$;
+
+revoke all on function logloom_private.preview_group_values(
+  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.preview_group_values(
+  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
+) is 'Values of a query with by over the windows of a span, one for each group.';
+
+-- Which of the values fire, by group and time: each group has its own cooldown.
+create function logloom_private.preview_group_alerts(
+  p_values logloom_private.alert_window[],
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview_entry[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_value record;
+  v_group jsonb;
+  v_last timestamptz;
+  v_alerts public.logloom_alert_preview_entry[] := '{}';
+begin
+  for v_value in
+    select w.window_start, w.window_end, w.value, w."group"
+    from unnest(p_values) w
+    where logloom_private.alert_condition_holds(w.value, p_comparison, p_threshold)
+    order by w."group", w.window_end
+  loop
+    if v_value."group" is distinct from v_group or v_value.window_end >= v_last + p_cooldown then
+      v_group := v_value."group";
+      v_last := v_value.window_end;
+      v_alerts := v_alerts || row(
+        v_value.window_start, v_value.window_end, v_value.value, v_value."group"
+      )::public.logloom_alert_preview_entry;
+    end if;
+  end loop;
+  return v_alerts;
+end;
+$$;
+
+revoke all on function logloom_private.preview_group_alerts(
+  logloom_private.alert_window[], double precision, text, interval
+) from public;
+
+comment on function logloom_private.preview_group_alerts(
+  logloom_private.alert_window[], double precision, text, interval
+) is 'The alerts of values of groups.';
+
+-- Completes a preview that has its times.
+create function logloom_private.preview_grouped_rule(
+  p_preview public.logloom_alert_preview,
+  p_values logloom_private.alert_window[],
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_crowded timestamptz[];
+  v_seen logloom_private.alert_window[];
+  v_alerts public.logloom_alert_preview_entry[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- A window with more groups than a rule looks at has no value: the rule fires for none.
+  v_crowded := array(
+    select w.window_end
+    from unnest(p_values) w
+    group by w.window_end
+    having count(*) > v_settings.alert_groups
+  );
+  v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
+  v_alerts := logloom_private.preview_group_alerts(
+    v_seen, p_threshold, p_comparison, p_cooldown
+  );
+  p_preview.crowded_windows := cardinality(v_crowded);
+  p_preview.total_alerts := cardinality(v_alerts);
+  p_preview.alerts := array(
+    select a
+    from (
+      select a from unnest(v_alerts) a
+      order by a.window_end desc, a."group"
+      limit v_settings.preview_alerts
+    ) n
+    order by (n.a).window_end, (n.a)."group"
+  );
+  p_preview.series := array(
+    select row(e.window_end, max(w.value))::public.logloom_alert_preview_point
+    from generate_series(
+      p_preview.ts_from + make_interval(mins => p_preview.step_minutes),
+      p_preview.ts_to,
+      make_interval(mins => p_preview.step_minutes)
+    ) e (window_end)
+    left join unnest(v_seen) w on w.window_end = e.window_end
+    group by e.window_end
+    order by e.window_end
+  );
+  p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
+  p_preview.groups := array(
+    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    from (
+      select
+        w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
+        array_agg(
+          row(w.window_end, w.value)::public.logloom_alert_preview_point order by w.window_end
+        ) as series
+      from unnest(v_seen) w
+      left join (
+        select a."group", count(*) as alerts from unnest(v_alerts) a group by 1
+      ) a on a."group" = w."group"
+      group by w."group", a.alerts
+      order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
+      limit v_settings.search_series
+    ) g
+  );
+  return p_preview;
+end;
+$$;
+
+revoke all on function logloom_private.preview_grouped_rule(
+  public.logloom_alert_preview, logloom_private.alert_window[], double precision, text, interval
+) from public;
+
+comment on function logloom_private.preview_grouped_rule(
+  public.logloom_alert_preview, logloom_private.alert_window[], double precision, text, interval
+) is
+  'A preview with what a rule with by would have seen and fired: the groups that fire most, or '
+  'have the greatest values, with a series of their own.';
 
 -- alerts/purge_alert_history.sql
 
@@ -25285,12 +25516,14 @@ create type public.logloom_alert_delivery as (
   delivered_at timestamptz,
   last_status integer,
   last_error text,
-  purpose text
+  purpose text,
+  gives_up_at timestamptz
 );
 
 comment on type public.logloom_alert_delivery is
   'A notification on its way: status is pending, delivered or failed, purpose alert, test or '
-  'confirmation, which is the mail with a code. alert_id is null for all but the first.';
+  'confirmation, which is the mail with a code. alert_id is null for all but the first. While it '
+  'is pending it is tried at next_attempt_at, and no more after gives_up_at.';
 
 create type public.logloom_notification_address as (
   email text,
@@ -26022,7 +26255,8 @@ begin
     p_notification.created_at, p_notification.last_attempt_at,
     case p_notification.status when 'pending' then p_notification.next_attempt_at end,
     case p_notification.status when 'delivered' then p_notification.settled_at end,
-    p_notification.last_status, p_notification.last_error, p_notification.purpose
+    p_notification.last_status, p_notification.last_error, p_notification.purpose,
+    case p_notification.status when 'pending' then p_notification.expires_at end
   )::public.logloom_alert_delivery;
 end;
 $$;

@@ -74,7 +74,7 @@ class Reader {
       this.#at++;
       if (this.#is("where") && !plan.makesRows) {
         plan.check("where", this.#token.at);
-        this.#at++;
+        this.#nextApart();
         plan.rows.push({ where: this.#or(0) });
         if (this.#is(")")) this.#refuse("closes nothing");
         plan.seen("where");

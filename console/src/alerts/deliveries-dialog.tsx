@@ -3,18 +3,14 @@ import { Badge, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import type { AlertRule, Delivery } from "./rules.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { type Delivery, standingOf } from "./deliveries.ts";
+import type { AlertRule } from "./rules.ts";
 
 const purposes: Record<Delivery["purpose"], string> = {
   alert: "an alert",
   test: "a test",
   confirmation: "a code",
-};
-
-const tones: Record<string, "good" | "bad" | "warn"> = {
-  delivered: "good",
-  failed: "bad",
-  pending: "warn",
 };
 
 /** What was sent for a rule, tests included, and what came of it. */
@@ -48,9 +44,7 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
             <th scope="row">{delivery.channel}</th>
             <td>{purposes[delivery.purpose]}</td>
             <td>
-              <Badge tone={tones[delivery.status] ?? "warn"}>
-                {delivery.status}
-              </Badge>
+              <Status delivery={delivery} />
             </td>
             <td className="number">{delivery.attempts}</td>
             <td>
@@ -80,5 +74,16 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
         )}
       </ListTable>
     </Dialog>
+  );
+}
+
+function Status({ delivery }: { delivery: Delivery }) {
+  const { zone } = usePreferences();
+  const { word, tone, about } = standingOf(delivery, zone);
+  return (
+    <>
+      <Badge tone={tone}>{word}</Badge>
+      {about !== null && <span className="about">{about}</span>}
+    </>
   );
 }

@@ -1,17 +1,17 @@
 import { useEffect, useMemo, useState } from "react";
 import type uPlot from "uplot";
-import { shortTime } from "../address/range.ts";
 import { useOperation } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
-import { count, measure } from "../shared/format.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
-import { conditionOf, type Draft, type Preview, signs } from "./rules.ts";
+import { labelsHeight, TimeChart } from "../shared/time-chart.tsx";
+import { linesOf, type Preview, timesOf } from "./preview.ts";
+import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
+import { conditionOf, type Draft, signs } from "./rules.ts";
 import { Threshold } from "./threshold.tsx";
 
 const height = 190;
 /** What the chart keeps for itself above and below its lines. */
-const edges = { top: 6, bottom: 20 };
+const edges = { top: 6, bottom: labelsHeight };
 
 /** The query's value over the last day, the threshold to drag, and the windows that would have fired. */
 export function PreviewChart({ draft, onThreshold }: {
@@ -28,12 +28,9 @@ export function PreviewChart({ draft, onThreshold }: {
   const { data } = answer;
   const threshold = Number(draft.threshold);
   const times = useMemo(() => timesOf(data), [data]);
-  const series = useMemo<ChartSeries[]>(
-    () => [{ label: "value", colour: "--series-1", values: valuesOf(data) }],
-    [data],
-  );
+  const series = useMemo(() => linesOf(data), [data]);
   const [top, setTop] = useState(1);
-  const highest = Math.max(0, ...valuesOf(data).map((value) => value ?? 0));
+  const highest = Math.max(0, ...(data?.series ?? []).map(({ value }) => value ?? 0));
   useEffect(() => {
     if (Number.isFinite(threshold)) setTop(Math.max(highest, threshold, 1e-9) * 1.15);
   }, [highest, data]);
@@ -47,25 +44,10 @@ export function PreviewChart({ draft, onThreshold }: {
   return (
     <section className="preview" aria-label="Preview">
       <p role="status" className="preview-words">
-        {answer.error ? " " : data
-          ? (
-            <>
-              In the last 24 hours it would have fired{" "}
-              <strong>
-                {data.alerts.length === 0
-                  ? "never"
-                  : data.alerts.length === 1
-                  ? "once"
-                  : `${count(data.alerts.length)} times`}
-              </strong>
-              {data.alerts[0] && (
-                <span className="about">
-                  , last with {measure(data.alerts.at(-1)?.value)} at{" "}
-                  {shortTime(Date.parse(data.alerts.at(-1)?.window_end ?? ""), zone)}
-                </span>
-              )}
-            </>
-          )
+        {answer.error
+          ? " "
+          : data
+          ? <PreviewWords preview={data} zone={zone} />
           : "Looking at the last 24 hours…"}
       </p>
       {answer.error && answer.error.position === null && <ErrorNote error={answer.error} />}
@@ -99,6 +81,7 @@ export function PreviewChart({ draft, onThreshold }: {
           )
           : <div className="preview-wait" />}
       </div>
+      {data?.groups && <PreviewGroups preview={data} lines={series} />}
     </section>
   );
 }
@@ -112,16 +95,6 @@ function useLater(value: Record<string, unknown>): Record<string, unknown> {
     return () => clearTimeout(timer);
   }, [text]);
   return later;
-}
-
-function timesOf(data: Preview | undefined): number[] {
-  if (data?.series) return data.series.map(({ ts }) => Date.parse(ts) / 1000);
-  return data?.alerts.map(({ window_end }) => Date.parse(window_end) / 1000) ?? [];
-}
-
-function valuesOf(data: Preview | undefined): (number | null)[] {
-  if (data?.series) return data.series.map(({ value }) => value);
-  return data?.alerts.map(({ value }) => value) ?? [];
 }
 
 /** Paints the windows that would have fired behind the line. */

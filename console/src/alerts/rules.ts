@@ -29,29 +29,6 @@ export interface AlertRule {
   last_error: string | null;
 }
 
-export interface Preview {
-  ts_from: string;
-  ts_to: string;
-  step_minutes: number;
-  alerts: { window_start: string; window_end: string; value: number }[];
-  series?: { ts: string; value: number | null }[];
-}
-
-export interface Delivery {
-  delivery_id: string;
-  alert_id: string | null;
-  channel: string;
-  status: string;
-  attempts: number;
-  created_at: string;
-  last_attempt_at: string | null;
-  next_attempt_at: string | null;
-  delivered_at: string | null;
-  last_status: number | null;
-  last_error: string | null;
-  purpose: "alert" | "test" | "confirmation";
-}
-
 export interface NotificationAddress {
   email: string;
   confirmed: boolean;

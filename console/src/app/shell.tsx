@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { go, type Screen, useAddress } from "../address/address.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import { useOperation } from "../service/hooks.ts";
@@ -78,6 +78,12 @@ function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
     p_limit: 100,
   }, { every: 60_000 });
   const waiting = open.data?.length ?? 0;
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the names do not all have room.
+  useEffect(() => {
+    const current = nav.current?.querySelector("[aria-current]");
+    current?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [screen, waiting]);
   return (
     <header className="top-bar">
       <span className="brand">
@@ -87,7 +93,7 @@ function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
       <span className="tenant" title={`Tenant ${tenant}`}>
         <bdi>{tenant}</bdi>
       </span>
-      <nav className="nav" aria-label="Screens">
+      <nav ref={nav} className="nav" aria-label="Screens">
         {(Object.keys(labels) as Screen[]).map((name) => (
           <a
             key={name}

@@ -171,16 +171,9 @@ function exactly(look: Look, word: string, name: string): Found | null {
   return isThere ? { name, length: word.length } : null;
 }
 
-/** Nothing but the minus signs of this very term stands before it, or the word of its stage. */
+/** Nothing but the minus signs of this very term stands before it. */
 function isApart(look: Look): boolean {
   let before = -1;
   while (look(before) === "-") before -= 1;
-  return isBoundary(look(before)) || followsWhere(look);
-}
-
-function followsWhere(look: Look): boolean {
-  if ([..."erehw"].some((character, i) => look(-1 - i) !== character)) return false;
-  let before = -6;
-  while (isBlank(look(before)) && look(before) !== "") before -= 1;
-  return look(before) === "|";
+  return isBoundary(look(before));
 }

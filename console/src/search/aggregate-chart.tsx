@@ -3,16 +3,14 @@ import { seriesOf } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { type Group, groupLabel, mostLines } from "../shared/groups.ts";
 import { plain } from "../shared/plain.ts";
 import { type Run, runRange } from "./use-search.ts";
 
 interface Series {
   interval_seconds: number;
-  series: { group: Record<string, string | null> | null; points: [string, number | null][] }[];
+  series: { group: Group | null; points: [string, number | null][] }[];
 }
-
-/** So many lines can be told apart. */
-const most = 8;
 
 /** The first aggregate over time, a line for each of the largest groups. */
 export function AggregateChart({ run }: { run: Run }) {
@@ -24,14 +22,14 @@ export function AggregateChart({ run }: { run: Run }) {
     p_ts_to: run.instants?.to,
     p_buckets: 90,
   }, { enabled: run.instants !== null && query !== null, keep: true });
-  const lines = useMemo(() => answer.data?.series.slice(0, most) ?? [], [answer.data]);
+  const lines = useMemo(() => answer.data?.series.slice(0, mostLines) ?? [], [answer.data]);
   const times = useMemo(
     () => lines[0]?.points.map(([ts]) => Date.parse(ts) / 1000) ?? [],
     [lines],
   );
   const series = useMemo<ChartSeries[]>(() =>
     lines.map(({ group, points }, i) => ({
-      label: labelOf(group),
+      label: groupLabel(group),
       colour: `--series-${i + 1}`,
       values: points.map(([, value]) => value),
     })), [lines]);
@@ -76,10 +74,4 @@ export function AggregateChart({ run }: { run: Run }) {
 function nameOf(query: string): string {
   const stage = query.slice(query.lastIndexOf("|") + 1).trim();
   return plain(/^[^)]*\)/.exec(stage)?.[0] ?? stage);
-}
-
-function labelOf(group: Record<string, string | null> | null): string {
-  if (group === null) return "all others";
-  return Object.values(group).map((value) => plain(value ?? "none").slice(0, 60)).join(", ") ||
-    "value";
 }

@@ -51,14 +51,16 @@ export function HistogramPanel({ run }: { run: Run }) {
           )}
         </p>
         <Legend query={run.query} buckets={data?.buckets ?? []} at={bucket} />
-        <button
-          type="button"
-          className="button small quiet"
-          aria-pressed={isTable}
-          onClick={() => setTable(!isTable)}
-        >
-          {isTable ? "Chart" : "Table"}
-        </button>
+        {data && (
+          <button
+            type="button"
+            className="button small quiet"
+            aria-pressed={isTable}
+            onClick={() => setTable(!isTable)}
+          >
+            {isTable ? "Chart" : "Table"}
+          </button>
+        )}
       </div>
       {answer.error && !data
         ? answer.error.isAway && <ErrorNote error={answer.error} />

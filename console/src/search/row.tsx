@@ -1,10 +1,10 @@
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { rowTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
 import { exactJson, ExactNumber } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { oneLine } from "../shared/plain.ts";
+import { oneLine, plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
 import { valueOf } from "./columns.ts";
 import { Detail } from "./detail.tsx";
@@ -58,9 +58,9 @@ export const Row = memo(function Row(props: Props) {
           if (getSelection()?.isCollapsed !== false) onToggle(record.id);
         }}
       >
-        <span role="gridcell" className="cell-time">
-          <time dateTime={record.ts}>{rowTime(record.ts, zone)}</time>
-        </span>
+        <time role="gridcell" className="cell-time" dateTime={record.ts}>
+          {rowTime(record.ts, zone)}
+        </time>
         <span role="gridcell" className="cell-level">
           {record.level ?? "–"}
         </span>
@@ -69,24 +69,34 @@ export const Row = memo(function Row(props: Props) {
           className="cell-service"
           title={record.service ?? undefined}
         >
-          <LogText text={oneLine(record.service ?? "", 80)} />
+          {lineText(oneLine(record.service ?? "", 80))}
         </span>
         {columns.map((name) => (
           <span key={name} role="gridcell" className="cell-extra">
-            <LogText text={oneLine(shortText(valueOf(record, name)), 200)} />
+            {lineText(oneLine(shortText(valueOf(record, name)), 200))}
           </span>
         ))}
         <span role="gridcell" className="cell-msg">
-          <LogText
-            text={wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? "")}
-          />
-          {!wrap && <Attributes record={record} />}
+          {lineText(
+            wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? ""),
+          )}
+          {!wrap && attributesOf(record)}
         </span>
       </div>
       {isOpen && <Detail record={record} onFilter={onFilter} />}
     </>
   );
 });
+
+/** Colours, or a script from right to left, which could turn the direction of what stands beside it. */
+// deno-lint-ignore no-control-regex
+const care = /[\x1b\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const needsCare = (text: string) => care.test(text);
+
+/** A text of a row: a bare one where that shows the same, since a row is drawn again and again. */
+function lineText(text: string): ReactNode {
+  return needsCare(text) ? <LogText text={text} /> : plain(text);
+}
 
 export function shortText(value: unknown): string {
   if (value === null || value === undefined) return "";
@@ -96,18 +106,20 @@ export function shortText(value: unknown): string {
 }
 
 /** The first attributes behind the message: what fits is seen without opening the row. */
-function Attributes({ record }: { record: LogRecord }) {
-  const entries = Object.entries(record.attrs ?? {}).slice(0, 8);
-  if (entries.length === 0) return null;
+function attributesOf(record: LogRecord): ReactNode {
+  const texts = Object.entries(record.attrs ?? {}).slice(0, 8).map((
+    [name, value],
+  ) => `${oneLine(name, 40)}=${oneLine(shortText(value), 60)}`);
+  if (texts.length === 0) return null;
   return (
     <span className="attributes">
-      {entries.map(([name, value]) => (
-        <span key={name} className="attribute">
-          <LogText text={oneLine(name, 40)} />=<LogText
-            text={oneLine(shortText(value), 60)}
-          />
-        </span>
-      ))}
+      {texts.some(needsCare)
+        ? texts.map((text, i) => (
+          <span key={i} className="attribute">
+            <LogText text={text} />
+          </span>
+        ))
+        : plain(texts.join("  "))}
     </span>
   );
 }

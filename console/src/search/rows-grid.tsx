@@ -1,10 +1,19 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { useAddress } from "../address/address.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
 import type { Mode } from "../language/edit.ts";
 import type { LogRecord } from "../service/records.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import { useIsNarrow } from "./use-is-narrow.ts";
 import { columnsOf } from "./columns.ts";
 import { Row, RowsHead } from "./row.tsx";
 import { useHeldPlace } from "./use-held-place.ts";
@@ -25,7 +34,13 @@ export function RowsGrid(
 ) {
   const scroller = useRef<HTMLDivElement>(null);
   const { wrap, roomy } = usePreferences();
-  const columns = columnsOf(useAddress().parameters.cols);
+  const isNarrow = useIsNarrow();
+  // A row of one line has the height that the style sheet says; what may have more lines is measured.
+  const height = wrap || isNarrow ? null : roomy ? 29 : 23;
+  const wasOpen = useRef(new Set<string>());
+  const { cols } = useAddress().parameters;
+  // The same array and functions each time: rows that stay are not drawn anew.
+  const columns = useMemo(() => columnsOf(cols), [cols]);
   const [open, setOpen] = useState<Set<string>>(new Set());
   const [active, setActive] = useState<string | null>(null);
   const wanted = useRef<string | null>(null);
@@ -33,10 +48,11 @@ export function RowsGrid(
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => roomy ? 30 : 23,
-    overscan: 14,
+    estimateSize: () => height ?? 40,
+    overscan: 10,
     getItemKey: (index) => rows[index]?.id ?? index,
   });
+  useLayoutEffect(() => virtual.measure(), [virtual, height]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -53,12 +69,15 @@ export function RowsGrid(
     wanted.current = id;
     virtual.scrollToIndex(next, { align: "auto" });
   };
-  const toggle = (id: string) => {
-    const next = new Set(open);
-    if (!next.delete(id)) next.add(id);
-    setOpen(next);
+  const toggle = useCallback((id: string) => {
+    wasOpen.current.add(id);
+    setOpen((now) => {
+      const next = new Set(now);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
     setActive(id);
-  };
+  }, []);
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
@@ -113,31 +132,47 @@ export function RowsGrid(
         className="rows-space"
         style={{ height: virtual.getTotalSize() }}
       >
-        {items.map((item) => {
-          const record = rows[item.index];
-          return record && (
-            <div
-              key={item.key}
-              ref={virtual.measureElement}
-              data-index={item.index}
-              className="row-place"
-              role="none"
-              style={{ transform: `translateY(${item.start}px)` }}
-            >
-              <Row
-                record={record}
-                index={item.index}
-                columns={columns}
-                isOpen={open.has(record.id)}
-                isActive={record.id === active}
-                onToggle={toggle}
-                onFilter={onFilter}
-              />
-            </div>
-          );
-        })}
+        <div
+          role="none"
+          className="rows-window"
+          style={{
+            transform: `translateY(${items[0]?.start ?? 0}px)`,
+            minWidth: height === null ? undefined : leastWidth(columns.length),
+          }}
+        >
+          {items.map((item) => {
+            const record = rows[item.index];
+            if (!record) return null;
+            const isMeasured = height === null ||
+              wasOpen.current.has(record.id);
+            return (
+              <div
+                key={item.key}
+                ref={isMeasured ? virtual.measureElement : undefined}
+                data-index={item.index}
+                className={isMeasured ? "row-place" : "row-place fixed"}
+                role="none"
+              >
+                <Row
+                  record={record}
+                  index={item.index}
+                  columns={columns}
+                  isOpen={open.has(record.id)}
+                  isActive={record.id === active}
+                  onToggle={toggle}
+                  onFilter={onFilter}
+                />
+              </div>
+            );
+          })}
+        </div>
       </div>
       {end && <div className="rows-end" role="none">{end}</div>}
     </div>
   );
+}
+
+/** With so many more columns; what lies beyond the edge of a row of a fixed height cannot be scrolled to. */
+function leastWidth(columns: number): string {
+  return `calc(${67 + 18 * columns}ch + ${42 + 12 * columns}px + var(--pad))`;
 }

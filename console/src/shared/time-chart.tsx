@@ -32,6 +32,9 @@ interface Props {
   most?: number;
 }
 
+/** What a chart keeps for the times below it. */
+export const labelsHeight = 23;
+
 /** A canvas knows no custom properties: their values are read where the chart stands. */
 function colourOf(element: Element, name: string): string {
   const probe = document.createElement("i");
@@ -111,8 +114,8 @@ export function TimeChart(props: Props) {
         axes: [
           {
             ...axis,
-            size: 20,
-            gap: 3,
+            size: labelsHeight,
+            gap: 6,
             space: 74,
             font: "11px system-ui, sans-serif",
             values: (_plot, splits) => labelsOf(splits, zone),
@@ -143,7 +146,7 @@ export function TimeChart(props: Props) {
                 label,
                 width: 1.6,
                 stroke: colourOf(element, colour),
-                points: { show: false },
+                points: { size: 4, filter: (plot: uPlot, i: number) => alone(plot.data[i] ?? []) },
                 spanGaps: false,
               }
           ),
@@ -192,6 +195,13 @@ export function TimeChart(props: Props) {
 
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power))
   .flat();
+
+/** Where the values are that no line would show, since they have no neighbour. */
+function alone(values: ArrayLike<number | null | undefined>): number[] {
+  const isThere = (i: number) => values[i] !== null && values[i] !== undefined;
+  return Array.from(values, (_, i) => i)
+    .filter((i) => isThere(i) && !isThere(i - 1) && !isThere(i + 1));
+}
 
 function bucketUnder(plot: uPlot): number | null {
   const { left } = plot.cursor;

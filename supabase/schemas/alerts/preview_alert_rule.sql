@@ -1,10 +1,12 @@
 create type public.logloom_alert_preview_entry as (
   window_start timestamptz,
   window_end timestamptz,
-  value double precision
+  value double precision,
+  "group" jsonb
 );
 
-comment on type public.logloom_alert_preview_entry is 'A window in which a rule would have fired.';
+comment on type public.logloom_alert_preview_entry is
+  'A window in which a rule would have fired; group: for which one, where the rule has by.';
 
 create type public.logloom_alert_preview_point as (
   ts timestamptz,
@@ -14,19 +16,57 @@ create type public.logloom_alert_preview_point as (
 comment on type public.logloom_alert_preview_point is
   'The value of the window that ends at ts; null where it has none.';
 
+create type public.logloom_alert_preview_group as (
+  "group" jsonb,
+  alerts integer,
+  series public.logloom_alert_preview_point[]
+);
+
+comment on type public.logloom_alert_preview_group is
+  'A group of a rule with by: how often it would have fired, and its value in each window in which '
+  'it has one.';
+
 create type public.logloom_alert_preview as (
   ts_from timestamptz,
   ts_to timestamptz,
   step_minutes integer,
   alerts public.logloom_alert_preview_entry[],
-  series public.logloom_alert_preview_point[]
+  series public.logloom_alert_preview_point[],
+  total_alerts integer,
+  groups public.logloom_alert_preview_group[],
+  total_groups integer,
+  crowded_windows integer
 );
 
 comment on type public.logloom_alert_preview is
   'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
-  'values that it would have seen.';
+  'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
+  'groups those that fire most or have the greatest values, and crowded_windows counts windows '
+  'with more groups than a rule looks at; of others, the last three are null.';
 
 -- Preview
+
+-- The records of $1 from $2 to $3 that may match, sealed ones too.
+create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows($1, $2, $3, '
+    || format('%L, %L, null) s', p_query.tree, p_query.filter);
+end;
+$$;
+
+revoke all on function logloom_private.preview_source_sql(logloom_private.compiled_query)
+from public;
+
+comment on function logloom_private.preview_source_sql(logloom_private.compiled_query) is
+  'SQL that yields what a preview reads.';
 
 -- Values of windows that end at each step. Windows with partial values end at every minute and
 -- share one reading of the records; the others stand side by side, so that it is one as well.
@@ -46,10 +86,7 @@ as $$
 declare
   v_aggregate constant text := coalesce(p_query.aggregate, 'count');
   v_window constant interval := make_interval(mins => p_window_minutes);
-  v_source constant text := 'select s.* from logloom.logs s '
-    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
-    || 'select s.* from logloom_private.sealed_rows($1, $2, $3, '
-    || format('%L, %L, null) s', p_query.tree, p_query.filter);
+  v_source constant text := logloom_private.preview_source_sql(p_query);
 begin
   if logloom_private.has_partials(v_aggregate) then
     return query execute
@@ -115,15 +152,22 @@ begin
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
-  if cardinality(v_query.by_fields) > 0 then
-    perform logloom_private.refuse('alerts.preview_has_groups');
-  end if;
   v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
   v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
   v_result.step_minutes := case
-    when logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
+    when cardinality(v_query.by_fields) = 0
+      and logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
     else p_window_minutes
   end;
+  if cardinality(v_query.by_fields) > 0 then
+    return logloom_private.preview_grouped_rule(
+      v_result,
+      logloom_private.preview_group_values(
+        v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+      ),
+      p_threshold, p_comparison, make_interval(mins => p_cooldown_minutes)
+    );
+  end if;
   v_result.alerts := '{}';
   v_result.series := '{}';
   for v_entry in
@@ -143,9 +187,10 @@ begin
       v_last := v_entry.window_end;
       v_result.alerts := v_result.alerts
         || row(v_entry.window_start, v_entry.window_end,
-          v_entry.value)::public.logloom_alert_preview_entry;
+          v_entry.value, null)::public.logloom_alert_preview_entry;
     end if;
   end loop;
+  v_result.total_alerts := cardinality(v_result.alerts);
   return v_result;
 end;
 $$;
@@ -231,6 +276,6 @@ comment on function public.preview_alert_rule(
   text, uuid, text, double precision, text, integer, integer
 ) is
   'When a rule would have fired over the last 24 h, and the values that it would have seen: the '
-  'rule p_rule_id, with what else is given in place of its own. Percentiles and distinct counts '
-  'are looked at in windows side by side. '
+  'rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and '
+  'queries with by are looked at in windows side by side; of the latter each group fires apart. '
   'Errors: PT400, PT401, PT403, PT404, PT408.';

@@ -14,7 +14,8 @@ begin
     p_notification.created_at, p_notification.last_attempt_at,
     case p_notification.status when 'pending' then p_notification.next_attempt_at end,
     case p_notification.status when 'delivered' then p_notification.settled_at end,
-    p_notification.last_status, p_notification.last_error, p_notification.purpose
+    p_notification.last_status, p_notification.last_error, p_notification.purpose,
+    case p_notification.status when 'pending' then p_notification.expires_at end
   )::public.logloom_alert_delivery;
 end;
 $$;

@@ -104,11 +104,11 @@ select is(
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
   $$select d.delivery_id, d.channel, d.status, d.attempts, d.last_status, d.last_error,
-      d.delivered_at, d.next_attempt_at
+      d.delivered_at, d.next_attempt_at, d.gives_up_at
     from deliveries x, public.list_alert_deliveries(x.alert_id) d
     where d.delivery_id = x.id order by d.channel$$,
   $$select x.id, x.channel, v.status, v.attempts, v.last_status, v.last_error, v.delivered_at,
-      null::timestamptz
+      null::timestamptz, null::timestamptz
     from deliveries x
     join (values
       ('email', 'delivered', 2, 200, null::text, now()),
@@ -138,9 +138,10 @@ set notification_config = notification_config || '{"webhook_url": "https://examp
 where name = 'r1';
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
-  $$select d.status, d.attempts, d.next_attempt_at
+  $$select d.status, d.attempts, d.next_attempt_at, d.gives_up_at, d.last_error
     from deliveries x, public.retry_alert_delivery(x.id) d where x.channel = 'webhook'$$,
-  $$values ('pending', 4, now())$$, 'a failed delivery is due again'
+  $$values ('pending', 4, now(), now() + interval '1 day', 'HTTP 503')$$,
+  'a failed delivery is due again, and says until when and what went wrong last'
 );
 select pg_temp.act_as_postgres();
 select is(

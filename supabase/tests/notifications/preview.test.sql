@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(13);
+select plan(20);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 select logloom_private.create_partition(logloom_private.utc_day(now()) - i)
@@ -88,6 +88,99 @@ select is(
   ),
   '{60,"1 day",true,1,6}', 'distinct counts are taken of windows side by side'
 );
+-- For each group apart.
+create function pg_temp.grouped(p_threshold double precision, p_cooldown integer)
+returns public.logloom_alert_preview
+language plpgsql
+as $$
+begin
+  return public.preview_alert_rule(
+    p_query_dsl => 'level:error | count() by @ms', p_threshold => p_threshold,
+    p_comparison => 'gte', p_window_minutes => 1, p_cooldown_minutes => p_cooldown
+  );
+end;
+$$;
+grant execute on function pg_temp.grouped(double precision, integer) to public;
+select is(
+  (
+    select array_agg(
+      extract(epoch from m.m - a.window_end)::integer / 60 || ': ' || (a."group" ->> '@ms')
+      order by a.n
+    )
+    from minutes m, pg_temp.grouped(1, 2) p,
+      unnest(p.alerts) with ordinality a (window_start, window_end, value, "group", n)
+  ),
+  '{179: 0,179: 1,179: 2,179: 3,179: 4,178: 100,176: 100}',
+  'a rule with by fires for each group, each with its own cooldown'
+);
+select is(
+  (
+    select array_agg(
+      (g."group" ->> '@ms') || ': ' || g.alerts || ' of ' || cardinality(g.series) order by g.n
+    )
+    from pg_temp.grouped(1, 2) p,
+      unnest(p.groups) with ordinality g ("group", alerts, series, n)
+  ),
+  '{"100: 2 of 4","0: 1 of 1","1: 1 of 1","2: 1 of 1","3: 1 of 1","4: 1 of 1"}',
+  'a series for each group, of the windows in which it has a value; that which fires most first'
+);
+select is(
+  (
+    select array[
+      p.step_minutes, p.total_alerts, p.total_groups,
+      p.crowded_windows,
+      (select count(*) from unnest(p.series)),
+      (select count(s.value) from unnest(p.series) s),
+      (select max(s.value) from unnest(p.series) s)
+    ]::integer[]
+    from pg_temp.grouped(1, 2) p
+  ),
+  '{1,7,6,0,1440,5,1}', 'the greatest value of each window, and how much there is'
+);
+select is(
+  (
+    select array[
+      p.alerts[1].value, p.series[22].value, p.series[23].value, cardinality(p.groups)
+    ]::text[]
+    from public.preview_alert_rule(
+      p_query_dsl => 'level:error | rate() by service', p_threshold => 0, p_comparison => 'gt',
+      p_window_minutes => 60
+    ) p
+  ),
+  '{0.15,0.15,NULL,1}', 'a rate is per minute of the window, and who has no service is a group'
+);
+reset role;
+update logloom_private.settings set alert_groups = 4, preview_alerts = 1, search_series = 2;
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (
+    select array[
+      p.crowded_windows, p.total_alerts, cardinality(p.alerts),
+      cardinality(p.groups), p.total_groups,
+      (select count(s.value) from unnest(p.series) s)
+    ]::integer[]
+    from pg_temp.grouped(1, 0) p
+  ),
+  '{1,4,1,1,6,4}', 'a window with more groups than a rule looks at fires for none'
+);
+reset role;
+update logloom_private.settings set alert_groups = 50, preview_alerts = 1000, search_groups = 8;
+select pg_temp.act_as_user('acme', 'alice');
+select throws_ok(
+  'select * from pg_temp.grouped(1, 0)',
+  'PT400', 'The stage by met its bound of 8 groups of all windows', 'too many groups'
+);
+reset role;
+update logloom_private.settings set search_groups = 100000;
+select pg_temp.act_as_user('umbrella', 'eve');
+select is(
+  (
+    select array[p.total_groups, p.total_alerts] from pg_temp.grouped(1, 0) p
+  ),
+  '{1,1}', 'of the tenant''s own records'
+);
+select pg_temp.act_as_user('acme', 'alice');
+
 create temp table rules as
 select r.rule_id from public.create_alert_rule(
   p_name => 'n', p_query_dsl => 'level:error', p_threshold => 4, p_comparison => 'gt',

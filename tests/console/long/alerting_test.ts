@@ -100,3 +100,58 @@ Deno.test({
     assert.deepEqual(bodies, ["alert.test", "alert.test"]);
   },
 });
+
+Deno.test({
+  name: "a delivery that fails for the time being says that it is tried again, and why",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    await using receiver = receiveWebhooks((before) =>
+      new Response(null, { status: before === 0 ? 503 : 204 })
+    );
+    const ruleId = await makeRule(user, {
+      p_notification_destinations: ["webhook"],
+      p_notification_config: { webhook_url: `${receiver.url}/hook` },
+    });
+    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    const { page } = tab;
+    await page.getByRole("button", { name: "Deliveries" }).click();
+    await page.getByText("Nothing was sent yet").waitFor();
+    assert.equal((await rpc(user.token, "test_alert_rule", { p_rule_id: ruleId })).status, 200);
+    const delivery = page.getByRole("dialog").getByRole("row").filter({ hasText: "webhook" });
+    await delivery.getByText("retrying", { exact: true }).waitFor();
+    await delivery.getByText(/^next attempt .*, until /).waitFor();
+    await delivery.getByText("HTTP 503").waitFor();
+    await delivery.getByText("delivered", { exact: true }).waitFor();
+    assert.equal(receiver.received.length, 2);
+  },
+});
+
+Deno.test({
+  name: "a rule with by is previewed for each group apart",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    // Before the whole minute up to which a preview looks.
+    const ts = new Date(Date.now() - 120_000).toISOString();
+    const events = ["web-1", "web-1", "web-2"].map((host) => ({ ts, level: "error", host }));
+    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+      body: JSON.stringify(events),
+    });
+    assert.equal(response.status, 200, await response.text());
+    await eventually("the records are there", async () => {
+      const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {});
+      return body.logs.length === 3;
+    });
+    await makeRule(user, { p_query_dsl: "level:error | count() by host", p_threshold: 1 });
+    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    const { page } = tab;
+    await page.getByRole("button", { name: "Errors", exact: true }).click();
+    const preview = page.getByRole("region", { name: "Preview" });
+    await preview.getByText(/it would have fired once, last with 2 at .*, for web-1$/).waitFor();
+    await preview.getByText("web-1 once", { exact: true }).waitFor();
+    await preview.getByText("web-2 never", { exact: true }).waitFor();
+  },
+});

@@ -54,9 +54,6 @@ begin
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
       'Leave ts out: the window says which time is meant.',
       '`preview_alert_rule`: `now` differs from window to window.'),
-    ('alerts.preview_has_groups', 400, 'A query with by has no preview',
-      'Leave by out and ask for one group in the filter.',
-      '`preview_alert_rule`: ask for one group in the filter.'),
     ('alerts.preview_took_too_long', 408, 'The preview took too long',
       'Narrow the query, by service or level say.',
       '`preview_alert_rule`: 15 seconds. Narrow the query.')

@@ -89,6 +89,7 @@ create table logloom_private.settings (
   confirmation_codes_per_mailbox integer not null default 10,
   webhook_secret_overlap interval not null default '24 hours',
   preview_span interval not null default '24 hours',
+  preview_alerts integer not null default 1000,
   seal_after interval not null default '6 hours',
   seal_again_after interval not null default '24 hours',
   seal_day_records integer not null default 1000,
@@ -381,6 +382,9 @@ comment on column logloom_private.settings.confirmation_codes_per_mailbox is
 
 comment on column logloom_private.settings.webhook_secret_overlap is
   'How long webhooks carry the signature of the rotated secret, too.';
+
+comment on column logloom_private.settings.preview_alerts is
+  'Alerts that the preview of a rule with by lists at most, the newest.';
 
 comment on column logloom_private.settings.preview_span is 'How far preview_alert_rule looks back.';
 

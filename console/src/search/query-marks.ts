@@ -1,0 +1,24 @@
+import type { Diagnostic } from "@codemirror/lint";
+import type { Verdict } from "../service/records.ts";
+
+/** The service counts characters, the editor code units. */
+export function marksOf(query: string, verdict: Verdict | null): Diagnostic[] {
+  const place = (position: number | null) => {
+    const before = [...query].slice(0, Math.max(0, (position ?? 1) - 1)).join("").length;
+    const from = Math.min(before, Math.max(0, query.length - 1));
+    const word = /^[^\s]+/.exec(query.slice(from))?.[0].length ?? 1;
+    return { from, to: Math.min(query.length, from + word) };
+  };
+  if (verdict && !verdict.valid) {
+    return [{
+      ...place(verdict.position),
+      severity: "error",
+      message: [verdict.error, verdict.hint].filter(Boolean).join(" — "),
+    }];
+  }
+  return (verdict?.warnings ?? []).map((warning) => ({
+    ...place(warning.position),
+    severity: "warning",
+    message: [warning.message, warning.hint].filter(Boolean).join(" — "),
+  }));
+}
