@@ -9969,8 +9969,8 @@ begin
     v_stage := p_state.texts[v_bar + 1];
     if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
-      p_state."at" := v_bar + 2;
-      p_state := logloom_private.query_parse_filter(p_state);
+      p_state."at" := v_bar + 1;
+      p_state := logloom_private.query_parse_filter(logloom_private.query_go_on(p_state));
       v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
         || jsonb_build_object('stage', 'where', 'tree', p_state.node));
     else
@@ -11285,11 +11285,13 @@ begin
       );
     end if;
     v_number := p_state.texts[p_state."at" + 2];
-    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$'
-      or not pg_input_is_valid(v_number, 'double precision')
-    then
+    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$' then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
+      );
+    elsif not pg_input_is_valid(v_number, 'double precision') then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'query.number_is_out_of_range'
       );
     end if;
     v_having := v_having || jsonb_build_object(

@@ -102,11 +102,13 @@ begin
       );
     end if;
     v_number := p_state.texts[p_state."at" + 2];
-    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$'
-      or not pg_input_is_valid(v_number, 'double precision')
-    then
+    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$' then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
+      );
+    elsif not pg_input_is_valid(v_number, 'double precision') then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'query.number_is_out_of_range'
       );
     end if;
     v_having := v_having || jsonb_build_object(
