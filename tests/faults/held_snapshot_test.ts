@@ -10,8 +10,8 @@ const seconds = Number(Deno.env.get("LOGLOOM_SOAK_SECONDS") ?? 10);
 /** Bytes of each event that no compression takes away. */
 const ballast = 400;
 
-/** What the slots may take, whatever was sent: less than a tenth of what five minutes bring. */
-const bound = 32_000_000;
+/** What the slots may take, whatever was sent: a tenth of what five minutes bring. */
+const bound = 64_000_000;
 
 interface Sample {
   depth: number;
