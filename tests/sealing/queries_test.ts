@@ -70,53 +70,50 @@ const setup = `
   language plpgsql
   as $$
   declare
-    v_answers jsonb := '[]';
+    v_part constant integer := p_at / 4 % 4;
     v_answer jsonb;
     v_source logloom_private.counted_source;
     v_aggregates jsonb;
   begin
     p_query.by_fields := (array['{}', '{service}', '{level,service}', '{level}'])[p_at % 4 + 1];
-    -- Each in turn with the other ones, with count alone, and alone.
-    for v_part in 0..3 loop
-      v_aggregates := (
-        select jsonb_agg(jsonb_build_object(
-          'kind', k, 'name', k, 'fraction', case k when 'p95' then 0.95 when 'p50' then 0.5 end,
-          'field', case when k <> 'count' then jsonb_build_object(
-            'field', 'attrs', 'path', array[(array['a', 'n', 'b'])[1 + p_at % 3]], 'joined', null
-          ) end
-        ))
-        from unnest((array['p95 count', 'sum avg min max p50 count', 'count', 'avg'])[v_part + 1:v_part + 1]) p,
-          string_to_table(p, ' ') k
+    -- Aggregates in turn: with the other ones, with count alone, and alone.
+    v_aggregates := (
+      select jsonb_agg(jsonb_build_object(
+        'kind', k, 'name', k, 'fraction', case k when 'p95' then 0.95 when 'p50' then 0.5 end,
+        'field', case when k <> 'count' then jsonb_build_object(
+          'field', 'attrs', 'path', array[(array['a', 'n', 'b'])[1 + p_at % 3]], 'joined', null
+        ) end
+      ))
+      from unnest((array['p95 count', 'sum avg min max p50 count', 'count', 'avg'])[v_part + 1:v_part + 1]) p,
+        string_to_table(p, ' ') k
+    );
+    p_query.plan := jsonb_build_object('aggregates', v_aggregates);
+    if p_tenant is null then
+      v_source := ('from ' || p_rows, 'count(*)::double precision', null, null);
+    elsif v_part = 2 then
+      v_source := (
+        'from (' || replace(
+          logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity'),
+          quote_literal(logloom_private.kept_from(p_tenant)), quote_literal('-infinity')
+        ) || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
       );
-      p_query.plan := jsonb_build_object('aggregates', v_aggregates);
-      if p_tenant is null then
-        v_source := ('from ' || p_rows, 'count(*)::double precision', null, null);
-      elsif v_part = 2 then
-        v_source := (
-          'from (' || replace(
-            logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity'),
-            quote_literal(logloom_private.kept_from(p_tenant)), quote_literal('-infinity')
-          ) || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
-        );
-      else
-        v_source := logloom_private.numbers_source(
-          p_tenant, p_query, '-infinity', 'infinity', logloom_private.only_number(p_query)
-        );
-        v_source.rows_sql := replace(
-          v_source.rows_sql, quote_literal(logloom_private.kept_from(p_tenant)),
-          quote_literal('-infinity')
-        );
-      end if;
-      execute 'select jsonb_agg(r order by r) from (select jsonb_build_array('
-        || array_to_string(array(select 'l.' || f from unnest(p_query.by_fields) f)
-          || logloom_private.stats_values_sql(v_aggregates, v_source, 1), ', ')
-        || ') as r ' || v_source.rows_sql
-        || case when p_query.by_fields = '{}' then '' else ' group by l.'
-          || array_to_string(p_query.by_fields, ', l.') end || ') r'
-      into v_answer;
-      v_answers := v_answers || jsonb_build_array(v_answer);
-    end loop;
-    return v_answers;
+    else
+      v_source := logloom_private.numbers_source(
+        p_tenant, p_query, '-infinity', 'infinity', logloom_private.only_number(p_query)
+      );
+      v_source.rows_sql := replace(
+        v_source.rows_sql, quote_literal(logloom_private.kept_from(p_tenant)),
+        quote_literal('-infinity')
+      );
+    end if;
+    execute 'select jsonb_agg(r order by r) from (select jsonb_build_array('
+      || array_to_string(array(select 'l.' || f from unnest(p_query.by_fields) f)
+        || logloom_private.stats_values_sql(v_aggregates, v_source, 1), ', ')
+      || ') as r ' || v_source.rows_sql
+      || case when p_query.by_fields = '{}' then '' else ' group by l.'
+        || array_to_string(p_query.by_fields, ', l.') end || ') r'
+    into v_answer;
+    return jsonb_build_array(v_answer);
   end;
   $$;
   create function pg_temp.compare(p_events jsonb, p_queries text[], p_now timestamptz)
