@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(31);
+select plan(32);
 
 -- A Wednesday, whose week is over.
 create temp table clock as
@@ -301,6 +301,17 @@ select is(
 );
 select is(
   (select count(*) from logloom_private.sealed_columns), 0::bigint, 'columns go with their chunks'
+);
+select throws_ok(
+  $$
+    select logloom_private.encode_chunk(
+      'umbrella',
+      's as (select l.* from logloom.logs l where l.tenant_id = ''umbrella''), '
+        || 'removed as (select from s where s.level = ''error'')',
+      p_removes => true
+    )
+  $$,
+  'LL001', '31 records are read, and 10 removed', 'what is not removed is not sealed'
 );
 
 select * from finish();
