@@ -16319,7 +16319,7 @@ declare
   v_column constant text := case when p_leaf ->> 'field' = 'attrs'
     then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
 begin
-  if p_leaf ->> 'type' <> 'leaf' or not logloom_private.leaf_is_known(p_leaf)
+  if (p_leaf ->> 'type' = 'leaf') is not true or not logloom_private.leaf_is_known(p_leaf)
     or p_leaf ->> 'joined' is not null
     or p_leaf ->> 'field' not in ('env', 'req_id', 'user_id', 'route', 'host', 'attrs')
   then
@@ -17674,7 +17674,7 @@ declare
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
   v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
-  v_filter constant text := logloom_private.query_sql(p_query.tree, 'l');
+  v_filter text;
   v_hides_services boolean;
 begin
   if v_first >= v_last
@@ -17695,6 +17695,7 @@ begin
     end if;
   end if;
 
+  v_filter := logloom_private.query_sql(p_query.tree, 'l');
   return 'from (select l.minute as ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'

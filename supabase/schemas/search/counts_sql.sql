@@ -51,7 +51,7 @@ declare
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
   v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
-  v_filter constant text := logloom_private.query_sql(p_query.tree, 'l');
+  v_filter text;
   v_hides_services boolean;
 begin
   if v_first >= v_last
@@ -72,6 +72,7 @@ begin
     end if;
   end if;
 
+  v_filter := logloom_private.query_sql(p_query.tree, 'l');
   return 'from (select l.minute as ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
