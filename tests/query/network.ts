@@ -41,9 +41,11 @@ export function readNetwork(text: string): Network | null | undefined {
     const read = readIpv4(address);
     return read && Number(prefix) <= 32 ? { ...read, prefix: Number(prefix) } : undefined;
   }
-  if (!/^[^/]*\/\d{1,3}$/.test(text)) return null;
+  if (!/^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/\d{1,3}$/.test(text)) return null;
   const read = readIpv6(address);
-  return read && Number(prefix) <= 128 ? { ...read, prefix: Number(prefix) } : null;
+  if (read && Number(prefix) <= 128) return { ...read, prefix: Number(prefix) };
+  const isMeant = address.includes("::") || /^([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}$/.test(address);
+  return isMeant ? undefined : null;
 }
 
 export function isAddressIn(text: string, network: Network): boolean {

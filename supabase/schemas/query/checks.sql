@@ -111,10 +111,15 @@ begin
       );
     end if;
     return network(p_token::inet);
-  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$'
-    and pg_input_is_valid(p_token, 'inet')
-  then
-    return network(p_token::inet);
+  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
+    if pg_input_is_valid(p_token, 'inet') then
+      return network(p_token::inet);
+    -- 12:30:45/2 is a text.
+    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
   end if;
   return null;
 end;

@@ -160,7 +160,10 @@ begin
     v_message := format('%s is looked for as a word: a stage follows a |', v_token);
     v_suggestion := '| limit ' || v_next;
   elsif v_word = 'select' and p_state."at" = 1
-    and lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+    and (
+      v_next ~ '^[0-9(]'
+      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+    )
   then
     v_message := 'This is no SQL: each of its words is looked for in msg';
     v_suggestion := 'service:api level:error';

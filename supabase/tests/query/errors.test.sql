@@ -174,6 +174,10 @@ insert into cases values
       || 'the characters of all and their repeats come to more than 2000', 7),
   ('a ' || repeat('msg:~"(a|b?){90}" ', 4), 'Regular expression: it is too complex: '
       || 'the characters of all and their repeats come to more than 2000', 63),
+  -- Networks
+  ('host:10.0.0.0/33', 'Not a network: 10.0.0.0/33', 6),
+  ('host:2001:db8::/129', 'Not a network: 2001:db8::/129', 6),
+  ('@ip:1:2:3:4:5:6:7:8/200', 'Not a network: 1:2:3:4:5:6:7:8/200', 5),
   -- Aggregates
   ('a |', 'An aggregate is missing after |', 4),
   ('a | ', 'An aggregate is missing after |', 5),
