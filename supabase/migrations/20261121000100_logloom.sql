@@ -9700,10 +9700,15 @@ begin
       );
     end if;
     return network(p_token::inet);
-  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$'
-    and pg_input_is_valid(p_token, 'inet')
-  then
-    return network(p_token::inet);
+  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
+    if pg_input_is_valid(p_token, 'inet') then
+      return network(p_token::inet);
+    -- 12:30:45/2 is a text.
+    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
   end if;
   return null;
 end;
@@ -13046,7 +13051,10 @@ begin
     v_message := format('%s is looked for as a word: a stage follows a |', v_token);
     v_suggestion := '| limit ' || v_next;
   elsif v_word = 'select' and p_state."at" = 1
-    and lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+    and (
+      v_next ~ '^[0-9(]'
+      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+    )
   then
     v_message := 'This is no SQL: each of its words is looked for in msg';
     v_suggestion := 'service:api level:error';
