@@ -144,6 +144,8 @@ async function measure(
     if (depth === 0) break;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
+  await sql`vacuum analyze logloom.logs`;
+  await sql`checkpoint`;
   printFigures(
     "Noisy neighbour: 20 requests in flight of a kind",
     await noiseFigures(bench, quiet, small, seconds / rounds, kinds),

@@ -89,7 +89,7 @@ for (const name of nodes) {
       writer_step_batches: 3,
     });
     let caught = 0;
-    for (let round = 0; round < 12 && caught === 0; round++) {
+    for (let round = 0; round < 40 && caught === 0; round++) {
       {
         await using _writer = await stopWriter(sql);
         for (const { sender } of sent) await sender.send(8);
