@@ -1164,6 +1164,8 @@ begin
     ('query.white_space_is_missing', 400, 'White space is missing before %s',
       'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
       null),
+    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
+      'A comparison is written with a colon: %2$s', null),
     ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
       'Write @name or attrs.name, such as @status.', null),
     ('query.id_is_not_compared', 400, '%s cannot be compared',
@@ -12465,11 +12467,24 @@ stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_meant text;
 begin
   p_state."at" := p_state."at" + p_count;
   if logloom_private.query_is_term(p_state.texts[p_state."at"])
     and logloom_private.query_is_adjacent(p_state, p_state."at")
   then
+    v_meant := logloom_private.query_meant_comparison(
+      p_state.texts[p_state."at" - 1] || logloom_private.query_text(p_state.texts[p_state."at"])
+    );
+    if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'query.comparison_needs_a_colon',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'query.white_space_is_missing',

@@ -119,11 +119,24 @@ stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_meant text;
 begin
   p_state."at" := p_state."at" + p_count;
   if logloom_private.query_is_term(p_state.texts[p_state."at"])
     and logloom_private.query_is_adjacent(p_state, p_state."at")
   then
+    v_meant := logloom_private.query_meant_comparison(
+      p_state.texts[p_state."at" - 1] || logloom_private.query_text(p_state.texts[p_state."at"])
+    );
+    if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'query.comparison_needs_a_colon',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'query.white_space_is_missing',

@@ -1,5 +1,5 @@
 begin;
-select plan(578);
+select plan(582);
 
 -- Every rule, a query that breaks it, the rule as it is named, and where: 1-based, code points.
 create temporary table cases (query text, error text, at integer);
@@ -15,6 +15,7 @@ insert into cases values
   ('-""', 'A quoted text to search for is empty', 2),
   ('time"out"', 'White space is missing before ""out""', 5),
   ('"time"out', 'White space is missing before "out"', 7),
+  ('service="x"', 'White space is missing before ""x""', 9),
   ('"a""b"', 'White space is missing before ""b""', 4),
   ('service:a"b"', 'White space is missing before ""b""', 10),
   ('service:"a"b', 'White space is missing before "b"', 12),
@@ -262,6 +263,11 @@ from (values
   ('ts:>now-5217w'),
   ('attrs' || repeat('.a', 1020) || ':x')
 ) v (query);
+
+select is(
+  logloom_private.query_verdict('service="my shop"') ->> 'hint',
+  'A comparison is written with a colon: service:"my shop"', 'what was meant is named'
+);
 
 select * from finish();
 rollback;

@@ -81,6 +81,8 @@ begin
     ('query.white_space_is_missing', 400, 'White space is missing before %s',
       'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
       null),
+    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
+      'A comparison is written with a colon: %2$s', null),
     ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
       'Write @name or attrs.name, such as @status.', null),
     ('query.id_is_not_compared', 400, '%s cannot be compared',
