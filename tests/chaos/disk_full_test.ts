@@ -57,6 +57,8 @@ async function putOnSmallDisk(
   const resize = (room: number) => `size=${used + room}m,nr_inodes=0,mode=700`;
   {
     await using _down = await keepDown("postgres");
+    // Its backends outlive a server that is killed for a moment.
+    await eventually("nothing of the server is at work", async () => !await isCwd(data));
     await run("mv", data, aside);
     used = Number((await run("du", "-sm", aside)).split("\t")[0]);
     await Deno.mkdir(data);
@@ -77,6 +79,16 @@ async function putOnSmallDisk(
       await run("mv", aside, data);
     },
   };
+}
+
+/** Whether a process works in a folder. */
+async function isCwd(folder: string): Promise<boolean> {
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const cwd = await Deno.readLink(`/proc/${name}/cwd`).catch(() => "");
+    if (cwd === folder) return true;
+  }
+  return false;
 }
 
 async function run(program: string, ...args: string[]): Promise<string> {
