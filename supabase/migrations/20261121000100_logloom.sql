@@ -17867,15 +17867,18 @@ begin
     string_agg(logloom_private.query_sql(i.item, 'l'), ' and ' order by i.n)
       filter (where i.is_quick),
     string_agg(logloom_private.query_sql(i.item, 'l'), ' and ' order by i.n)
-      filter (where not i.is_quick)
+      filter (where i.is_quick is not true)
   into v_quick, v_costly
   from (
     select
       e.item,
       e.n,
-      e.item ->> 'type' in ('leaf', 'all', 'none')
+      -- Null where a node lacks the member: each item stands on one of the two sides.
+      e.item ->> 'type' = 'none' or (
+        e.item ->> 'type' = 'leaf'
         and e.item ->> 'field' not in ('attrs', 'any')
-        and e.item ->> 'test' in ('equal', 'exists', 'within', 'range') as is_quick
+        and e.item ->> 'test' in ('equal', 'exists', 'within', 'range')
+      ) as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
   return '(' || concat_ws(

@@ -105,6 +105,7 @@ const setup = `
     foreach v_source in array p_queries loop
       begin
         v_query := logloom_private.compile_query(v_source, p_now);
+        v_query.filter := logloom_private.filter_in_turns(v_query.tree);
         v_rows := null;
         v_records := null;
         execute 'select jsonb_agg(l.arrival order by l.arrival) from logs l where ' || v_query.filter

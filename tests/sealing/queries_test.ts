@@ -139,6 +139,7 @@ const setup = `
     foreach v_source in array p_queries loop
       begin
         v_query := logloom_private.compile_query(v_source, p_now);
+        v_query.filter := logloom_private.filter_in_turns(v_query.tree);
       exception when others then
         continue;
       end;

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(39);
+select plan(44);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "msg": "a", "level": "error", "service": "api", "env": "prod",
@@ -47,6 +47,25 @@ select is(
 );
 select is(
   pg_temp.messages((public.search_logs('level:error')).logs), 'c a', 'the query filters'
+);
+select is(
+  (public.search_logs('level:[error TO debug]')).logs, '{}',
+  'what no record can match finds none'
+);
+select is(
+  (public.search_logs('level:[error TO debug] AND msg:"c"')).logs, '{}', 'also beside a costly term'
+);
+select is(
+  (public.search_logs('level:[error TO debug] AND host:=h1')).logs, '{}', 'and beside a quick one'
+);
+select is(
+  pg_temp.messages((public.search_logs('NOT level:[error TO debug] AND msg:~"c|first"')).logs),
+  'c first', 'and what each matches narrows nothing'
+);
+select is(
+  (select coalesce(sum(s.value), 0) from public.log_stats('level:[error TO debug] | count()') s),
+  0::double precision,
+  'nor is any of it counted'
 );
 select is(
   (public.search_logs('msg:"not yours"')).logs, '{}', 'another tenant''s records are not found'
