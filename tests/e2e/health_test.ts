@@ -318,9 +318,8 @@ Deno.test("a database that is down is told of, not waited for, and events are re
 
 Deno.test("a database that answers nothing any more is told of, not waited for", async () => {
   await isHealthyAgain();
-  await using db = openDatabase();
   {
-    await using _frozen = await freezePostgres(db);
+    using _frozen = await freezePostgres();
     await assertAway();
   }
   await isHealthyAgain();

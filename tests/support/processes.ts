@@ -1,6 +1,5 @@
 import { type ProcessIdentity, startOf } from "../../local/identity.ts";
 import type { State } from "../../local/state.ts";
-import type { Database } from "./database.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
@@ -37,22 +36,28 @@ export async function isBack(name: ProcessName, killed: ProcessIdentity): Promis
   }, { within: 30_000 });
 }
 
-/** Stops every process of PostgreSQL without ending it: connections stay open, nothing answers. */
-export async function freezePostgres(sql: Database): Promise<AsyncDisposable> {
+/**
+ * Stops every process of PostgreSQL without ending it: connections stay open, nothing answers. The
+ * postmaster first, so that no child is born meanwhile; a child is one before the database lists it.
+ */
+export async function freezePostgres(): Promise<Disposable> {
   const postmaster = (await stackState()).processes.postgres.pid;
-  const backends = await sql`select pid from pg_stat_activity where pid <> pg_backend_pid()`;
-  const pids = [postmaster, ...backends.map(({ pid }) => pid as number)];
   const frozen: number[] = [];
-  const thaw = () => {
-    for (const pid of frozen.splice(0)) signalIfThere(pid, "SIGCONT");
+  const freeze = (pid: number) => {
+    if (signalIfThere(pid, "SIGSTOP")) frozen.push(pid);
   };
-  for (const pid of pids) if (signalIfThere(pid, "SIGSTOP")) frozen.push(pid);
+  freeze(postmaster);
+  for (const pid of await childrenOf(postmaster)) freeze(pid);
   return {
-    [Symbol.asyncDispose]() {
-      thaw();
-      return Promise.resolve();
+    [Symbol.dispose]() {
+      for (const pid of frozen.splice(0)) signalIfThere(pid, "SIGCONT");
     },
   };
+}
+
+async function childrenOf(parent: number): Promise<number[]> {
+  const list = await Deno.readTextFile(`/proc/${parent}/task/${parent}/children`);
+  return list.trim().split(" ").map(Number);
 }
 
 /**
