@@ -10661,7 +10661,8 @@ declare
   v_quantity numeric;
   v_digits text;
 begin
-  if left(p_token, 1) <> '"' then
+  -- A unit ends in a letter.
+  if left(p_token, 1) <> '"' and right(v_text, 1) collate "C" > '9' then
     foreach v_unit in array array['seconds', 'bytes'] loop
       v_quantity := logloom_private.quantity(v_text, v_unit);
       if v_quantity is not null then
@@ -13317,7 +13318,7 @@ comment on column logloom_private.sealed_chunks.masks is
   'Of each section its masks, in order, each ended by the separator.';
 
 comment on column logloom_private.sealed_chunks.folded_masks is
-  'masks in lower case; null where a section''s are the same.';
+  'masks in lower case; null where the letters A to Z are all that changes in a section''s.';
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
@@ -15028,7 +15029,10 @@ begin
       array_agg(s.masks order by s.n) as masks,
       array_agg(s.digits_before order by s.n) as digits,
       array_agg(s.texts order by s.n) as texts,
-      array_agg(nullif(lower(s.texts collate pg_c_utf8), s.texts) order by s.n) as folded
+      array_agg(
+        nullif(lower(s.texts collate pg_c_utf8) collate "C", lower(s.texts collate "C"))
+        order by s.n
+      ) as folded
     from (
       select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
     ) s
@@ -16009,20 +16013,18 @@ declare
   v_literal constant text := logloom_private.mask_literal(v_leaf);
   v_none constant varbit := logloom_private.no_bits(p_chunk.records);
   v_texts text[];
-  v_masks text[];
+  v_folded_masks text[];
   v_bits varbit;
 begin
   if v_leaf is null then
     return array[v_none, ~v_none];
   end if;
+  v_texts := p_chunk.masks;
   if v_folded then
-    v_texts := p_chunk.folded_masks;
-  end if;
-  if v_texts is null or array_position(v_texts, null) is not null then
-    v_masks := p_chunk.masks;
+    v_folded_masks := p_chunk.folded_masks;
     v_texts := array(
-      select coalesce(t.folded, t.mask)
-      from unnest(v_texts, v_masks) with ordinality t (folded, mask, n)
+      select coalesce(t.folded, lower(t.mask collate "C"))
+      from unnest(v_texts, v_folded_masks) with ordinality t (mask, folded, n)
       order by t.n
     );
   end if;
@@ -16263,18 +16265,11 @@ begin
       select l.service, l.level, sum(l.count)::bigint
       from (
         select
-          x.*,
-          case when %1$s or array_position(x.folded_masks, null) is not null
-            then x.stored_masks || '{}'::text[] end as masks
-        from (
-          select
-            c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
-            c.masks as stored_masks, c.folded_masks || '{}'::text[] as folded_masks,
-            c.mask_records || '{}'::integer[] as mask_records
-          from logloom_private.sealed_chunks c
-          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
-          offset 0
-        ) x
+          c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
+          c.masks || '{}'::text[] as masks, c.folded_masks || '{}'::text[] as folded_masks,
+          c.mask_records || '{}'::integer[] as mask_records
+        from logloom_private.sealed_chunks c
+        where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
         offset 0
       ) c
       cross join lateral (
@@ -16282,10 +16277,11 @@ begin
         from (
           select
             u.service, u.level, u.records, u.mask_count, u.n, c.masks[u.n] as masks,
-            coalesce(c.folded_masks[u.n], c.masks[u.n]) as folded
+            %1$s as folded
           from unnest(
             c.section_services, c.section_levels, c.section_records, c.section_masks
           ) with ordinality u (service, level, records, mask_count, n)
+          offset 0
         ) l
         where %2$s
         offset 0
@@ -16308,7 +16304,8 @@ begin
       where %5$s
       group by l.service, l.level
     $query$,
-    (v_test ~ '\ml\.msg\M')::text,
+    case when v_test ~ '\ml\.folded\M'
+      then 'coalesce(c.folded_masks[u.n], lower(c.masks[u.n] collate "C"))' else 'null::text' end,
     logloom_private.sections_sql(p_tree),
     case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
       else 'null::text[]' end,
@@ -20365,6 +20362,7 @@ create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer
 returns boolean
 language plpgsql
 volatile
+parallel safe
 security invoker
 set search_path = ''
 as $$

@@ -157,7 +157,8 @@ declare
   v_quantity numeric;
   v_digits text;
 begin
-  if left(p_token, 1) <> '"' then
+  -- A unit ends in a letter.
+  if left(p_token, 1) <> '"' and right(v_text, 1) collate "C" > '9' then
     foreach v_unit in array array['seconds', 'bytes'] loop
       v_quantity := logloom_private.quantity(v_text, v_unit);
       if v_quantity is not null then

@@ -188,7 +188,10 @@ begin
       array_agg(s.masks order by s.n) as masks,
       array_agg(s.digits_before order by s.n) as digits,
       array_agg(s.texts order by s.n) as texts,
-      array_agg(nullif(lower(s.texts collate pg_c_utf8), s.texts) order by s.n) as folded
+      array_agg(
+        nullif(lower(s.texts collate pg_c_utf8) collate "C", lower(s.texts collate "C"))
+        order by s.n
+      ) as folded
     from (
       select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
     ) s

@@ -16,20 +16,18 @@ declare
   v_literal constant text := logloom_private.mask_literal(v_leaf);
   v_none constant varbit := logloom_private.no_bits(p_chunk.records);
   v_texts text[];
-  v_masks text[];
+  v_folded_masks text[];
   v_bits varbit;
 begin
   if v_leaf is null then
     return array[v_none, ~v_none];
   end if;
+  v_texts := p_chunk.masks;
   if v_folded then
-    v_texts := p_chunk.folded_masks;
-  end if;
-  if v_texts is null or array_position(v_texts, null) is not null then
-    v_masks := p_chunk.masks;
+    v_folded_masks := p_chunk.folded_masks;
     v_texts := array(
-      select coalesce(t.folded, t.mask)
-      from unnest(v_texts, v_masks) with ordinality t (folded, mask, n)
+      select coalesce(t.folded, lower(t.mask collate "C"))
+      from unnest(v_texts, v_folded_masks) with ordinality t (mask, folded, n)
       order by t.n
     );
   end if;

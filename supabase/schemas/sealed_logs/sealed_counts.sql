@@ -117,18 +117,11 @@ begin
       select l.service, l.level, sum(l.count)::bigint
       from (
         select
-          x.*,
-          case when %1$s or array_position(x.folded_masks, null) is not null
-            then x.stored_masks || '{}'::text[] end as masks
-        from (
-          select
-            c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
-            c.masks as stored_masks, c.folded_masks || '{}'::text[] as folded_masks,
-            c.mask_records || '{}'::integer[] as mask_records
-          from logloom_private.sealed_chunks c
-          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
-          offset 0
-        ) x
+          c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
+          c.masks || '{}'::text[] as masks, c.folded_masks || '{}'::text[] as folded_masks,
+          c.mask_records || '{}'::integer[] as mask_records
+        from logloom_private.sealed_chunks c
+        where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
         offset 0
       ) c
       cross join lateral (
@@ -136,10 +129,11 @@ begin
         from (
           select
             u.service, u.level, u.records, u.mask_count, u.n, c.masks[u.n] as masks,
-            coalesce(c.folded_masks[u.n], c.masks[u.n]) as folded
+            %1$s as folded
           from unnest(
             c.section_services, c.section_levels, c.section_records, c.section_masks
           ) with ordinality u (service, level, records, mask_count, n)
+          offset 0
         ) l
         where %2$s
         offset 0
@@ -162,7 +156,8 @@ begin
       where %5$s
       group by l.service, l.level
     $query$,
-    (v_test ~ '\ml\.msg\M')::text,
+    case when v_test ~ '\ml\.folded\M'
+      then 'coalesce(c.folded_masks[u.n], lower(c.masks[u.n] collate "C"))' else 'null::text' end,
     logloom_private.sections_sql(p_tree),
     case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
       else 'null::text[]' end,

@@ -5,6 +5,7 @@ create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer
 returns boolean
 language plpgsql
 volatile
+parallel safe
 security invoker
 set search_path = ''
 as $$

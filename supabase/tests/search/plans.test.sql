@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(8);
+select plan(11);
 
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object('ts', '2026-03-01T12:00Z'::timestamptz + make_interval(days => i)))
@@ -85,6 +85,48 @@ select ok(
     where l.line ~ 'Index Scan Backward using logs_2026_03_03_pkey'
   ),
   'the newest are read from the end of the primary key'
+);
+
+-- One function that is not parallel safe, and one processor does all of it.
+set local enable_seqscan = on;
+set local max_parallel_workers_per_gather = 2;
+set local min_parallel_table_scan_size = 0;
+set local min_parallel_index_scan_size = 0;
+set local parallel_setup_cost = 0;
+set local parallel_tuple_cost = 0;
+create function pg_temp.shares(p_statement text)
+returns boolean
+language plpgsql
+as $$
+begin
+  return exists (
+    select from pg_temp.plan_of(p_statement) l (line) where l.line ~ 'Gather'
+  );
+end;
+$$;
+create function pg_temp.as_run(p_query_dsl text)
+returns logloom_private.compiled_query
+language plpgsql
+as $$
+declare
+  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl);
+begin
+  v_query.filter := logloom_private.filter_in_turns(v_query.tree);
+  return v_query;
+end;
+$$;
+select ok(
+  pg_temp.shares(logloom_private.log_stats_sql(
+    'acme', pg_temp.as_run(q), tstzrange('2026-03-03T10:00Z', '2026-03-09T10:00Z'), 100
+  )),
+  'workers share the reading of ' || q
+)
+from unnest(array['"x" | count()', 'level:warn "x" | count(), p95(attrs.n) by host']) q;
+select ok(
+  pg_temp.shares(logloom_private.log_histogram_sql(
+    'acme', pg_temp.as_run('x'), tstzrange('2026-03-03T10:00Z', '2026-03-09T10:00Z'), 300
+  )),
+  'and of a histogram'
 );
 
 select * from finish();

@@ -73,7 +73,7 @@ comment on column logloom_private.sealed_chunks.masks is
   'Of each section its masks, in order, each ended by the separator.';
 
 comment on column logloom_private.sealed_chunks.folded_masks is
-  'masks in lower case; null where a section''s are the same.';
+  'masks in lower case; null where the letters A to Z are all that changes in a section''s.';
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
