@@ -13270,7 +13270,7 @@ create table logloom_private.sealed_chunks (
   section_masks integer[] not null,
   section_digits integer[] not null,
   masks text[] compression lz4 not null,
-  folded_masks text[] compression lz4 not null,
+  section_words text[] compression lz4 not null,
   mask_records integer[] compression lz4 not null,
   mark_records integer[] compression lz4 not null,
   mark_digits integer[] compression lz4 not null,
@@ -13306,7 +13306,7 @@ comment on column logloom_private.sealed_chunks.bytes is
   'What the chunk and its columns take, compressed, without indexes.';
 
 comment on column logloom_private.sealed_chunks.separator is
-  'Ends each mask in masks and folded_masks. No message of the chunk holds it.';
+  'Ends each mask in masks. No message of the chunk holds it.';
 
 comment on column logloom_private.sealed_chunks.section_masks is
   'How many masks a section has; 0 where its records have no message.';
@@ -13317,8 +13317,10 @@ comment on column logloom_private.sealed_chunks.section_digits is
 comment on column logloom_private.sealed_chunks.masks is
   'Of each section its masks, in order, each ended by the separator.';
 
-comment on column logloom_private.sealed_chunks.folded_masks is
-  'masks in lower case; null where the letters A to Z are all that changes in a section''s.';
+comment on column logloom_private.sealed_chunks.section_words is
+  'Of each section the words of its masks in lower case, each once, between blanks: what stands '
+  'between ASCII''s blanks, punctuation and controls. Null where they are not far fewer than the '
+  'masks.';
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
@@ -15029,10 +15031,7 @@ begin
       array_agg(s.masks order by s.n) as masks,
       array_agg(s.digits_before order by s.n) as digits,
       array_agg(s.texts order by s.n) as texts,
-      array_agg(
-        nullif(lower(s.texts collate pg_c_utf8) collate "C", lower(s.texts collate "C"))
-        order by s.n
-      ) as folded
+      array_agg(logloom_private.words_of(s.texts) order by s.n) as words
     from (
       select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
     ) s
@@ -15045,12 +15044,12 @@ begin
     where g.mask is not null
   )
   select
-    s.services, s.levels, s.records, s.masks, s.digits, s.texts, s.folded,
+    s.services, s.levels, s.records, s.masks, s.digits, s.texts, s.words,
     g.records, g.masks, g.texts,
     array(select unnest(p.places) from (select g.places from g order by g.n) p)
   into
     o_chunk.section_services, o_chunk.section_levels, o_chunk.section_records,
-    o_chunk.section_masks, o_chunk.section_digits, o_chunk.masks, o_chunk.folded_masks,
+    o_chunk.section_masks, o_chunk.section_digits, o_chunk.masks, o_chunk.section_words,
     o_chunk.mask_records, v_masks, v_texts, o_order
   from sections s, groups g;
   o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);
@@ -15772,11 +15771,12 @@ set search_path = ''
 as $$
 declare
   v_pattern constant text := p_leaf ->> 'pattern';
+  v_inner constant text := substr(v_pattern, 2, greatest(length(v_pattern) - 2, 0));
 begin
   return case
     when p_leaf ->> 'test' = 'regex' then logloom_private.regex_literal(v_pattern)
-    when p_leaf ->> 'test' = 'contains' and substr(v_pattern, 2) !~ '[\\_%].'
-      then substr(v_pattern, 2, length(v_pattern) - 2)
+    when p_leaf ->> 'test' = 'contains' and regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+      then regexp_replace(v_inner, '\\(.)', '\1', 'g')
     else ''
   end;
 end;
@@ -15870,6 +15870,73 @@ revoke all on function logloom_private.mask_of(text) from public;
 
 comment on function logloom_private.mask_of(text) is
   'The mask of a text: each digit is 0.';
+
+-- What stands between words, so that a text and a part of it are cut at the same places.
+create function logloom_private.words_of(p_text text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_words constant text := (
+    select ' ' || string_agg(distinct w.word, ' ') || ' '
+    from regexp_split_to_table(
+      lower(p_text collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+    ) w (word)
+    where w.word <> ''
+  );
+begin
+  return case
+    when v_words is null then ''
+    when octet_length(v_words) * 2 <= octet_length(p_text) then v_words
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.words_of(text) from public;
+
+comment on function logloom_private.words_of(text) is
+  'The words of a text in lower case, each once, between blanks; null where they are more than '
+  'half of it.';
+
+create function logloom_private.words_sql(p_literal text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_pieces constant text[] := regexp_split_to_array(
+    lower(p_literal collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+  );
+  v_tests text[] := '{}';
+  v_piece text;
+begin
+  for v_at in 1..coalesce(cardinality(v_pieces), 0) loop
+    v_piece := v_pieces[v_at];
+    continue when v_piece = '';
+    -- A word may begin before what the literal has of it, and end after it.
+    if v_at > 1 then
+      v_piece := ' ' || v_piece;
+    end if;
+    if v_at < cardinality(v_pieces) then
+      v_piece := v_piece || ' ';
+    end if;
+    v_tests := v_tests || format('strpos(l.words, %L) > 0', v_piece);
+  end loop;
+  return case when v_tests = '{}' then 'true'
+    else format('(l.words is null or %s)', array_to_string(v_tests, ' and ')) end;
+end;
+$$;
+
+revoke all on function logloom_private.words_sql(text) from public;
+
+comment on function logloom_private.words_sql(text) is
+  'What the words of a text that holds a literal, in any letter case, have: SQL over the alias l '
+  'of words, which are words_of the text.';
 
 -- A text that none of p_texts holds and that does not overlap itself.
 create function logloom_private.separator_for(p_text text)
@@ -16010,34 +16077,31 @@ as $$
 declare
   v_leaf constant jsonb := logloom_private.mask_leaf(p_leaf);
   v_folded constant boolean := logloom_private.mask_is_folded(v_leaf);
-  v_literal constant text := logloom_private.mask_literal(v_leaf);
   v_none constant varbit := logloom_private.no_bits(p_chunk.records);
+  v_found integer[];
+  v_masks text[];
   v_texts text[];
-  v_folded_masks text[];
   v_bits varbit;
 begin
   if v_leaf is null then
     return array[v_none, ~v_none];
   end if;
-  v_texts := p_chunk.masks;
-  if v_folded then
-    v_folded_masks := p_chunk.folded_masks;
-    v_texts := array(
-      select coalesce(t.folded, lower(t.mask collate "C"))
-      from unnest(v_texts, v_folded_masks) with ordinality t (mask, folded, n)
-      order by t.n
-    );
+  execute format(
+    'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
+    logloom_private.words_sql(logloom_private.mask_literal(v_leaf))
+  )
+  into v_found
+  using p_chunk.section_words;
+  if v_found is null then
+    return array[v_none, v_none];
   end if;
-  if v_literal <> '' then
-    v_texts := array(
-      select case when strpos(t.text, v_literal) > 0 then t.text end
-      from unnest(v_texts) with ordinality t (text, n)
-      order by t.n
-    );
-    if cardinality(array_remove(v_texts, null)) = 0 then
-      return array[v_none, v_none];
-    end if;
-  end if;
+  v_masks := p_chunk.masks;
+  v_texts := array(
+    select case when m.n::integer = any(v_found) then
+      case when v_folded then lower(m.masks collate pg_c_utf8) else m.masks end end
+    from unnest(v_masks) with ordinality m (masks, n)
+    order by m.n
+  );
   -- Without a message no leaf is true.
   execute format(
     $query$
@@ -16192,8 +16256,7 @@ comment on function logloom_private.masks_sql(jsonb) is
   'A tree that service, level and masks decide as SQL over the alias l of these and of folded, a '
   'mask in lower case; null for another one.';
 
--- What a section needs to have a mask that such a tree finds, over the alias l of service, level,
--- masks and folded.
+-- What a section needs to have a mask that such a tree finds.
 create function logloom_private.sections_sql(p_node jsonb)
 returns text
 language plpgsql
@@ -16201,9 +16264,6 @@ immutable
 security invoker
 set search_path = ''
 as $$
-declare
-  v_leaf jsonb;
-  v_literal text;
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
@@ -16217,13 +16277,9 @@ begin
       if p_node ->> 'field' <> 'msg' then
         return logloom_private.query_sql(p_node, 'l');
       end if;
-      v_leaf := logloom_private.mask_leaf(p_node);
-      v_literal := logloom_private.mask_literal(v_leaf);
-      return case when v_literal = '' then 'true' else format(
-        'strpos(%s, %L) > 0',
-        case when logloom_private.mask_is_folded(v_leaf) then 'l.folded' else 'l.masks' end,
-        v_literal
-      ) end;
+      return logloom_private.words_sql(
+        logloom_private.mask_literal(logloom_private.mask_leaf(p_node))
+      );
     else
       return 'true';
   end case;
@@ -16234,7 +16290,7 @@ revoke all on function logloom_private.sections_sql(jsonb) from public;
 
 comment on function logloom_private.sections_sql(jsonb) is
   'What a section has that holds a record which a tree of masks_sql finds: SQL over the alias l of '
-  'service, level, masks and folded, its masks in lower case.';
+  'service, level and words, which are section_words.';
 
 -- Counts by service and level of the tenant $1 in the chunks $2, for a tree of masks_sql.
 create function logloom_private.mask_counts_sql(p_tree jsonb)
@@ -16259,57 +16315,60 @@ begin
       group by l.service, l.level
     $query$;
   end if;
-  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it.
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it. The masks are
+  -- read where the words of a section say that it may have one.
   return format(
     $query$
       select l.service, l.level, sum(l.count)::bigint
       from (
         select
-          c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
-          c.masks || '{}'::text[] as masks, c.folded_masks || '{}'::text[] as folded_masks,
-          c.mask_records || '{}'::integer[] as mask_records
-        from logloom_private.sealed_chunks c
-        where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
+          x.*, x.stored_masks || '{}'::text[] as masks,
+          x.stored_mask_records || '{}'::integer[] as mask_records
+        from (
+          select
+            c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
+            c.masks as stored_masks, c.mask_records as stored_mask_records,
+            array(
+              select l.n::integer
+              from unnest(c.section_services, c.section_levels, c.section_words)
+                with ordinality l (service, level, words, n)
+              where %1$s
+              order by l.n
+            ) as found
+          from logloom_private.sealed_chunks c
+          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
+          offset 0
+        ) x
+        where x.found <> '{}'
         offset 0
       ) c
       cross join lateral (
-        select l.*
-        from (
-          select
-            u.service, u.level, u.records, u.mask_count, u.n, c.masks[u.n] as masks,
-            %1$s as folded
-          from unnest(
-            c.section_services, c.section_levels, c.section_records, c.section_masks
-          ) with ordinality u (service, level, records, mask_count, n)
-          offset 0
-        ) l
-        where %2$s
+        select
+          c.section_services[f.n] as service, c.section_levels[f.n] as level,
+          c.section_records[f.n] as records, c.section_masks[f.n] as mask_count,
+          c.masks[f.n] as masks, (
+            select sum(u.masks)::integer from unnest(c.section_masks[1:f.n]) u (masks)
+          ) as last
+        from unnest(c.found) f (n)
         offset 0
       ) s
       cross join lateral (
-        select sum(u.masks)::integer - s.mask_count as before
-        from unnest(c.section_masks[1:s.n]) u (masks)
-        offset 0
-      ) b
-      cross join lateral (
         select s.service, s.level, u.msg, u.folded, u.count
-        from unnest(
-          %3$s, %4$s, c.mask_records[b.before + 1:b.before + s.mask_count]
-        ) u (msg, folded, count)
+        from unnest(%2$s, %3$s, c.mask_records[s.last - s.mask_count + 1:s.last])
+          u (msg, folded, count)
         where s.mask_count > 0 and u.count is not null
         union all
         select s.service, s.level, null, null, s.records
         where s.mask_count = 0
       ) l
-      where %5$s
+      where %4$s
       group by l.service, l.level
     $query$,
-    case when v_test ~ '\ml\.folded\M'
-      then 'coalesce(c.folded_masks[u.n], lower(c.masks[u.n] collate "C"))' else 'null::text' end,
     logloom_private.sections_sql(p_tree),
     case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
       else 'null::text[]' end,
-    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+    case when v_test ~ '\ml\.folded\M'
+      then 'string_to_array(lower(s.masks collate pg_c_utf8), c.separator)'
       else 'null::text[]' end,
     v_test
   );

@@ -188,10 +188,7 @@ begin
       array_agg(s.masks order by s.n) as masks,
       array_agg(s.digits_before order by s.n) as digits,
       array_agg(s.texts order by s.n) as texts,
-      array_agg(
-        nullif(lower(s.texts collate pg_c_utf8) collate "C", lower(s.texts collate "C"))
-        order by s.n
-      ) as folded
+      array_agg(logloom_private.words_of(s.texts) order by s.n) as words
     from (
       select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
     ) s
@@ -204,12 +201,12 @@ begin
     where g.mask is not null
   )
   select
-    s.services, s.levels, s.records, s.masks, s.digits, s.texts, s.folded,
+    s.services, s.levels, s.records, s.masks, s.digits, s.texts, s.words,
     g.records, g.masks, g.texts,
     array(select unnest(p.places) from (select g.places from g order by g.n) p)
   into
     o_chunk.section_services, o_chunk.section_levels, o_chunk.section_records,
-    o_chunk.section_masks, o_chunk.section_digits, o_chunk.masks, o_chunk.folded_masks,
+    o_chunk.section_masks, o_chunk.section_digits, o_chunk.masks, o_chunk.section_words,
     o_chunk.mask_records, v_masks, v_texts, o_order
   from sections s, groups g;
   o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);

@@ -138,11 +138,12 @@ set search_path = ''
 as $$
 declare
   v_pattern constant text := p_leaf ->> 'pattern';
+  v_inner constant text := substr(v_pattern, 2, greatest(length(v_pattern) - 2, 0));
 begin
   return case
     when p_leaf ->> 'test' = 'regex' then logloom_private.regex_literal(v_pattern)
-    when p_leaf ->> 'test' = 'contains' and substr(v_pattern, 2) !~ '[\\_%].'
-      then substr(v_pattern, 2, length(v_pattern) - 2)
+    when p_leaf ->> 'test' = 'contains' and regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+      then regexp_replace(v_inner, '\\(.)', '\1', 'g')
     else ''
   end;
 end;

@@ -43,6 +43,73 @@ revoke all on function logloom_private.mask_of(text) from public;
 comment on function logloom_private.mask_of(text) is
   'The mask of a text: each digit is 0.';
 
+-- What stands between words, so that a text and a part of it are cut at the same places.
+create function logloom_private.words_of(p_text text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_words constant text := (
+    select ' ' || string_agg(distinct w.word, ' ') || ' '
+    from regexp_split_to_table(
+      lower(p_text collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+    ) w (word)
+    where w.word <> ''
+  );
+begin
+  return case
+    when v_words is null then ''
+    when octet_length(v_words) * 2 <= octet_length(p_text) then v_words
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.words_of(text) from public;
+
+comment on function logloom_private.words_of(text) is
+  'The words of a text in lower case, each once, between blanks; null where they are more than '
+  'half of it.';
+
+create function logloom_private.words_sql(p_literal text)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_pieces constant text[] := regexp_split_to_array(
+    lower(p_literal collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+  );
+  v_tests text[] := '{}';
+  v_piece text;
+begin
+  for v_at in 1..coalesce(cardinality(v_pieces), 0) loop
+    v_piece := v_pieces[v_at];
+    continue when v_piece = '';
+    -- A word may begin before what the literal has of it, and end after it.
+    if v_at > 1 then
+      v_piece := ' ' || v_piece;
+    end if;
+    if v_at < cardinality(v_pieces) then
+      v_piece := v_piece || ' ';
+    end if;
+    v_tests := v_tests || format('strpos(l.words, %L) > 0', v_piece);
+  end loop;
+  return case when v_tests = '{}' then 'true'
+    else format('(l.words is null or %s)', array_to_string(v_tests, ' and ')) end;
+end;
+$$;
+
+revoke all on function logloom_private.words_sql(text) from public;
+
+comment on function logloom_private.words_sql(text) is
+  'What the words of a text that holds a literal, in any letter case, have: SQL over the alias l '
+  'of words, which are words_of the text.';
+
 -- A text that none of p_texts holds and that does not overlap itself.
 create function logloom_private.separator_for(p_text text)
 returns text

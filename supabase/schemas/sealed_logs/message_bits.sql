@@ -13,34 +13,31 @@ as $$
 declare
   v_leaf constant jsonb := logloom_private.mask_leaf(p_leaf);
   v_folded constant boolean := logloom_private.mask_is_folded(v_leaf);
-  v_literal constant text := logloom_private.mask_literal(v_leaf);
   v_none constant varbit := logloom_private.no_bits(p_chunk.records);
+  v_found integer[];
+  v_masks text[];
   v_texts text[];
-  v_folded_masks text[];
   v_bits varbit;
 begin
   if v_leaf is null then
     return array[v_none, ~v_none];
   end if;
-  v_texts := p_chunk.masks;
-  if v_folded then
-    v_folded_masks := p_chunk.folded_masks;
-    v_texts := array(
-      select coalesce(t.folded, lower(t.mask collate "C"))
-      from unnest(v_texts, v_folded_masks) with ordinality t (mask, folded, n)
-      order by t.n
-    );
+  execute format(
+    'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
+    logloom_private.words_sql(logloom_private.mask_literal(v_leaf))
+  )
+  into v_found
+  using p_chunk.section_words;
+  if v_found is null then
+    return array[v_none, v_none];
   end if;
-  if v_literal <> '' then
-    v_texts := array(
-      select case when strpos(t.text, v_literal) > 0 then t.text end
-      from unnest(v_texts) with ordinality t (text, n)
-      order by t.n
-    );
-    if cardinality(array_remove(v_texts, null)) = 0 then
-      return array[v_none, v_none];
-    end if;
-  end if;
+  v_masks := p_chunk.masks;
+  v_texts := array(
+    select case when m.n::integer = any(v_found) then
+      case when v_folded then lower(m.masks collate pg_c_utf8) else m.masks end end
+    from unnest(v_masks) with ordinality m (masks, n)
+    order by m.n
+  );
   -- Without a message no leaf is true.
   execute format(
     $query$

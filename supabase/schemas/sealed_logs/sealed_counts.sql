@@ -44,8 +44,7 @@ comment on function logloom_private.masks_sql(jsonb) is
   'A tree that service, level and masks decide as SQL over the alias l of these and of folded, a '
   'mask in lower case; null for another one.';
 
--- What a section needs to have a mask that such a tree finds, over the alias l of service, level,
--- masks and folded.
+-- What a section needs to have a mask that such a tree finds.
 create function logloom_private.sections_sql(p_node jsonb)
 returns text
 language plpgsql
@@ -53,9 +52,6 @@ immutable
 security invoker
 set search_path = ''
 as $$
-declare
-  v_leaf jsonb;
-  v_literal text;
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
@@ -69,13 +65,9 @@ begin
       if p_node ->> 'field' <> 'msg' then
         return logloom_private.query_sql(p_node, 'l');
       end if;
-      v_leaf := logloom_private.mask_leaf(p_node);
-      v_literal := logloom_private.mask_literal(v_leaf);
-      return case when v_literal = '' then 'true' else format(
-        'strpos(%s, %L) > 0',
-        case when logloom_private.mask_is_folded(v_leaf) then 'l.folded' else 'l.masks' end,
-        v_literal
-      ) end;
+      return logloom_private.words_sql(
+        logloom_private.mask_literal(logloom_private.mask_leaf(p_node))
+      );
     else
       return 'true';
   end case;
@@ -86,7 +78,7 @@ revoke all on function logloom_private.sections_sql(jsonb) from public;
 
 comment on function logloom_private.sections_sql(jsonb) is
   'What a section has that holds a record which a tree of masks_sql finds: SQL over the alias l of '
-  'service, level, masks and folded, its masks in lower case.';
+  'service, level and words, which are section_words.';
 
 -- Counts by service and level of the tenant $1 in the chunks $2, for a tree of masks_sql.
 create function logloom_private.mask_counts_sql(p_tree jsonb)
@@ -111,57 +103,60 @@ begin
       group by l.service, l.level
     $query$;
   end if;
-  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it.
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it. The masks are
+  -- read where the words of a section say that it may have one.
   return format(
     $query$
       select l.service, l.level, sum(l.count)::bigint
       from (
         select
-          c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
-          c.masks || '{}'::text[] as masks, c.folded_masks || '{}'::text[] as folded_masks,
-          c.mask_records || '{}'::integer[] as mask_records
-        from logloom_private.sealed_chunks c
-        where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
+          x.*, x.stored_masks || '{}'::text[] as masks,
+          x.stored_mask_records || '{}'::integer[] as mask_records
+        from (
+          select
+            c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
+            c.masks as stored_masks, c.mask_records as stored_mask_records,
+            array(
+              select l.n::integer
+              from unnest(c.section_services, c.section_levels, c.section_words)
+                with ordinality l (service, level, words, n)
+              where %1$s
+              order by l.n
+            ) as found
+          from logloom_private.sealed_chunks c
+          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
+          offset 0
+        ) x
+        where x.found <> '{}'
         offset 0
       ) c
       cross join lateral (
-        select l.*
-        from (
-          select
-            u.service, u.level, u.records, u.mask_count, u.n, c.masks[u.n] as masks,
-            %1$s as folded
-          from unnest(
-            c.section_services, c.section_levels, c.section_records, c.section_masks
-          ) with ordinality u (service, level, records, mask_count, n)
-          offset 0
-        ) l
-        where %2$s
+        select
+          c.section_services[f.n] as service, c.section_levels[f.n] as level,
+          c.section_records[f.n] as records, c.section_masks[f.n] as mask_count,
+          c.masks[f.n] as masks, (
+            select sum(u.masks)::integer from unnest(c.section_masks[1:f.n]) u (masks)
+          ) as last
+        from unnest(c.found) f (n)
         offset 0
       ) s
       cross join lateral (
-        select sum(u.masks)::integer - s.mask_count as before
-        from unnest(c.section_masks[1:s.n]) u (masks)
-        offset 0
-      ) b
-      cross join lateral (
         select s.service, s.level, u.msg, u.folded, u.count
-        from unnest(
-          %3$s, %4$s, c.mask_records[b.before + 1:b.before + s.mask_count]
-        ) u (msg, folded, count)
+        from unnest(%2$s, %3$s, c.mask_records[s.last - s.mask_count + 1:s.last])
+          u (msg, folded, count)
         where s.mask_count > 0 and u.count is not null
         union all
         select s.service, s.level, null, null, s.records
         where s.mask_count = 0
       ) l
-      where %5$s
+      where %4$s
       group by l.service, l.level
     $query$,
-    case when v_test ~ '\ml\.folded\M'
-      then 'coalesce(c.folded_masks[u.n], lower(c.masks[u.n] collate "C"))' else 'null::text' end,
     logloom_private.sections_sql(p_tree),
     case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
       else 'null::text[]' end,
-    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+    case when v_test ~ '\ml\.folded\M'
+      then 'string_to_array(lower(s.masks collate pg_c_utf8), c.separator)'
       else 'null::text[]' end,
     v_test
   );

@@ -25,7 +25,7 @@ create table logloom_private.sealed_chunks (
   section_masks integer[] not null,
   section_digits integer[] not null,
   masks text[] compression lz4 not null,
-  folded_masks text[] compression lz4 not null,
+  section_words text[] compression lz4 not null,
   mask_records integer[] compression lz4 not null,
   mark_records integer[] compression lz4 not null,
   mark_digits integer[] compression lz4 not null,
@@ -61,7 +61,7 @@ comment on column logloom_private.sealed_chunks.bytes is
   'What the chunk and its columns take, compressed, without indexes.';
 
 comment on column logloom_private.sealed_chunks.separator is
-  'Ends each mask in masks and folded_masks. No message of the chunk holds it.';
+  'Ends each mask in masks. No message of the chunk holds it.';
 
 comment on column logloom_private.sealed_chunks.section_masks is
   'How many masks a section has; 0 where its records have no message.';
@@ -72,8 +72,10 @@ comment on column logloom_private.sealed_chunks.section_digits is
 comment on column logloom_private.sealed_chunks.masks is
   'Of each section its masks, in order, each ended by the separator.';
 
-comment on column logloom_private.sealed_chunks.folded_masks is
-  'masks in lower case; null where the letters A to Z are all that changes in a section''s.';
+comment on column logloom_private.sealed_chunks.section_words is
+  'Of each section the words of its masks in lower case, each once, between blanks: what stands '
+  'between ASCII''s blanks, punctuation and controls. Null where they are not far fewer than the '
+  'masks.';
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
