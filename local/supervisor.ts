@@ -165,7 +165,10 @@ class Running {
   async #becomesReady(within: number): Promise<boolean> {
     const deadline = performance.now() + within;
     while (performance.now() < deadline && this.#child && !this.#stopping) {
-      if (await this.#definition.ready().catch(() => false)) return this.#child !== undefined;
+      // Whoever asks a process that ends meanwhile may wait for an answer for good.
+      const hasEnded = this.#ended.then(() => false);
+      const serves = this.#definition.ready().catch(() => false);
+      if (await Promise.race([serves, hasEnded])) return this.#child !== undefined;
       await this.#pause(probeEvery);
     }
     return false;

@@ -73,6 +73,28 @@ Deno.test("a killed process comes back with another pid, and what it left behind
     await supervisor.stop();
   }));
 
+Deno.test("a process killed before it told whether it serves comes back all the same", () =>
+  inFolder(async (folder) => {
+    const supervisor = new Supervisor(folder, () => {});
+    let starts = 0;
+    let isAsked = false;
+    await supervisor.start(shell("server", "sleep 1000", {
+      clear: () => Promise.resolve(void (starts += 1)),
+      ready: () => {
+        if (starts !== 2) return Promise.resolve(true);
+        isAsked = true;
+        return new Promise(() => {});
+      },
+    }));
+    Deno.kill(supervisor.statuses.server.pid, "SIGKILL");
+    await until(() => isAsked);
+    Deno.kill(supervisor.statuses.server.pid, "SIGKILL");
+    await until(() =>
+      supervisor.statuses.server.state === "ready" && supervisor.statuses.server.restarts === 2
+    );
+    await supervisor.stop();
+  }));
+
 async function isRunning(pid: number): Promise<boolean> {
   const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
   return stat !== "" && !stat.includes(") Z ");
