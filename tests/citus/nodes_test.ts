@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { health, newTenant, type Tenant } from "../support/client.ts";
-import { changeSettings, type Database, openDatabase, stopWriter } from "../support/database.ts";
+import { type Database, openDatabase, stopWriter } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { isBack, killProcess, signalIfThere, stackState } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
+import { stack } from "../support/stack.ts";
 import { onNode } from "./node_database.ts";
 
 const settled = 120_000;
@@ -78,49 +79,141 @@ for (const name of nodes) {
   });
 }
 
-for (const name of nodes) {
-  Deno.test(`${name} killed between prepare and commit loses and doubles nothing`, async () => {
-    await using sql = openDatabase(undefined, 2, { isCut: true });
-    const ports = await portsOfWorkers(sql);
-    const sent = await senders(sql);
-    // Many small steps: each prepares.
-    await using _steps = await changeSettings(sql, {
-      writer_step_events: 500,
-      writer_step_batches: 3,
+/** Processes of a node that have done such a statement and wait for a standby before they say so. */
+async function heldOn(port: number, statement: string): Promise<number> {
+  await using sql = onNode(port);
+  const [{ held }] = await sql`
+    select count(*)::integer as held from pg_stat_activity a
+    where a.wait_event = 'SyncRep' and a.query ilike ${`${statement}%`}`;
+  return held;
+}
+
+/** Lets a node tell nobody what it has written: a standby that is not there has to have it too. */
+async function holdAnswers(port: number): Promise<AsyncDisposable> {
+  const sql = onNode(port);
+  await sql.unsafe("alter system set synchronous_standby_names = 'nobody'");
+  await sql`select pg_reload_conf()`;
+  const probe = "select pg_logical_emit_message(true, 'probe', '')";
+  let isAnswered = true;
+  let probing = Promise.resolve();
+  await eventually("it is held", async () => {
+    if (isAnswered) {
+      isAnswered = false;
+      // It may be cut.
+      probing = sql.unsafe(probe).then(() => {}, () => {}).then(() => {
+        isAnswered = true;
+      });
+    }
+    return await heldOn(port, probe) > 0;
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await eventually("the node answers again", async () => {
+        await using sql = onNode(port);
+        await sql.unsafe("alter system reset synchronous_standby_names");
+        return await sql`select pg_reload_conf()`;
+      }, { within: settled });
+      await probing;
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+/** The coordinator's process that decides what became of a transaction which a node has prepared. */
+async function decidingProcess(port: number): Promise<number> {
+  await using sql = onNode(port);
+  const [{ pid }] = await sql`
+    select split_part(x.gid, '_', 3)::integer as pid from pg_prepared_xacts x limit 1`;
+  return pid;
+}
+
+/**
+ * Kills a node while a step is prepared on both workers and none was told what becomes of it, which the coordinator has
+ * decided already or has not. Gives back the step's arrival.
+ */
+async function killBetween(
+  sql: Database,
+  name: typeof nodes[number],
+  isDecided: boolean,
+  send: () => Promise<void>,
+): Promise<number> {
+  const coordinator = Number(new URL(stack.adminDatabaseUrl).port);
+  const ports = await portsOfWorkers(sql);
+  const port = ports[Math.max(nodes.indexOf(name) - 1, 0)];
+  const victim = (await stackState()).processes[name];
+  await using undo = new AsyncDisposableStack();
+  const holdUntilTheEnd = async (port: number) => undo.use(await holdAnswers(port));
+  let held: AsyncDisposable;
+  {
+    await using _writer = await stopWriter(sql);
+    await send();
+    held = await holdUntilTheEnd(port);
+  }
+  await eventually(
+    "a worker has prepared and not said so",
+    async () => await heldOn(port, "prepare transaction") > 0,
+    { within: settled },
+  );
+  for (const port of ports) {
+    await eventually("each worker has prepared", async () => await prepared([port]) > 0);
+  }
+  const [{ arrival }] = await sql`
+    select last_value::integer as arrival from logloom_private.arrival`;
+  const decider = await decidingProcess(port);
+  if (isDecided) {
+    Deno.kill(decider, "SIGSTOP");
+    undo.defer(() => void signalIfThere(decider, "SIGCONT"));
+    await held[Symbol.asyncDispose]();
+    await using node = onNode(port);
+    await eventually("it has said so", async () => {
+      const [{ silent }] = await node`
+        select count(*)::integer as silent from pg_stat_activity a
+        where a.query ilike 'prepare transaction%' and a.wait_event is distinct from 'ClientRead'
+          and a.pid <> pg_backend_pid()`;
+      return silent === 0;
     });
-    let caught = 0;
-    for (let round = 0; round < 40 && caught === 0; round++) {
-      {
-        await using _writer = await stopWriter(sql);
-        for (const { sender } of sent) await sender.send(8);
-      }
-      const victim = (await stackState()).processes[name];
-      {
-        await using worker = onNode(ports[round % ports.length]);
-        let asked = 0;
-        const writer = await eventually("a node has prepared", async () => {
-          const [row] = await worker`
-            select split_part(x.gid, '_', 3)::integer as pid from pg_prepared_xacts x`;
-          if (row || ++asked % 50 !== 0) return row?.pid as number | undefined;
-          // Each step was over before it was seen.
-          const [{ depth }] = await sql`select depth::integer from logloom_private.queue_state()`;
-          return depth === 0 ? "missed" : undefined;
-        }, { every: 1, within: settled });
-        if (writer === "missed") continue;
-        // A server's backends outlive it for a moment: the one that decides goes first.
-        if (name === "postgres") signalIfThere(writer, "SIGKILL");
-        signalIfThere(victim.pid, "SIGKILL");
-      }
-      // A coordinator that is back settles at once what its workers wait with.
-      if (name === "postgres") caught += await prepared(ports);
-      await isBack(name, victim);
-      if (name !== "postgres") caught += await prepared(ports);
+  }
+  if (isDecided && name === "postgres") {
+    await holdUntilTheEnd(coordinator);
+    Deno.kill(decider, "SIGCONT");
+    await using node = onNode(coordinator);
+    await eventually("the step is committed on the coordinator", async () => {
+      const [row] = await node`
+        select from pg_stat_activity a where a.pid = ${decider} and a.wait_event = 'SyncRep'`;
+      return row !== undefined;
+    }, { within: settled });
+  }
+  // A server's backends outlive it for a moment: the one that decides goes first.
+  if (name === "postgres") signalIfThere(decider, "SIGKILL");
+  signalIfThere(victim.pid, "SIGKILL");
+  undo.defer(() => isBack(name, victim));
+  return arrival;
+}
+
+for (const name of nodes) {
+  for (const isDecided of [false, true]) {
+    const decision = isDecided ? "decided, but not told" : "prepared, but not decided";
+    Deno.test(`${name} killed when a step is ${decision} loses and doubles nothing`, async () => {
+      await using sql = openDatabase(undefined, 2, { isCut: true });
+      const sent = await senders(sql);
+      const send = async () => {
+        for (const { sender } of sent) await sender.send(2);
+      };
+      const arrival = await killBetween(sql, name, isDecided, send);
+      const ports = await portsOfWorkers(sql);
       await eventually("the coordinator told the nodes what it had decided", async () => {
         await sql`select recover_prepared_transactions()`;
         return await prepared(ports) === 0;
       }, { within: settled });
-    }
-    assert.ok(caught > 0, "a kill came between prepare and commit");
-    await assertNothingLost(sql, sent);
-  });
+      await assertNothingLost(sql, sent);
+      for (const { tenant } of sent) {
+        const rows = await sql`
+          select distinct l.arrival = ${arrival} as is_first from logloom.logs l
+          where l.tenant_id = ${tenant.id}`;
+        assert.deepEqual(rows.map((row) => row.is_first), [isDecided], "decided once, or again");
+      }
+      await send();
+      await assertNothingLost(sql, sent);
+    });
+  }
 }
