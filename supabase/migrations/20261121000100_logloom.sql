@@ -13274,6 +13274,7 @@ create table logloom_private.sealed_chunks (
   mask_records integer[] compression lz4 not null,
   mark_records integer[] compression lz4 not null,
   mark_digits integer[] compression lz4 not null,
+  mark_bytes integer[] compression lz4 not null,
   digits bytea compression lz4 not null,
   ts_low smallint[] compression lz4 not null,
   ts_middle "char"[] compression lz4,
@@ -13318,16 +13319,15 @@ comment on column logloom_private.sealed_chunks.masks is
   'Of each section its masks, in order, each ended by the separator.';
 
 comment on column logloom_private.sealed_chunks.section_words is
-  'Of each section the words of its masks in lower case, each once, between blanks: what stands '
-  'between ASCII''s blanks, punctuation and controls. Null where they are not far fewer than the '
-  'masks.';
+  'Of each section the words of its masks in lower case, each once, between blanks; null where '
+  'they are not far fewer than the masks.';
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
 
 comment on column logloom_private.sealed_chunks.mark_records is
-  'How many messages stand before those of each 32nd mask, from the first on; mark_digits: how '
-  'many digits. A message is found from there on.';
+  'How many messages stand before those of each 16th mask, from the first on; mark_digits: how '
+  'many digits; mark_bytes: how many bytes of masks. A message is found from there on.';
 
 comment on column logloom_private.sealed_chunks.digits is
   'The digits of the messages in the order of positions, four bits each.';
@@ -14386,6 +14386,8 @@ declare
   v_counts integer[] := p_chunk.mask_records;
   v_mark_records integer[] := p_chunk.mark_records;
   v_mark_digits integer[] := p_chunk.mark_digits;
+  v_mark_bytes integer[] := p_chunk.mark_bytes;
+  v_bytes bytea;
   v_wanted_digits text;
   v_found integer[];
   v_ordinals integer[];
@@ -14445,30 +14447,40 @@ begin
   if v_found is null then
     return array_fill(null::text, array[cardinality(p_positions)]);
   end if;
-  v_masks := string_to_array(array_to_string(p_chunk.masks, ''), v_separator);
+  v_bytes := convert_to(array_to_string(p_chunk.masks, ''), 'UTF8');
   -- Of each mask from a mark on where its records and their digits end.
-  with groups as (
+  with p as (
+    select o as ordinal, width_bucket(o - 1, v_mark_records) as mark from unnest(v_ordinals) o
+  ), groups as materialized (
     select
-      g.mask, g.digits, (g.last - g.count)::integer as before, g.last::integer as last,
+      k.mark, g.mask, g.digits, g.last - g.count as before, g.last,
       g.last_digit - g.count * g.digits as digits_before
-    from (
-      select distinct width_bucket(o - 1, v_mark_records) as mark from unnest(v_ordinals) o
-    ) k
+    from (select distinct p.mark from p) k
     cross join lateral (
       select
         m.mask, m.count, m.digits, v_mark_records[k.mark] + sum(m.count) over w as last,
         v_mark_digits[k.mark] + sum(m.count * m.digits) over w as last_digit
       from (
         select
-          u.n, u.mask, v_counts[u.n] as count,
+          u.n, u.mask, v_counts[16 * (k.mark - 1) + u.n] as count,
           octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
-        from (
-          select i.n, v_masks[i.n] as mask
-          from generate_series(
-            32 * k.mark - 31, least(32 * k.mark, cardinality(v_counts))
-          ) i (n)
-          offset 0
-        ) u
+        from unnest(
+          string_to_array(
+            convert_from(
+              substring(
+                v_bytes from v_mark_bytes[k.mark] + 1
+                for coalesce(v_mark_bytes[k.mark + 1], octet_length(v_bytes))
+                  - v_mark_bytes[k.mark]
+              ),
+              'UTF8'
+            ),
+            v_separator
+          )
+        ) with ordinality u (mask, n)
+        -- The separator ends the last one as well.
+        where u.n <= least(16, cardinality(v_counts) - 16 * (k.mark - 1))
+        -- Each expression once.
+        offset 0
       ) m
       window w as (order by m.n rows unbounded preceding)
     ) g
@@ -14476,10 +14488,8 @@ begin
     select
       g.mask, g.digits, p.ordinal,
       (g.digits_before + (p.ordinal - g.before - 1) * g.digits)::integer as place
-    from groups g
-    cross join lateral unnest(
-      v_ordinals[width_bucket(g.before, v_ordinals) + 1:width_bucket(g.last, v_ordinals)]
-    ) p (ordinal)
+    from p
+    join groups g on g.mark = p.mark and p.ordinal > g.before and p.ordinal <= g.last
   )
   select
     array_agg(f.mask order by f.ordinal),
@@ -14547,7 +14557,6 @@ revoke all on function logloom_private.texts_at(text[], integer[]) from public;
 comment on function logloom_private.texts_at(text[], integer[]) is
   'The elements at ascending places.';
 
--- The texts of a column at positions of the chunk that lie within it, ascending; all where null.
 -- Elements of an array, each found at once: in a plan made for these values the array would be a
 -- constant, which is walked over from its beginning for each element of a length of its own.
 create function logloom_private.elements_at(p_values anyarray, p_places integer[])
@@ -14655,9 +14664,12 @@ declare
   v_digits bytea := p_column.digits || ''::bytea;
   v_codes "char"[] := p_column.codes;
   v_wide_codes smallint[] := p_column.wide_codes;
+  v_numbers integer[];
   v_texts text[];
 begin
   if p_positions is not null then
+    v_numbers := case when v_codes is null then v_wide_codes::integer[]
+      else array(select unnest(v_codes)::integer + 129) end;
     -- Before a value stand the digits of the masks of lower codes and those of its own mask at
     -- lower positions.
     return array(
@@ -14668,22 +14680,21 @@ begin
         from (
           select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
           from unnest(v_dictionary, p_column.counts) with ordinality u (mask, count, code)
+          -- Each expression once.
+          offset 0
         ) d
       ), wanted as materialized (
         select
           p.n, p.position - v_first as position,
-          case when v_codes is null and v_wide_codes is null then 1 else coalesce(
-            v_codes[p.position - v_first]::integer + 129, v_wide_codes[p.position - v_first]
-          ) end as code
+          case when v_numbers is null then 1 else v_numbers[p.position - v_first] end as code
         from unnest(p_positions) with ordinality p (position, n)
       ), places as materialized (
-        select
-          w.code,
-          case when v_codes is not null then array_positions(v_codes, (w.code - 129)::"char")
-            when v_wide_codes is not null then array_positions(v_wide_codes, w.code::smallint)
-            end as positions
-        from (select distinct code from wanted) w
-        where w.code is not null
+        select c.code, array_agg(c.position order by c.position) as positions
+        from (
+          select unnest(v_numbers) as code, generate_series(1, cardinality(v_numbers)) as position
+        ) c
+        join (select distinct w.code from wanted w) w on w.code = c.code
+        group by c.code
       ), found as (
         select
           w.n, m.mask, m.digits,
@@ -15055,19 +15066,23 @@ begin
   o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);
   select
     coalesce(array_agg(m.records order by m.n), '{}'),
-    coalesce(array_agg(m.digits order by m.n), '{}')
-  into o_chunk.mark_records, o_chunk.mark_digits
+    coalesce(array_agg(m.digits order by m.n), '{}'),
+    coalesce(array_agg(m.bytes order by m.n), '{}')
+  into o_chunk.mark_records, o_chunk.mark_digits, o_chunk.mark_bytes
   from (
     select
       k.n, sum(k.count) over w - k.count as records,
-      sum(k.count * k.digits) over w - k.count * k.digits as digits
+      sum(k.count * k.digits) over w - k.count * k.digits as digits,
+      sum(k.bytes) over w - k.bytes as bytes
     from (
-      select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+      select
+        u.*, octet_length(u.mask) + octet_length(o_chunk.separator) as bytes,
+        octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
       from unnest(v_masks, o_chunk.mask_records) with ordinality u (mask, count, n)
     ) k
     window w as (order by k.n rows unbounded preceding)
   ) m
-  where m.n % 32 = 1;
+  where m.n % 16 = 1;
 end;
 $$;
 
@@ -15871,7 +15886,7 @@ revoke all on function logloom_private.mask_of(text) from public;
 comment on function logloom_private.mask_of(text) is
   'The mask of a text: each digit is 0.';
 
--- What stands between words, so that a text and a part of it are cut at the same places.
+-- Digits stand between words as well: a mask's ids have few letters that follow one another.
 create function logloom_private.words_of(p_text text)
 returns text
 language plpgsql
@@ -15883,7 +15898,7 @@ declare
   v_words constant text := (
     select ' ' || string_agg(distinct w.word, ' ') || ' '
     from regexp_split_to_table(
-      lower(p_text collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+      lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
     ) w (word)
     where w.word <> ''
   );
@@ -15898,8 +15913,8 @@ $$;
 revoke all on function logloom_private.words_of(text) from public;
 
 comment on function logloom_private.words_of(text) is
-  'The words of a text in lower case, each once, between blanks; null where they are more than '
-  'half of it.';
+  'The words of a text in lower case, each once, between blanks: what stands between ASCII other '
+  'than letters. Null where they are more than half of the text.';
 
 create function logloom_private.words_sql(p_literal text)
 returns text
@@ -15910,7 +15925,7 @@ set search_path = ''
 as $$
 declare
   v_pieces constant text[] := regexp_split_to_array(
-    lower(p_literal collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+    lower(p_literal collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
   );
   v_tests text[] := '{}';
   v_piece text;

@@ -21,6 +21,8 @@ declare
   v_counts integer[] := p_chunk.mask_records;
   v_mark_records integer[] := p_chunk.mark_records;
   v_mark_digits integer[] := p_chunk.mark_digits;
+  v_mark_bytes integer[] := p_chunk.mark_bytes;
+  v_bytes bytea;
   v_wanted_digits text;
   v_found integer[];
   v_ordinals integer[];
@@ -80,30 +82,40 @@ begin
   if v_found is null then
     return array_fill(null::text, array[cardinality(p_positions)]);
   end if;
-  v_masks := string_to_array(array_to_string(p_chunk.masks, ''), v_separator);
+  v_bytes := convert_to(array_to_string(p_chunk.masks, ''), 'UTF8');
   -- Of each mask from a mark on where its records and their digits end.
-  with groups as (
+  with p as (
+    select o as ordinal, width_bucket(o - 1, v_mark_records) as mark from unnest(v_ordinals) o
+  ), groups as materialized (
     select
-      g.mask, g.digits, (g.last - g.count)::integer as before, g.last::integer as last,
+      k.mark, g.mask, g.digits, g.last - g.count as before, g.last,
       g.last_digit - g.count * g.digits as digits_before
-    from (
-      select distinct width_bucket(o - 1, v_mark_records) as mark from unnest(v_ordinals) o
-    ) k
+    from (select distinct p.mark from p) k
     cross join lateral (
       select
         m.mask, m.count, m.digits, v_mark_records[k.mark] + sum(m.count) over w as last,
         v_mark_digits[k.mark] + sum(m.count * m.digits) over w as last_digit
       from (
         select
-          u.n, u.mask, v_counts[u.n] as count,
+          u.n, u.mask, v_counts[16 * (k.mark - 1) + u.n] as count,
           octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
-        from (
-          select i.n, v_masks[i.n] as mask
-          from generate_series(
-            32 * k.mark - 31, least(32 * k.mark, cardinality(v_counts))
-          ) i (n)
-          offset 0
-        ) u
+        from unnest(
+          string_to_array(
+            convert_from(
+              substring(
+                v_bytes from v_mark_bytes[k.mark] + 1
+                for coalesce(v_mark_bytes[k.mark + 1], octet_length(v_bytes))
+                  - v_mark_bytes[k.mark]
+              ),
+              'UTF8'
+            ),
+            v_separator
+          )
+        ) with ordinality u (mask, n)
+        -- The separator ends the last one as well.
+        where u.n <= least(16, cardinality(v_counts) - 16 * (k.mark - 1))
+        -- Each expression once.
+        offset 0
       ) m
       window w as (order by m.n rows unbounded preceding)
     ) g
@@ -111,10 +123,8 @@ begin
     select
       g.mask, g.digits, p.ordinal,
       (g.digits_before + (p.ordinal - g.before - 1) * g.digits)::integer as place
-    from groups g
-    cross join lateral unnest(
-      v_ordinals[width_bucket(g.before, v_ordinals) + 1:width_bucket(g.last, v_ordinals)]
-    ) p (ordinal)
+    from p
+    join groups g on g.mark = p.mark and p.ordinal > g.before and p.ordinal <= g.last
   )
   select
     array_agg(f.mask order by f.ordinal),

@@ -29,7 +29,6 @@ revoke all on function logloom_private.texts_at(text[], integer[]) from public;
 comment on function logloom_private.texts_at(text[], integer[]) is
   'The elements at ascending places.';
 
--- The texts of a column at positions of the chunk that lie within it, ascending; all where null.
 -- Elements of an array, each found at once: in a plan made for these values the array would be a
 -- constant, which is walked over from its beginning for each element of a length of its own.
 create function logloom_private.elements_at(p_values anyarray, p_places integer[])
@@ -137,9 +136,12 @@ declare
   v_digits bytea := p_column.digits || ''::bytea;
   v_codes "char"[] := p_column.codes;
   v_wide_codes smallint[] := p_column.wide_codes;
+  v_numbers integer[];
   v_texts text[];
 begin
   if p_positions is not null then
+    v_numbers := case when v_codes is null then v_wide_codes::integer[]
+      else array(select unnest(v_codes)::integer + 129) end;
     -- Before a value stand the digits of the masks of lower codes and those of its own mask at
     -- lower positions.
     return array(
@@ -150,22 +152,21 @@ begin
         from (
           select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
           from unnest(v_dictionary, p_column.counts) with ordinality u (mask, count, code)
+          -- Each expression once.
+          offset 0
         ) d
       ), wanted as materialized (
         select
           p.n, p.position - v_first as position,
-          case when v_codes is null and v_wide_codes is null then 1 else coalesce(
-            v_codes[p.position - v_first]::integer + 129, v_wide_codes[p.position - v_first]
-          ) end as code
+          case when v_numbers is null then 1 else v_numbers[p.position - v_first] end as code
         from unnest(p_positions) with ordinality p (position, n)
       ), places as materialized (
-        select
-          w.code,
-          case when v_codes is not null then array_positions(v_codes, (w.code - 129)::"char")
-            when v_wide_codes is not null then array_positions(v_wide_codes, w.code::smallint)
-            end as positions
-        from (select distinct code from wanted) w
-        where w.code is not null
+        select c.code, array_agg(c.position order by c.position) as positions
+        from (
+          select unnest(v_numbers) as code, generate_series(1, cardinality(v_numbers)) as position
+        ) c
+        join (select distinct w.code from wanted w) w on w.code = c.code
+        group by c.code
       ), found as (
         select
           w.n, m.mask, m.digits,

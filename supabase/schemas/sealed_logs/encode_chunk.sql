@@ -212,19 +212,23 @@ begin
   o_chunk.digits := logloom_private.cut_digits(v_masks, v_texts, o_chunk.separator);
   select
     coalesce(array_agg(m.records order by m.n), '{}'),
-    coalesce(array_agg(m.digits order by m.n), '{}')
-  into o_chunk.mark_records, o_chunk.mark_digits
+    coalesce(array_agg(m.digits order by m.n), '{}'),
+    coalesce(array_agg(m.bytes order by m.n), '{}')
+  into o_chunk.mark_records, o_chunk.mark_digits, o_chunk.mark_bytes
   from (
     select
       k.n, sum(k.count) over w - k.count as records,
-      sum(k.count * k.digits) over w - k.count * k.digits as digits
+      sum(k.count * k.digits) over w - k.count * k.digits as digits,
+      sum(k.bytes) over w - k.bytes as bytes
     from (
-      select u.*, octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
+      select
+        u.*, octet_length(u.mask) + octet_length(o_chunk.separator) as bytes,
+        octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
       from unnest(v_masks, o_chunk.mask_records) with ordinality u (mask, count, n)
     ) k
     window w as (order by k.n rows unbounded preceding)
   ) m
-  where m.n % 32 = 1;
+  where m.n % 16 = 1;
 end;
 $$;
 

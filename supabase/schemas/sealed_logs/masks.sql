@@ -43,7 +43,7 @@ revoke all on function logloom_private.mask_of(text) from public;
 comment on function logloom_private.mask_of(text) is
   'The mask of a text: each digit is 0.';
 
--- What stands between words, so that a text and a part of it are cut at the same places.
+-- Digits stand between words as well: a mask's ids have few letters that follow one another.
 create function logloom_private.words_of(p_text text)
 returns text
 language plpgsql
@@ -55,7 +55,7 @@ declare
   v_words constant text := (
     select ' ' || string_agg(distinct w.word, ' ') || ' '
     from regexp_split_to_table(
-      lower(p_text collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+      lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
     ) w (word)
     where w.word <> ''
   );
@@ -70,8 +70,8 @@ $$;
 revoke all on function logloom_private.words_of(text) from public;
 
 comment on function logloom_private.words_of(text) is
-  'The words of a text in lower case, each once, between blanks; null where they are more than '
-  'half of it.';
+  'The words of a text in lower case, each once, between blanks: what stands between ASCII other '
+  'than letters. Null where they are more than half of the text.';
 
 create function logloom_private.words_sql(p_literal text)
 returns text
@@ -82,7 +82,7 @@ set search_path = ''
 as $$
 declare
   v_pieces constant text[] := regexp_split_to_array(
-    lower(p_literal collate pg_c_utf8) collate "C", '[\u0001-\u002f:-@[-`{-\u007f]+'
+    lower(p_literal collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
   );
   v_tests text[] := '{}';
   v_piece text;

@@ -29,6 +29,7 @@ create table logloom_private.sealed_chunks (
   mask_records integer[] compression lz4 not null,
   mark_records integer[] compression lz4 not null,
   mark_digits integer[] compression lz4 not null,
+  mark_bytes integer[] compression lz4 not null,
   digits bytea compression lz4 not null,
   ts_low smallint[] compression lz4 not null,
   ts_middle "char"[] compression lz4,
@@ -73,16 +74,15 @@ comment on column logloom_private.sealed_chunks.masks is
   'Of each section its masks, in order, each ended by the separator.';
 
 comment on column logloom_private.sealed_chunks.section_words is
-  'Of each section the words of its masks in lower case, each once, between blanks: what stands '
-  'between ASCII''s blanks, punctuation and controls. Null where they are not far fewer than the '
-  'masks.';
+  'Of each section the words of its masks in lower case, each once, between blanks; null where '
+  'they are not far fewer than the masks.';
 
 comment on column logloom_private.sealed_chunks.mask_records is
   'How many records have each mask, over all sections.';
 
 comment on column logloom_private.sealed_chunks.mark_records is
-  'How many messages stand before those of each 32nd mask, from the first on; mark_digits: how '
-  'many digits. A message is found from there on.';
+  'How many messages stand before those of each 16th mask, from the first on; mark_digits: how '
+  'many digits; mark_bytes: how many bytes of masks. A message is found from there on.';
 
 comment on column logloom_private.sealed_chunks.digits is
   'The digits of the messages in the order of positions, four bits each.';
