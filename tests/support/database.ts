@@ -94,6 +94,8 @@ export async function queueIsEmpty(sql: Database, within = 15_000): Promise<void
     const [{ depth }] = await sql`select depth::integer from logloom_private.queue_state()`;
     return depth === 0;
   }, { within });
+  // Where records are spread, their nodes hear after the queue that a step is committed, and before its lock is free.
+  await sql`select pg_advisory_xact_lock(logloom_private.lock_key('writer'))`;
 }
 
 /**

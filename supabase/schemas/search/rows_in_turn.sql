@@ -102,7 +102,10 @@ as $$
 declare
   v_days constant integer := (select s.search_days_at_once from logloom_private.settings s);
 begin
-  return p_to - p_from > make_interval(days => v_days - 1) and v_days < (
+  if p_to - p_from <= make_interval(days => v_days - 1) then
+    return false;
+  end if;
+  return v_days < (
     select count(*)
     from (
       select

@@ -12,8 +12,15 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_days date[];
   v_spans text[];
 begin
+  -- By itself: such a statement costs a coordinator of nodes a third of one with more in it.
+  select array_agg(u.day)
+  into v_days
+  from logloom_private.log_days u
+  where u.tenant_id = p_tenant_id
+    and u.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to);
   select array_agg(
     format(
       'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
@@ -27,9 +34,7 @@ begin
     select min(d.day) as first_day, max(d.day) as last_day
     from (
       select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
-      from logloom_private.log_days u
-      where u.tenant_id = p_tenant_id
-        and u.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to)
+      from unnest(v_days) u (day)
     ) d
     group by d.row_begin
   ) i;
@@ -72,7 +77,8 @@ begin
     -- What is older than the tenant keeps is gone, or about to go.
     v_from := greatest(v_from, logloom_private.kept_from(p_tenant_id));
   end if;
-  if p_table = 'logloom.logs' then
+  -- Of a range that touches two days at most, both are opened: to ask which have rows costs more.
+  if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
     v_days := logloom_private.tenant_days_sql(p_tenant_id, v_from, p_to) || ' and ';
   end if;
   return format(
@@ -108,11 +114,11 @@ security invoker
 set search_path = ''
 as $$
 begin
-  return exists (
-    select
-    from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-  );
+  perform
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+  limit 1;
+  return found;
 end;
 $$;
 

@@ -75,6 +75,7 @@ declare
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
   v_part tstzrange;
+  v_sql text;
   v_page logloom_private.found_page;
 begin
   v_page.logs := '{}';
@@ -89,11 +90,15 @@ begin
     v_parts := array[tstzrange(v_from, v_to)];
   end if;
   foreach v_part in array v_parts loop
-    v_page.logs := v_page.logs || logloom_private.read_apart(
-      logloom_private.log_page_sql(
-        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id
-      )
+    v_sql := logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id
     );
+    if cardinality(v_parts) = 1 then
+      -- Nothing is opened after it, and a node would be told of the subtransaction.
+      execute 'select array(' || v_sql || ')' into v_page.logs;
+    else
+      v_page.logs := v_page.logs || logloom_private.read_apart(v_sql);
+    end if;
     if cardinality(v_page.logs) > p_limit then
       v_page.logs := v_page.logs[1:p_limit];
       v_page.last_ts := (v_page.logs[p_limit]).ts;
