@@ -64,7 +64,7 @@ function runBeside(steps: Step[], env: Record<string, string>): Beside {
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
       clearEnv: true,
-      env,
+      env: { ...env, LOGLOOM_TEST_STACK: "beside" },
       signal: ended.signal,
       stdin: "null",
     }).output();

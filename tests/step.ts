@@ -21,7 +21,7 @@ export interface Step {
   name: string;
   title: string;
   needsStack: boolean;
-  /** It starts a stack itself, so in a run of everything it has its turn beside the others. */
+  /** It has a stack to itself, so in a run of everything it has its turn beside the others. */
   isBeside?: boolean;
   run(context: Context): Promise<StepResult>;
 }

@@ -21,7 +21,7 @@ export interface TestStack {
 
 /** Starts a stack of the tests' own, with no data of an earlier run, beside whatever else runs. */
 export async function startTestStack(
-  name: StackName = "test",
+  name = (Deno.env.get("LOGLOOM_TEST_STACK") ?? "test") as StackName,
   workers?: number,
 ): Promise<TestStack> {
   const progress = (step: string) => console.log(`  ${step} …`);

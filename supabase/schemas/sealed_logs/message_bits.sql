@@ -13,6 +13,7 @@ as $$
 declare
   v_leaf constant jsonb := logloom_private.mask_leaf(p_leaf);
   v_folded constant boolean := logloom_private.mask_is_folded(v_leaf);
+  v_literal constant text := logloom_private.mask_literal(v_leaf);
   v_none constant varbit := logloom_private.no_bits(p_chunk.records);
   v_found integer[];
   v_masks text[];
@@ -24,7 +25,7 @@ begin
   end if;
   execute format(
     'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
-    logloom_private.words_sql(logloom_private.mask_literal(v_leaf))
+    logloom_private.words_sql(v_literal)
   )
   into v_found
   using p_chunk.section_words;
@@ -33,11 +34,18 @@ begin
   end if;
   v_masks := p_chunk.masks;
   v_texts := array(
-    select case when m.n::integer = any(v_found) then
-      case when v_folded then lower(m.masks collate pg_c_utf8) else m.masks end end
-    from unnest(v_masks) with ordinality m (masks, n)
+    select case when strpos(m.text, v_literal) > 0 then m.text end
+    from (
+      select u.n, case when u.n::integer = any(v_found) then
+        case when v_folded then lower(u.masks collate pg_c_utf8) else u.masks end end as text
+      from unnest(v_masks) with ordinality u (masks, n)
+      offset 0
+    ) m
     order by m.n
   );
+  if cardinality(array_remove(v_texts, null)) = 0 then
+    return array[v_none, v_none];
+  end if;
   -- Without a message no leaf is true.
   execute format(
     $query$

@@ -45,19 +45,22 @@ comment on function logloom_private.masks_sql(jsonb) is
   'mask in lower case; null for another one.';
 
 -- What a section needs to have a mask that such a tree finds.
-create function logloom_private.sections_sql(p_node jsonb)
+create function logloom_private.sections_sql(p_node jsonb, p_by_words boolean)
 returns text
 language plpgsql
 immutable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_leaf jsonb;
+  v_literal text;
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
       return (
         select '(' || string_agg(
-          logloom_private.sections_sql(i), ' ' || (p_node ->> 'type') || ' '
+          logloom_private.sections_sql(i, p_by_words), ' ' || (p_node ->> 'type') || ' '
         ) || ')'
         from jsonb_array_elements(p_node -> 'items') i
       );
@@ -65,20 +68,29 @@ begin
       if p_node ->> 'field' <> 'msg' then
         return logloom_private.query_sql(p_node, 'l');
       end if;
-      return logloom_private.words_sql(
-        logloom_private.mask_literal(logloom_private.mask_leaf(p_node))
-      );
+      v_leaf := logloom_private.mask_leaf(p_node);
+      v_literal := logloom_private.mask_literal(v_leaf);
+      return case
+        when p_by_words then logloom_private.words_sql(v_literal)
+        when v_literal = '' then 'true'
+        else format(
+          'strpos(%s, %L) > 0',
+          case when logloom_private.mask_is_folded(v_leaf) then 'l.folded' else 'l.masks' end,
+          v_literal
+        )
+      end;
     else
       return 'true';
   end case;
 end;
 $$;
 
-revoke all on function logloom_private.sections_sql(jsonb) from public;
+revoke all on function logloom_private.sections_sql(jsonb, boolean) from public;
 
-comment on function logloom_private.sections_sql(jsonb) is
+comment on function logloom_private.sections_sql(jsonb, boolean) is
   'What a section has that holds a record which a tree of masks_sql finds: SQL over the alias l of '
-  'service, level and words, which are section_words.';
+  'service, level and words, which are section_words; or else of service, level, masks and folded, '
+  'its masks in lower case.';
 
 -- Counts by service and level of the tenant $1 in the chunks $2, for a tree of masks_sql.
 create function logloom_private.mask_counts_sql(p_tree jsonb)
@@ -131,32 +143,39 @@ begin
         offset 0
       ) c
       cross join lateral (
-        select
-          c.section_services[f.n] as service, c.section_levels[f.n] as level,
-          c.section_records[f.n] as records, c.section_masks[f.n] as mask_count,
-          c.masks[f.n] as masks, (
-            select sum(u.masks)::integer from unnest(c.section_masks[1:f.n]) u (masks)
-          ) as last
-        from unnest(c.found) f (n)
+        select l.*
+        from (
+          select
+            c.section_services[f.n] as service, c.section_levels[f.n] as level,
+            c.section_records[f.n] as records, c.section_masks[f.n] as mask_count,
+            c.masks[f.n] as masks, %2$s as folded, (
+              select sum(u.masks)::integer from unnest(c.section_masks[1:f.n]) u (masks)
+            ) as last
+          from unnest(c.found) f (n)
+          offset 0
+        ) l
+        where %3$s
         offset 0
       ) s
       cross join lateral (
         select s.service, s.level, u.msg, u.folded, u.count
-        from unnest(%2$s, %3$s, c.mask_records[s.last - s.mask_count + 1:s.last])
+        from unnest(%4$s, %5$s, c.mask_records[s.last - s.mask_count + 1:s.last])
           u (msg, folded, count)
         where s.mask_count > 0 and u.count is not null
         union all
         select s.service, s.level, null, null, s.records
         where s.mask_count = 0
       ) l
-      where %4$s
+      where %6$s
       group by l.service, l.level
     $query$,
-    logloom_private.sections_sql(p_tree),
+    logloom_private.sections_sql(p_tree, true),
+    case when v_test ~ '\ml\.folded\M' then 'lower(c.masks[f.n] collate pg_c_utf8)'
+      else 'null::text' end,
+    logloom_private.sections_sql(p_tree, false),
     case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
       else 'null::text[]' end,
-    case when v_test ~ '\ml\.folded\M'
-      then 'string_to_array(lower(s.masks collate pg_c_utf8), c.separator)'
+    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
       else 'null::text[]' end,
     v_test
   );
