@@ -15913,7 +15913,7 @@ declare
 begin
   return case
     when v_words is null then ''
-    when octet_length(v_words) * 2 <= octet_length(p_text) then v_words
+    when octet_length(v_words) * 4 <= octet_length(p_text) then v_words
   end;
 end;
 $$;
@@ -15922,7 +15922,7 @@ revoke all on function logloom_private.words_of(text) from public;
 
 comment on function logloom_private.words_of(text) is
   'The words of a text in lower case, each once, between blanks: what stands between ASCII other '
-  'than letters. Null where they are more than half of the text.';
+  'than letters. Null where they are more than a quarter of the text.';
 
 create function logloom_private.words_sql(p_literal text)
 returns text
