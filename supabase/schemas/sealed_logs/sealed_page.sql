@@ -16,32 +16,40 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_upper "char"[] := p_chunk.ts_middle;
+  -- Of a chunk of more than some hours.
+  v_high smallint[] := p_chunk.ts_high;
   v_greatest constant bigint := logloom_private.microseconds_after(
     p_chunk.first_ts, p_chunk.last_ts
-  ) / p_chunk.ts_unit / 65536;
+  ) / p_chunk.ts_unit / case when v_high is null then 65536 else 16777216 end;
   -- As many of these values as hold twice as many records, were they spread evenly.
   v_values constant bigint := ceil(2.0 * p_limit * (v_greatest + 1) / p_chunk.records);
-  v_bound integer;
+  v_least constant integer := case when v_high is null then 128 else 32768 end;
+  v_value integer;
   v_positions integer[] := '{}';
 begin
-  if p_chunk.ts_high is not null or v_upper is null or v_values > v_greatest then
+  if v_upper is null or v_values > v_greatest then
     return null;
   end if;
-  v_bound := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end - 128;
-  if v_values > 20 then
+  if v_values <= 10 then
+    for v_at in 0..least(v_greatest, 19) loop
+      v_value := case when p_is_descending then v_greatest - v_at else v_at end - v_least;
+      v_positions := v_positions || case when v_high is null
+        then array_positions(v_upper, v_value::"char")
+        else array_positions(v_high, v_value::smallint) end;
+      exit when cardinality(v_positions) >= p_limit;
+    end loop;
+  else
+    v_value := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end
+      - v_least;
     v_positions := array(
       select i.n
       from generate_series(1, p_chunk.records) i (n)
-      -- As numbers: bytes have no sign.
-      where case when p_is_descending then v_upper[i.n]::integer >= v_bound
-        else v_upper[i.n]::integer <= v_bound end
+      cross join lateral (
+        -- As numbers: bytes have no sign.
+        select case when v_high is null then v_upper[i.n]::integer else v_high[i.n] end as value
+      ) v
+      where case when p_is_descending then v.value >= v_value else v.value <= v_value end
     );
-  else
-    for v_at in 0..v_values - 1 loop
-      v_positions := v_positions || array_positions(
-        v_upper, (v_bound + case when p_is_descending then v_at else - v_at end)::"char"
-      );
-    end loop;
   end if;
   return case when cardinality(v_positions) >= p_limit then v_positions end;
 end;
@@ -79,14 +87,10 @@ begin
   then
     v_positions := logloom_private.outer_positions(p_chunk, p_limit, p_is_descending);
   end if;
-  if v_positions is null then
-    v_positions := array(select i from generate_series(1, p_chunk.records) i);
-  end if;
   return array(
     with steps as materialized (
-      select u.*
-      from unnest(v_positions, logloom_private.chunk_steps(p_chunk, v_positions))
-        u (position, step)
+      select coalesce(v_positions[u.n], u.n::integer) as position, u.step
+      from unnest(logloom_private.chunk_steps(p_chunk, v_positions)) with ordinality u (step, n)
     )
     select f.position
     from (
