@@ -8293,6 +8293,8 @@ begin
     'queue_slot_' || p_slot
   );
   if v_is_spread then
+    -- One connection a node, not one a shard: each run's are new, and cost more than they save.
+    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
     perform logloom_private.note_spread_range(
       p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
     );

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
 import { ingest, newTenant } from "../support/client.ts";
-import { countRecords, openDatabase, recordsOf, stopWriter } from "../support/database.ts";
+import {
+  countRecords,
+  openDatabase,
+  queueIsEmpty,
+  recordsOf,
+  stopWriter,
+} from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { localShards } from "../../local/nodes.ts";
@@ -127,20 +133,50 @@ Deno.test("a tenant's records lie on one node, and those of many tenants on both
   assert.equal(nodes.size, 2);
 });
 
-Deno.test("a step that reaches one node prepares there before the coordinator commits", async () => {
-  // Else a kill between the two commits would repeat the step.
-  const tenant = await newTenant();
-  await using db = openDatabase();
+/** A connection of the service's owner, and what it sends to the nodes. */
+async function overheard(): Promise<{ sql: postgres.Sql; told: string[] }> {
   const told: string[] = [];
   const sql = postgres(stack.databaseUrl, {
     max: 1,
     onnotice: ({ message = "" }) => told.push(message),
   });
+  await sql`set client_min_messages = log`;
+  await sql`set citus.log_remote_commands = on`;
+  return { sql, told };
+}
+
+Deno.test("a search of an hour asks the node twice: for what is sealed and for the records", async () => {
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  await ingest(tenant.headers, JSON.stringify([{ level: "error", msg: "one" }, { msg: "two" }]));
+  await recordsOf(db, tenant.id, 2);
+  const { sql, told } = await overheard();
+  try {
+    const [{ found }] = await sql.begin("isolation level repeatable read", async (sql) => {
+      await sql`select set_config('request.jwt.claims', ${atob(tenant.token.split(".")[1])}, true)`;
+      await sql`set local role authenticated`;
+      return await sql`
+        select cardinality(p.logs) as found from public.search_logs('level:error') p`;
+    });
+    assert.equal(found, 1);
+  } finally {
+    await sql.end();
+  }
+  const asked = told.flatMap((line) =>
+    /^issuing SELECT\b.*? FROM (\w+\.[a-z_]+)_\d+ /.exec(line)?.slice(1) ?? []
+  );
+  assert.deepEqual(asked, ["logloom_private.sealed_chunks", "logloom.logs"]);
+  assert.deepEqual(told.filter((line) => line.startsWith("issuing ROLLBACK")), []);
+});
+
+Deno.test("a step that reaches one node prepares there before the coordinator commits", async () => {
+  // Else a kill between the two commits would repeat the step.
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  const { sql, told } = await overheard();
   try {
     await using _writer = await stopWriter(db);
     await ingest(tenant.headers, JSON.stringify({ msg: "one" }));
-    await sql`set client_min_messages = log`;
-    await sql`set citus.log_remote_commands = on`;
     await eventually("the writer moved it", async () => {
       await sql`call logloom_private.write_logs()`;
       return await countRecords(db, tenant.id) === 1;
@@ -154,4 +190,24 @@ Deno.test("a step that reaches one node prepares there before the coordinator co
   const seen = commands.filter((command) => command !== undefined);
   assert.equal(seen.indexOf("PREPARE TRANSACTION"), 0, seen.join(", "));
   assert.ok(seen.includes("COMMIT PREPARED"), seen.join(", "));
+});
+
+Deno.test("a step that reaches many shards prepares once a node", async () => {
+  await using db = openDatabase();
+  const { sql, told } = await overheard();
+  // On both nodes, but for one time in 500,000.
+  const tenants = await Promise.all(Array.from({ length: 20 }, () => newTenant()));
+  await queueIsEmpty(db);
+  try {
+    await using _writer = await stopWriter(db);
+    for (const { headers } of tenants) await ingest(headers, JSON.stringify({ msg: "one" }));
+    await eventually("the writer moved them", async () => {
+      await sql`call logloom_private.write_logs()`;
+      return await countRecords(db, tenants[19].id) === 1;
+    });
+  } finally {
+    await sql.end();
+  }
+  const prepared = told.filter((line) => line.startsWith("issuing PREPARE TRANSACTION"));
+  assert.equal(prepared.length, 2);
 });
