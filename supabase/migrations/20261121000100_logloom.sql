@@ -8259,7 +8259,6 @@ set search_path = ''
 set work_mem = '64MB'
 as $$
 declare
-  v_is_spread constant boolean := logloom_private.is_spread();
   v_insert text;
 begin
   -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
@@ -8292,16 +8291,19 @@ begin
     $query$,
     'queue_slot_' || p_slot
   );
-  if v_is_spread then
-    -- One connection a node, not one a shard: each run's are new, and cost more than they save.
-    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-    perform logloom_private.note_spread_range(
-      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
-    );
-  else
-    v_insert := logloom_private.added_records_sql(v_insert);
+  if not logloom_private.is_spread() then
+    execute logloom_private.added_records_sql(v_insert)
+    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+    return;
   end if;
+  -- One connection a node, not one a shard: each run's are new, and cost more than they save.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  -- The records first: what Citus copies over a connection that has only read before, it does not
+  -- prepare, and a node that is killed while it is told of the commit would lose it.
   execute v_insert using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  perform logloom_private.note_spread_range(
+    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+  );
 end;
 $$;
 
