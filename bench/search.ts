@@ -29,6 +29,8 @@ export async function run(args: string[]): Promise<void> {
   const events = await loadEvents(values.events);
   const bench = await startBenchStack();
   try {
+    // Rows are measured: the days that are over stay what they are.
+    await bench.sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
     step("Making records");
     await bench.sql`
       insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
