@@ -139,7 +139,7 @@ export function postgresProcess(
  * When a server is killed while a job runs, pg_cron's launcher does not notice, lives on, and keeps
  * the cluster's shared memory, without which the next server does not start.
  */
-async function endOrphans(data: string): Promise<void> {
+export async function endOrphans(data: string): Promise<void> {
   if (Deno.build.os !== "linux") return;
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;

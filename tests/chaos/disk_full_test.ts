@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { endOrphans } from "../../local/processes/postgres.ts";
 import { health, newTenant } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -57,7 +58,8 @@ async function putOnSmallDisk(
   const resize = (room: number) => `size=${used + room}m,nr_inodes=0,mode=700`;
   {
     await using _down = await keepDown("postgres");
-    // Its backends outlive a server that is killed for a moment.
+    // Its backends outlive a server that is killed for a moment, pg_cron's launcher for good.
+    await endOrphans(data);
     await eventually("nothing of the server is at work", async () => !await isCwd(data));
     await run("mv", data, aside);
     used = Number((await run("du", "-sm", aside)).split("\t")[0]);
