@@ -32,7 +32,12 @@ async function sample(sql: Database): Promise<Sample> {
 /** Sends for a while beside a transaction that somebody forgot, and tells what the queue looked like. */
 async function loadBeside(what: string, forgotten: (sql: Database) => Promise<unknown>) {
   const tenant = await newTenant();
-  const sender = new Sender(tenant, { eventsPerRequest: 500, pauseBetween: 100, ballast });
+  const sender = new Sender(tenant, {
+    eventsPerRequest: 500,
+    pauseBetween: 100,
+    ballast,
+    mostPerSecond: 10_000,
+  });
   await using db = openDatabase();
   await using holder = openDatabase(undefined, 1);
   // Minutes of load are more than the smallest plan allows in a month.

@@ -18,16 +18,24 @@ export class Sender {
   readonly #eventsPerRequest: number;
   readonly #pauseBetween: number;
   readonly #ballast: number;
+  readonly #mostPerSecond: number;
   #sent = 0;
   #stopped = false;
   #work: Promise<unknown> = Promise.resolve();
 
-  /** Ballast is random text, in bytes an event: it takes its full size wherever it is stored. */
-  constructor(tenant: Tenant, { eventsPerRequest = 100, pauseBetween = 0, ballast = 0 } = {}) {
+  /**
+   * Ballast is random text, in bytes an event: it takes its full size wherever it is stored. Of what is sent until it
+   * is stopped, at most so many events go in a second: a free plan's month then lasts for a quarter of an hour.
+   */
+  constructor(
+    tenant: Tenant,
+    { eventsPerRequest = 100, pauseBetween = 0, ballast = 0, mostPerSecond = 1000 } = {},
+  ) {
     this.tenant = tenant;
     this.#eventsPerRequest = eventsPerRequest;
     this.#pauseBetween = pauseBetween;
     this.#ballast = ballast;
+    this.#mostPerSecond = mostPerSecond;
   }
 
   /** Sends a number of requests, a few at a time, and returns when all are acknowledged. */
@@ -38,12 +46,14 @@ export class Sender {
     }));
   }
 
-  /** Sends until it is stopped. */
+  /** Sends until it is stopped, at a pace that no machine exceeds: however fast it is, its load is the same. */
   start(connections = 2): void {
+    const least = connections * this.#eventsPerRequest * 1000 / this.#mostPerSecond;
     this.#work = Promise.all(Array.from({ length: connections }, async () => {
       while (!this.#stopped) {
+        const began = performance.now();
         await this.#sendOne();
-        await pause(this.#pauseBetween);
+        await pause(Math.max(this.#pauseBetween, least - (performance.now() - began)));
       }
     }));
     // A failure is reported by stop.
