@@ -40,9 +40,19 @@ begin
   return substring(
     varbit_send(logloom_private.position_bits(
       array(
-        select distinct p
-        from unnest(p_values) v, unnest(logloom_private.filter_places(v, v_size)) p
-        order by p
+        -- What filter_places says of each, without a call a value.
+        select distinct b.place
+        from (
+          select unnest(array[
+            (h.hash & 2147483647) % v_size + 1, (h.hash >> 32 & 2147483647) % v_size + 1
+          ])::integer as place
+          from (
+            select hashtextextended(v.value, 0) as hash
+            from (select unnest(p_values) as value) v
+            where v.value is not null
+          ) h
+        ) b
+        order by b.place
       ),
       v_size
     ))

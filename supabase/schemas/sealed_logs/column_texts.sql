@@ -137,6 +137,7 @@ declare
   v_codes "char"[] := p_column.codes;
   v_wide_codes smallint[] := p_column.wide_codes;
   v_numbers integer[];
+  v_places integer[];
   v_texts text[];
 begin
   if p_positions is not null then
@@ -195,43 +196,29 @@ begin
     );
   end if;
   -- The digits lie in the order of (code, position).
-  with c as materialized (
-    select coalesce(a.code::integer + 129, a.wide_code, 1) as code, a.n
-    from unnest(
-      p_column.codes, p_column.wide_codes,
-      case when p_column.codes is null and p_column.wide_codes is null
-        then array_fill(1, array[p_column.last - v_first]) end
-    ) with ordinality a (code, wide_code, one, n)
-    where coalesce(a.code::integer, a.wide_code, a.one) is not null
-  ), w as materialized (
-    select
-      d.code, d.mask, octet_length(d.mask) - octet_length(replace(d.mask, '0', '')) as digits
-    from unnest(v_dictionary) with ordinality d (mask, code)
-  ), placed as (
-    select
-      c.n, w.mask, w.digits,
-      sum(w.digits) over (order by c.code, c.n rows unbounded preceding) - w.digits as place
-    from c join w on w.code = c.code
-  ), texts as (
-    select
-      p.n,
-      format(
-        replace(replace(p.mask, '%', '%%'), '0', '%s'),
-        variadic string_to_array(
-          substr(
-            encode(
-              substring(v_digits from (p.place / 2)::integer + 1 for p.digits / 2 + 1), 'hex'
-            ),
-            1 + (p.place % 2)::integer, p.digits
-          ),
-          null
-        )
-      ) as text
-    from placed p
-  )
-  select array_agg(t.text order by n.n) into v_texts
-  from generate_series(1, p_column.last - v_first) n (n)
-  left join texts t on t.n = n.n;
+  v_texts := logloom_private.fill_masks(
+    v_dictionary, p_column.counts, encode(v_digits, 'hex'), e'\x1f'
+  );
+  if v_codes is not null then
+    v_numbers := array(select unnest(v_codes)::integer + 129);
+  else
+    v_numbers := v_wide_codes::integer[];
+  end if;
+  if v_numbers is not null then
+    v_places := array(
+      select c.place
+      from (
+        select unnest(v_numbers) as code, generate_series(1, cardinality(v_numbers)) as place
+      ) c
+      -- Positions without a value come last, where no text is left.
+      order by c.code, c.place
+    );
+    v_texts := array(
+      select t.value
+      from (select unnest(v_texts) as value, unnest(v_places) as place) t
+      order by t.place
+    );
+  end if;
   return v_texts;
 end;
 $$;

@@ -15,11 +15,11 @@ declare
   v_offsets bigint[] := array(
     select (date_part('epoch', unnest(p_ts) - v_first) * 1000000)::bigint
   );
-  v_greatest bigint;
+  v_greatest bigint := logloom_private.microseconds_after(v_first, p_chunk.last_ts);
 begin
-  select case when bool_and(o % 1000 = 0) then 1000 else 1 end, max(o)
-  into p_chunk.ts_unit, v_greatest
-  from unnest(v_offsets) o;
+  select case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
+  into p_chunk.ts_unit
+  from (select unnest(v_offsets) as ts) o;
   if p_chunk.ts_unit = 1000 then
     v_offsets := array(select unnest(v_offsets) / 1000);
     v_greatest := v_greatest / 1000;
@@ -103,8 +103,12 @@ begin
     )::smallint
     from (select unnest(v_bytes) as bytes) b
   );
-  p_chunk.first_id := (select i from unnest(p_ids) i order by i limit 1);
-  p_chunk.last_id := (select i from unnest(p_ids) i order by i desc limit 1);
+  p_chunk.first_id := (
+    select i.id from (select unnest(p_ids) as id) i order by i.id limit 1
+  );
+  p_chunk.last_id := (
+    select i.id from (select unnest(p_ids) as id) i order by i.id desc limit 1
+  );
   return p_chunk;
 end;
 $$;

@@ -18,7 +18,9 @@ declare
   v_first integer;
   v_last integer;
 begin
-  if p_first = 1 and p_name <> 'attrs' and array_position(p_values, null) is not null then
+  if p_first = 1 and p_name <> 'attrs'
+    and (p_values[1] is null or p_values[cardinality(p_values)] is null)
+  then
     -- Without what is null at its beginning and end.
     select min(u.n), max(u.n) into v_first, v_last
     from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u

@@ -17,6 +17,8 @@ declare
   v_read text;
   v_records integer;
   v_bytes bigint;
+  v_ts timestamptz[];
+  v_ids uuid[];
   v_end logloom_private.log_key;
 begin
   select s.* into v_settings from logloom_private.settings s;
@@ -36,7 +38,10 @@ begin
     $query$,
     p_tenant_id, v_from, v_to, greatest(v_settings.seal_chunk_records / p_share, 1)
   );
-  execute format('select count(*), sum(w.bytes) from (%s) w', v_read) into v_records, v_bytes;
+  execute format(
+    'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
+  )
+  into v_records, v_bytes, v_ts, v_ids;
   -- Few are as large as that: their sums are made only then. One record at least.
   if v_bytes > v_settings.seal_chunk_bytes / p_share then
     execute format(
@@ -46,12 +51,8 @@ begin
     )
     into v_records;
   end if;
-  execute format(
-    'select l.ts, l.id from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
-      || 'and l.ts < %L::timestamptz order by l.ts, l.id offset %s limit 1',
-    p_tenant_id, v_from, v_to, greatest(v_records - 1, 0)
-  )
-  into v_end;
+  v_end.ts := v_ts[v_records];
+  v_end.id := v_ids[v_records];
   return v_end;
 end;
 $$;
