@@ -96,7 +96,7 @@ async function writeDifference(name: string): Promise<void> {
       console.log("The migrations are what supabase/schemas says; there is nothing to write.");
       return;
     }
-    const file = `${migrationsFolder}/${nextVersion(names)}_${name}.sql`;
+    const file = `${migrationsFolder}/${nextVersion(names)}_logloom_${name}.sql`;
     const remarks = rows.map((row) => `-- To be written by hand: ${row}\n`).join("");
     await Deno.writeTextFile(file, `${review}${remarks}\n${sql}\n`, { createNew: true });
     console.log(`${file.slice(checkout.length + 1)} is to be read and corrected by hand.`);

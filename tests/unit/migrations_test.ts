@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import {
   editedMigrations,
+  migrations,
   migrationsFolder,
   releasedMigrations,
 } from "../../local/migrations/released.ts";
@@ -26,6 +27,12 @@ Deno.test("until a release, the first migrations are what npm run migration make
 
 Deno.test("a released migration is as it was released", async () => {
   assert.deepEqual(await editedMigrations(), []);
+});
+
+Deno.test("each migration has a name by which a project tells that it is ours, and uninstalling finds its row", async () => {
+  const names = await migrations();
+  assert.ok(names.length >= 2);
+  for (const name of names) assert.match(name, /^\d{14}_logloom(_\w+)?\.sql$/);
 });
 
 Deno.test("an edited, a removed and a late migration are each reported", async () => {
