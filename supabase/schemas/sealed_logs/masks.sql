@@ -199,7 +199,8 @@ begin
       continue;
     end if;
     v_text := v_parts[v_group];
-    if length(v_mask) > 2000 then
+    -- One text alone, or a mask of many pieces: all that is no digit at once.
+    if octet_length(v_text) < 2 * octet_length(v_mask) or length(v_mask) > 2000 then
       v_parts[v_group] := regexp_replace(v_text, '[^0-9]+', '', 'g');
       continue;
     end if;
