@@ -47,6 +47,34 @@ revoke all on function logloom_private.remainder_name(date) from public;
 comment on function logloom_private.remainder_name(date) is
   'The table that is to take the place of a day''s partition.';
 
+-- The copy goes, and the day is as if none had been made.
+create function logloom_private.forget_replacement(p_day date)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_copy constant text := logloom_private.remainder_name(p_day);
+begin
+  if to_regclass(format('logloom.%I', v_copy)) is not null then
+    execute format('drop table logloom.%I', v_copy);
+  end if;
+  update logloom_private.sealing_days d
+  set prepared_by = null,
+    removed_records =
+      case when logloom_private.partition_exists(p_day) then d.removed_records else 0 end
+  where d.day = p_day;
+end;
+$$;
+
+revoke all on function logloom_private.forget_replacement(date) from public;
+
+comment on function logloom_private.forget_replacement(date) is
+  'Drops the copy of what is left of a day. Of a day without a partition nothing is to be given '
+  'back.';
+
 -- Copies what the sealing of a day left over. False where replacing the partition is not worth it.
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
@@ -63,6 +91,7 @@ declare
   v_records bigint;
   v_arrival bigint;
 begin
+  perform logloom_private.forget_replacement(p_day);
   if not logloom_private.partition_exists(p_day) then
     return false;
   end if;
@@ -71,9 +100,6 @@ begin
   into v_records, v_arrival;
   if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
     return false;
-  end if;
-  if to_regclass(format('logloom.%I', v_copy)) is not null then
-    execute format('drop table logloom.%I', v_copy);
   end if;
   if v_records > 0 then
     execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
@@ -106,7 +132,7 @@ comment on function logloom_private.prepare_replacement(date) is
   'Copies what is left of a day in which much was sealed. False where there is no need.';
 
 -- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
--- where an older snapshot is held; changed, where the partition is not as it was copied; busy,
+-- where an older snapshot is held; dropped, where the partition went; changed, where the partition is not as it was copied; busy,
 -- where readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
@@ -137,13 +163,16 @@ begin
     perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
     perform logloom_private.lock_partitions();
+    -- Retention drops a day of which nobody has a row, and one that nobody keeps.
+    if not logloom_private.partition_exists(p_day) then
+      perform logloom_private.forget_replacement(p_day);
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      return 'dropped';
+    end if;
     execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
     into v_records, v_arrival;
     if v_records <> v_day.prepared_records or v_arrival is distinct from v_day.prepared_arrival then
-      if to_regclass(format('logloom.%I', v_copy)) is not null then
-        execute format('drop table logloom.%I', v_copy);
-      end if;
-      update logloom_private.sealing_days d set prepared_by = null where d.day = p_day;
+      perform logloom_private.forget_replacement(p_day);
       perform logloom_private.restore_lock_wait(v_lock_wait);
       return 'changed';
     end if;
@@ -173,5 +202,5 @@ revoke all on function logloom_private.replace_partition(date) from public;
 
 comment on function logloom_private.replace_partition(date) is
   'Puts the copy in the place of a day''s partition, or nothing where nothing is left. replaced; '
-  'waiting: an older snapshot is held; changed: begin again; busy: readers or the writer hold '
-  'it.';
+  'waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin '
+  'again; busy: readers or the writer hold it.';

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(32);
+select plan(36);
 
 -- A Wednesday, whose week is over.
 create temp table clock as
@@ -302,6 +302,24 @@ select is(
 select is(
   (select count(*) from logloom_private.sealed_columns), 0::bigint, 'columns go with their chunks'
 );
+
+-- A day that retention drops between the copy of what is left of it and its replacement.
+select pg_temp.add_day(c.day - 30, 'acme', 3, 8) from clock c;
+insert into logloom_private.sealing_days (day, removed_records, checked_at)
+select c.day - 30, 5, now() from clock c;
+select ok(logloom_private.prepare_replacement(c.day - 30), 'what is left is copied') from clock c;
+select is(
+  logloom_private.drop_expired_day(c.day - 30, c.day), 'dropped', 'nobody keeps the day'
+)
+from clock c;
+select lives_ok('select pg_temp.seal(clock_timestamp())', 'the job goes on');
+select results_eq(
+  'select d.removed_records, d.prepared_by::text,
+     to_regclass(format(''logloom.%I'', logloom_private.remainder_name(d.day)))::text
+   from logloom_private.sealing_days d, clock c where d.day = c.day - 30',
+  'values (0::bigint, null::text, null::text)', 'the copy went, and nothing is due'
+);
+
 select throws_ok(
   $$
     select logloom_private.encode_chunk(
