@@ -1,9 +1,12 @@
 import { parseArgs } from "node:util";
+import { Failure } from "../local/failure.ts";
 import { userToken } from "../local/keys.ts";
+import { besideSealingFigures } from "./support/beside_sealing.ts";
 import { drawnAnew, seededRandom } from "./support/drawn_anew.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { processorSeconds, secondsOf } from "./support/processor.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
+import { createPartitions, fillDay } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const tenant = "bench";
@@ -16,12 +19,16 @@ interface Measured {
   processor: number;
 }
 
+const parts = ["day", "month", "beside"];
+
 /**
  * A day of records as rows and as chunks, in one run: size, speed of sealing, and speed of reading
- * over HTTP. No record repeats another.
+ * over HTTP; a request looked for in thirty days of as many records together; and what ingest and
+ * the writer lose while days are sealed. No record of a day repeats another.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records of the day,
- * default 1000000), --runs N (calls of a question, default 20).
+ * default 1000000), --runs N (calls of a question, default 20), --rounds N (of minutes without and
+ * with sealing, default 4), --part day|month|beside (this one alone; may stand several times).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -30,94 +37,189 @@ export async function run(args: string[]): Promise<void> {
       events: { type: "string" },
       scale: { type: "string", default: "1000000" },
       runs: { type: "string", default: "20" },
+      rounds: { type: "string", default: "4" },
+      part: { type: "string", multiple: true },
     },
   });
-  const scale = Number(values.scale);
+  const [scale, runs] = [Number(values.scale), Number(values.runs)];
+  const wanted = values.part ?? parts;
+  const unknown = wanted.find((part) => !parts.includes(part));
+  if (unknown !== undefined) throw new Failure(`There is no part ${unknown}: ${parts.join(", ")}.`);
   const events = await loadEvents(values.events);
   const bench = await startBenchStack();
   try {
     const { sql } = bench;
     await sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
     await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
-    const [{ day }] = await sql`
-      select (logloom_private.utc_day(now()) - 2)::text as day`;
-    await sql`select logloom_private.create_partition(${day}::date)`;
-    // A day without a record of anybody would be dropped.
-    await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${day})`;
-    const json = await fill(bench, drawnAnew(events, scale), day, scale);
-    await sql`select logloom_private.recount_records(${day}::date)`;
-    await sql`vacuum analyze logloom.logs`;
-    const [{ bytes: rowBytes }] = await sql`
-      select pg_total_relation_size(
-        format('logloom.%I', logloom_private.partition_name(${day}::date))::regclass
-      )::float8 as bytes`;
-    const [{ id }] = await sql`
-      select id from logloom.logs where tenant_id = ${tenant} order by ts offset ${
-      Math.floor(scale / 2)
-    } limit 1`;
-    const asked = questions(day, id);
-    const rows = await measure(bench, asked, Number(values.runs));
-
-    const sealing = await seal(bench, day);
-    await sql`select logloom_private.leave_sealed_days(${tenant}, array[${day}::date])`;
-    await sql`vacuum analyze logloom_private.sealed_chunks`;
-    await sql`vacuum analyze logloom_private.sealed_columns`;
-    const sealedBytes = await sizeOf(bench, sealedTables);
-    const sealed = await measure(bench, asked, Number(values.runs));
-
-    printFigures(`A day of ${thousands(scale)} records, rows and sealed`, [
-      { name: "bytes of JSON a record", value: (json / scale).toFixed(1) },
-      { name: "bytes a record as rows, indexes included", value: (rowBytes / scale).toFixed(1) },
-      {
-        name: "bytes a record sealed, indexes included",
-        value: (sealedBytes / scale).toFixed(1),
-        limit: `0.11 of JSON: ${(0.11 * json / scale).toFixed(1)}`,
-        holds: sealedBytes <= 0.11 * json,
-      },
-      {
-        name: "records sealed a second of processor time, read back and compared",
-        value: thousands(scale / sealing.seconds),
-        limit: "60,000",
-        holds: scale / sealing.seconds >= 60_000,
-      },
-      {
-        name: "memory of the backend that sealed, in MB",
-        value: sealing.megabytes.toFixed(0),
-        limit: "150",
-        holds: sealing.megabytes <= 150,
-      },
-      ...await oddities(bench, events, day),
-      ...asked.map(({ name }, n) => ({
-        name: `${name}, p95 in ms`,
-        value: sealed[n].p95.toFixed(1),
-        limit: `rows: ${rows[n].p95.toFixed(1)}, ratio ${ratio(sealed[n].p95, rows[n].p95)}`,
-        holds: sealed[n].p95 <= rows[n].p95 + 10,
-      })),
-      ...asked.map(({ name }, n) => ({
-        name: `${name}, processor time in ms`,
-        value: sealed[n].processor.toFixed(1),
-        limit: `rows: ${rows[n].processor.toFixed(1)}`,
-        holds: sealed[n].processor <= rows[n].processor + 10,
-      })),
-    ]);
+    if (wanted.includes("day")) {
+      printFigures(
+        `A day of ${thousands(scale)} records, rows and sealed`,
+        await dayFigures(bench, events, scale, runs),
+      );
+    }
+    if (wanted.includes("month")) {
+      printFigures(
+        `A request in thirty days of ${thousands(scale / 30)} records, rows and sealed`,
+        await monthFigures(bench, events, scale, runs),
+      );
+    }
+    if (wanted.includes("beside")) {
+      printFigures(
+        "Ingest and the writer while days are sealed",
+        await besideSealingFigures(bench, events, Number(values.rounds)),
+      );
+    }
   } finally {
     await bench.stop();
   }
 }
 
-/** Seals the day of the tenant by a backend that does nothing else. */
+async function dayFigures(
+  bench: BenchStack,
+  events: Event[],
+  scale: number,
+  runs: number,
+): Promise<Figure[]> {
+  const { sql } = bench;
+  const [{ day }] = await sql`
+    select (logloom_private.utc_day(now()) - 2)::text as day`;
+  await createPartitions(bench, [day]);
+  // A day without a record of anybody would be dropped.
+  await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${day})`;
+  const json = await fillDay(bench, tenant, drawnAnew(events, scale), day, scale);
+  await sql`select logloom_private.recount_records(${day}::date)`;
+  await sql`vacuum analyze logloom.logs`;
+  const [{ bytes: rowBytes }] = await sql`
+    select pg_total_relation_size(
+      format('logloom.%I', logloom_private.partition_name(${day}::date))::regclass
+    )::float8 as bytes`;
+  const [{ id }] = await sql`
+    select id from logloom.logs where tenant_id = ${tenant} order by ts offset ${
+    Math.floor(scale / 2)
+  } limit 1`;
+  const asked = questions(day, id);
+  const rows = await measure(bench, asked, runs);
+
+  const sealing = await seal(bench, [day]);
+  await vacuumSealed(bench);
+  const sealedBytes = await sizeOf(bench, sealedTables);
+  const sealed = await measure(bench, asked, runs);
+
+  return [
+    { name: "bytes of JSON a record", value: (json / scale).toFixed(1) },
+    { name: "bytes a record as rows, indexes included", value: (rowBytes / scale).toFixed(1) },
+    {
+      name: "bytes a record sealed, indexes included",
+      value: (sealedBytes / scale).toFixed(1),
+      limit: `0.11 of JSON: ${(0.11 * json / scale).toFixed(1)}`,
+      holds: sealedBytes <= 0.11 * json,
+    },
+    {
+      name: "records sealed a second of processor time, read back and compared",
+      value: thousands(scale / sealing.seconds),
+      limit: "60,000",
+      holds: scale / sealing.seconds >= 60_000,
+    },
+    {
+      name: "memory of the backend that sealed, in MB",
+      value: sealing.megabytes.toFixed(0),
+      limit: "150",
+      holds: sealing.megabytes <= 150,
+    },
+    ...await oddities(bench, events, day),
+    ...comparedFigures(asked, rows, sealed),
+  ];
+}
+
+/** A request id that one record of thirty days has, and one that none has. */
+async function monthFigures(
+  bench: BenchStack,
+  events: Event[],
+  scale: number,
+  runs: number,
+): Promise<Figure[]> {
+  const { sql } = bench;
+  const [{ days }] = await sql<{ days: string[] }[]>`
+    select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i desc) as days
+    from generate_series(0, 29) i`;
+  await createPartitions(bench, days);
+  const drawn = drawnAnew(events, scale, 3);
+  const count = Math.floor(scale / days.length);
+  for (const day of days) {
+    await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${day})
+      on conflict do nothing`;
+    const records = Array.from({ length: count }, (): Event => ({
+      ...drawn.next().value,
+      req_id: crypto.randomUUID(),
+    }));
+    await fillDay(bench, tenant, records, day, count);
+  }
+  await sql`vacuum analyze logloom.logs`;
+  const [{ id }] = await sql`
+    select req_id as id from logloom.logs
+    where tenant_id = ${tenant} and ts >= ${days[15]} order by ts offset 1000 limit 1`;
+  const range = {
+    p_ts_from: days[0],
+    p_ts_to: new Date(Date.parse(days[29]) + 86_400_000).toJSON(),
+  };
+  const asked: Question[] = [["one record's", id], ["none's", "nowhere"]].map(([name, value]) => ({
+    name: `request id, ${name}`,
+    operation: "search_logs",
+    parameters: { p_query_dsl: `req_id:${value}`, ...range },
+  }));
+  const rows = await measure(bench, asked, runs);
+  await seal(bench, days);
+  await vacuumSealed(bench);
+  const sealed = await measure(bench, asked, runs);
+  return [
+    ...comparedFigures(asked, rows, sealed),
+    ...asked.map(({ name }, n) => ({
+      name: `${name}, sealed, processor time in ms`,
+      value: sealed[n].processor.toFixed(1),
+      limit: "20",
+      holds: sealed[n].processor <= 20,
+    })),
+  ];
+}
+
+function comparedFigures(asked: Question[], rows: Measured[], sealed: Measured[]): Figure[] {
+  return [
+    ...asked.map(({ name }, n) => ({
+      name: `${name}, p95 in ms`,
+      value: sealed[n].p95.toFixed(1),
+      limit: `rows: ${rows[n].p95.toFixed(1)}, ratio ${ratio(sealed[n].p95, rows[n].p95)}`,
+      holds: sealed[n].p95 <= rows[n].p95 + 10,
+    })),
+    ...asked.map(({ name }, n) => ({
+      name: `${name}, processor time in ms`,
+      value: sealed[n].processor.toFixed(1),
+      limit: `rows: ${rows[n].processor.toFixed(1)}`,
+      holds: sealed[n].processor <= rows[n].processor + 10,
+    })),
+  ];
+}
+
+async function vacuumSealed({ sql }: BenchStack): Promise<void> {
+  await sql`vacuum analyze logloom_private.sealed_chunks`;
+  await sql`vacuum analyze logloom_private.sealed_columns`;
+}
+
+/** Seals days of the tenant by a backend that does nothing else. */
 async function seal(
   { sql }: BenchStack,
-  day: string,
+  days: string[],
 ): Promise<{ seconds: number; megabytes: number }> {
   const backend = await sql.reserve();
   try {
     const [{ pid }] = await backend`select pg_backend_pid() as pid`;
     const before = await secondsOf(pid);
-    for (;;) {
-      const [{ sealed }] = await backend`
-        select logloom_private.seal_chunk(${tenant}, array[${day}::date]) as sealed`;
-      if (sealed === 0) break;
+    for (const day of days) {
+      for (;;) {
+        const [{ sealed }] = await backend`
+          select logloom_private.seal_chunk(${tenant}, array[${day}::date]) as sealed`;
+        if (sealed === 0) break;
+      }
+      await backend`select logloom_private.leave_sealed_days(${tenant}, array[${day}::date])`;
     }
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return {
@@ -160,7 +262,7 @@ async function oddities(bench: BenchStack, events: Event[], day: string): Promis
       await sql`insert into logloom.tenants (tenant_id, plan_id) values (${each}, 'pro')`;
       for (const on of filled) {
         const count = records / tenants.length / filled.length;
-        await fill(bench, drawn.splice(0, count), on, count, each);
+        await fillDay(bench, each, drawn.splice(0, count), on, count);
       }
     }
     const asRows = await sizeOf(bench, filled.map((each) => `logs_${each.replaceAll("-", "_")}`));
@@ -195,56 +297,6 @@ async function sizeOf({ sql }: BenchStack, tables: string[]): Promise<number> {
     from pg_class c
     where c.relname = any(${tables}::text[])
       and c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)`;
-  return bytes;
-}
-
-async function fill(
-  { sql }: BenchStack,
-  events: Iterable<Record<string, unknown>>,
-  day: string,
-  scale: number,
-  of = tenant,
-): Promise<number> {
-  let bytes = 0;
-  let at = 0;
-  let batch: Record<string, unknown>[] = [];
-  const flush = async () => {
-    await sql`
-      insert into logloom.logs (
-        id, tenant_id, ts, received_at, arrival,
-        level, msg, service, env, req_id, user_id, route, host, attrs
-      )
-      select
-        overlay(e.key::text
-          placing lpad(to_hex(e.n::integer - 1), 4, '0') from 33)::uuid,
-        ${of}, e.ts, e.last + interval '300 milliseconds', ${1 + at / 1000}::bigint,
-        e.event ->> 'level', e.event ->> 'msg', e.event ->> 'service', e.event ->> 'env',
-        e.event ->> 'req_id', e.event ->> 'user_id', e.event ->> 'route', e.event ->> 'host',
-        e.event -> 'attrs'
-      from (
-        select j.event, j.n, (j.event ->> 'ts')::timestamptz as ts,
-          b.last, b.key
-        from (
-          -- Once: a batch has one key.
-          select l.last, logloom_private.batch_key(l.last) as key
-          from (select ${String(batch[batch.length - 1].ts)}::timestamptz as last) l
-          offset 0
-        ) b
-        cross join jsonb_array_elements(${JSON.stringify(batch)}::text::jsonb)
-          with ordinality j (event, n)
-      ) e`;
-    at += batch.length;
-    batch = [];
-  };
-  let n = 0;
-  for (const event of events) {
-    const ts = new Date(Date.parse(`${day}T00:00:00Z`) + Math.floor(n++ * 86_399_000 / scale));
-    const sent = { ts: ts.toISOString(), ...event };
-    bytes += new TextEncoder().encode(JSON.stringify(sent)).length;
-    batch.push(sent);
-    if (batch.length === 1000) await flush();
-  }
-  if (batch.length > 0) await flush();
   return bytes;
 }
 

@@ -5,6 +5,14 @@ import { type Event, loadEvents } from "./support/events.ts";
 import { pace } from "./support/load.ts";
 import { manyTenantFigures } from "./support/many_tenants.ts";
 import { memory } from "./support/memory.ts";
+import {
+  endSealing,
+  expiredChunks,
+  sealByPlayedTime,
+  sealingFigures,
+  sizeOfSealed,
+  storedRecords,
+} from "./support/played_sealing.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
@@ -26,16 +34,20 @@ interface Tally {
   /** Answers other than 200, by what was asked and the status. */
   errors: Map<string, number>;
   ingest: number[];
-  search: number[];
+  /** Milliseconds of the searches of the last day, and of one that is sealed. */
+  search: { hot: number[]; sealed: number[] };
   /** Milliseconds of the writer's runs, while retention rests and while it works. */
   writer: { resting: number[]; working: number[] };
   retention: number[];
+  /** Chunks that were due at a run of retention, and of them those that it left. */
+  chunks: { dropped: number; left: number };
   memory: Map<string, number>[];
   deepest: number;
 }
 
 /**
- * Thirty days of event times in some minutes: ingest, searches, alerts and retention at once.
+ * Thirty days of event times in some minutes: ingest, searches, alerts, sealing and retention at
+ * once.
  *
  * Options: --minutes N (default 20), --rate N events a second (default 2000), --events FILE.
  * With --tenants N instead a night of so many tenants with a handful of events a day each.
@@ -90,28 +102,31 @@ async function soak(
   rate: number,
 ): Promise<Figure[]> {
   const { sql } = bench;
-  // Time is played here; the job would go by the real one.
+  // Time is played here; the jobs would go by the real one.
   await sql`
     select cron.alter_job(job_id := jobid, active := false)
     from cron.job where jobname = 'logloom_run_retention'`;
   const tenants = await Promise.all([3, 7, 14, 30].map((kept) => makeTenant(bench, kept)));
+  await keepFrom(bench, Math.floor(Date.now() / dayMs) - days + 1);
   const tally: Tally = {
     errors: new Map(),
     ingest: [],
-    search: [],
+    search: { hot: [], sealed: [] },
     writer: { resting: [], working: [] },
     retention: [],
+    chunks: { dropped: 0, left: 0 },
     memory: [],
     deepest: 0,
   };
 
-  const started = performance.now();
-  const lastDay = Math.floor(Date.now() / dayMs) * dayMs;
-  const firstDay = lastDay - (days - 1) * dayMs;
-  const progress = () => Math.min(1, (performance.now() - started) / (seconds * 1000));
-  const isOver = () => progress() >= 1;
+  const began = Date.now();
+  const firstDay = Math.floor(began / dayMs) * dayMs - (days - 1) * dayMs;
   // The last played day is the real one, of which only what is past has happened.
-  const clock = () => firstDay + progress() * (Date.now() - firstDay);
+  const time = { began, first: firstDay, last: began + seconds * 1000, seconds };
+  const progress = () => Math.min(1, (Date.now() - began) / (seconds * 1000));
+  const isOver = () => progress() >= 1;
+  const clock = () => firstDay + progress() * (time.last - firstDay);
+  await sealByPlayedTime(bench, time);
 
   const sizes: { day: number; bytes: number; records: number }[] = [];
   await Promise.all([
@@ -125,7 +140,10 @@ async function soak(
   ]);
   console.error("  Emptying the queue …");
   await drained(bench);
-  await sql`call logloom_private.run_retention(logloom_private.utc_day(now()))`;
+  console.error("  Sealing what is due …");
+  await endSealing(bench);
+  await keepFrom(bench, Math.floor(Date.now() / dayMs));
+  await retain(bench);
   return await report(bench, tenants, tally, sizes, seconds);
 }
 
@@ -189,6 +207,7 @@ async function sendEvents(
     const answer = await response.json();
     if (response.status === 200) {
       tally.ingest.push(performance.now() - sent);
+      if (answer.rejected > 0) note(tally, `ingest with rejected events`);
       tenant.acknowledged += answer.ingested;
       tenant.bytes += body.length;
     } else {
@@ -204,43 +223,69 @@ async function searchLogs(
   isOver: () => boolean,
   tally: Tally,
 ): Promise<void> {
-  const asked: [string, Record<string, unknown>][] = [
+  const ranged: [string, Record<string, unknown>][] = [
     ["search_logs", { p_query_dsl: "level:error" }],
     ["log_stats", { p_query_dsl: "ts:* | count() by service" }],
     ["log_histogram", { p_query_dsl: "level:>=warn" }],
     ["search_logs", { p_query_dsl: '"connection refused" -host:web-1' }],
-    ["tail_logs", { p_query_dsl: "service:api" }],
-    ["get_usage", {}],
+    ["log_stats", { p_query_dsl: '"connection refused" | count() by host' }],
   ];
+  const asked = [
+    ...ranged.flatMap(([operation, parameters]) =>
+      (["hot", "sealed"] as const).map((range) => ({ operation, parameters, range }))
+    ),
+    { operation: "tail_logs", parameters: { p_query_dsl: "service:api" } },
+    { operation: "get_usage", parameters: {} },
+  ];
+  const first = Math.floor(clock() / dayMs);
   for (let n = 0; !isOver(); n++) {
-    const [operation, parameters] = asked[n % asked.length];
-    const range = "p_query_dsl" in parameters && operation !== "tail_logs"
-      ? { p_ts_from: new Date(clock() - dayMs), p_ts_to: new Date(clock()) }
-      : {};
+    const { operation, parameters, range } = { range: undefined, ...asked[n % asked.length] };
+    const now = clock();
+    const midnight = Math.floor(now / dayMs) * dayMs;
+    // The day before yesterday: sealed, but for what came late.
+    const [from, to] = range === "sealed"
+      ? [midnight - 2 * dayMs, midnight - dayMs]
+      : [now - dayMs, now];
+    if (range === "sealed" && midnight / dayMs < first + 2) continue;
     const sent = performance.now();
     const response = await fetch(`${state.url}/rest/v1/rpc/${operation}`, {
       method: "POST",
       headers: {
-        authorization: `Bearer ${tenants[n % tenants.length].token}`,
+        authorization: `Bearer ${tenants[Math.floor(n / asked.length) % tenants.length].token}`,
         "content-type": "application/json",
       },
-      body: JSON.stringify({ ...parameters, ...range }),
+      body: JSON.stringify({
+        ...parameters,
+        ...range && { p_ts_from: new Date(from), p_ts_to: new Date(to) },
+      }),
     });
     await response.arrayBuffer();
-    if (response.status === 200) tally.search.push(performance.now() - sent);
-    else note(tally, `${operation} ${response.status}`);
-    await pause(250);
+    if (response.status !== 200) note(tally, `${operation} ${response.status}`);
+    else if (range) tally.search[range].push(performance.now() - sent);
+    await pause(150);
   }
+}
+
+/**
+ * Has the tenants keep so many days before a played one: as many more as that lies before the real
+ * one, so that ingest, searches and retention all go by the played one.
+ */
+async function keepFrom({ sql }: BenchStack, today: number): Promise<void> {
+  await sql`
+    update logloom.tenant_settings
+    set retention_days = split_part(tenant_id, '-', 2)::integer
+      + ${Math.floor(Date.now() / dayMs) - today}::integer`;
 }
 
 /** At each played midnight: the size of the day that ended, and retention. */
 async function keepDays(
-  { sql }: BenchStack,
+  bench: BenchStack,
   clock: () => number,
   isOver: () => boolean,
   tally: Tally,
   sizes: { day: number; bytes: number; records: number }[],
 ): Promise<void> {
+  const { sql } = bench;
   let today = Math.floor(clock() / dayMs);
   while (!isOver()) {
     await pause(100);
@@ -252,17 +297,31 @@ async function keepDays(
         (select count(*)::float8 from ${sql(`logloom.${name}`)}) as records`;
     sizes.push({ day: today, bytes: size.bytes, records: size.records });
     today = day;
+    await keepFrom(bench, today);
+    const due = await expiredChunks(bench);
     const began = performance.now();
     retentionWorks = true;
-    await sql`call logloom_private.run_retention(${
-      new Date(day * dayMs).toISOString().slice(0, 10)
-    }::date)`;
+    await retain(bench);
     retentionWorks = false;
     tally.retention.push(performance.now() - began);
+    const left = await expiredChunks(bench);
+    tally.chunks.dropped += due - left;
+    tally.chunks.left += left;
   }
 }
 
 let retentionWorks = false;
+
+/** A night's retention, again on the same real day. */
+async function retain({ sql }: BenchStack): Promise<void> {
+  await sql`update logloom_private.retention_place set today = today - 1`;
+  for (;;) {
+    await sql`call logloom_private.run_retention(logloom_private.utc_day(now()))`;
+    const [{ done }] = await sql`
+      select finished_at is not null as done from logloom_private.retention_place`;
+    if (done) return;
+  }
+}
 
 async function watch(bench: BenchStack, isOver: () => boolean, tally: Tally): Promise<void> {
   let lastRun = "";
@@ -283,18 +342,28 @@ async function watch(bench: BenchStack, isOver: () => boolean, tally: Tally): Pr
 }
 
 async function report(
-  { sql }: BenchStack,
+  bench: BenchStack,
   tenants: SoakTenant[],
   tally: Tally,
   sizes: { day: number; bytes: number; records: number }[],
   seconds: number,
 ): Promise<Figure[]> {
+  const { sql } = bench;
   const [jobs] = await sql`
     select coalesce(string_agg(h.job || ': ' || h.last_error, '; '), 'none') as failed
     from logloom_private.job_heartbeats h where h.last_failed_at is not null`;
-  const kept = await sql<{ tenant_id: string; records: number; oldest: number }[]>`
-    select l.tenant_id, count(*)::float8 as records,
-      logloom_private.utc_day(now()) - logloom_private.utc_day(min(l.ts)) as oldest
+  console.error("  Reading every record …");
+  const stored = await storedRecords(bench);
+  const counted = new Map<string, number[]>();
+  for (const tenant of tenants) {
+    counted.set(tenant.id, [
+      await countOf(bench, tenant, "| count()"),
+      // Of which no counts are kept.
+      await countOf(bench, tenant, '-"no message says this" | count()'),
+    ]);
+  }
+  const rowsKept = await sql<{ tenant_id: string; oldest: number }[]>`
+    select l.tenant_id, logloom_private.utc_day(now()) - logloom_private.utc_day(min(l.ts)) as oldest
     from logloom.logs l group by 1`;
   const deleted = await sql<{ tenant_id: string; records: number }[]>`
     select r.tenant_id, sum(r.records)::float8 as records from logloom.retention_runs r group by 1`;
@@ -304,15 +373,22 @@ async function report(
   const of = <Row extends { tenant_id: string }>(rows: Row[], id: string) =>
     rows.find(({ tenant_id }) => tenant_id === id);
   const acknowledged = tenants.reduce((sum, one) => sum + one.acknowledged, 0);
-  const lost = tenants.filter((one) =>
-    (of([...kept], one.id)?.records ?? 0) + (of([...deleted], one.id)?.records ?? 0) !==
-      one.acknowledged
+  const lost = tenants.filter(({ id, acknowledged }) => {
+    const { rows, sealed } = of(stored, id) ?? { rows: 0, sealed: 0 };
+    return rows + sealed + (of([...deleted], id)?.records ?? 0) !== acknowledged;
+  });
+  const doubled = stored.filter(({ rows, sealed, ids }) => rows + sealed !== ids);
+  const misfound = tenants.filter(({ id }) =>
+    counted.get(id)!.some((count) => count !== (of(stored, id)?.kept ?? 0))
   );
   const miscounted = tenants.filter((one) => {
     const counted = of([...usage], one.id);
     return counted?.events !== one.acknowledged || counted.bytes !== one.bytes;
   });
-  const tooOld = tenants.filter((one) => (of([...kept], one.id)?.oldest ?? 0) > one.retentionDays);
+  const tooOld = tenants.filter((one) =>
+    (of([...rowsKept], one.id)?.oldest ?? 0) > one.retentionDays
+  );
+  const expired = await expiredChunks(bench);
   const [{ dead }] = await sql`
     select count(*)::integer as dead from logloom_private.dead_letters`;
   const [alerts] = await sql`select count(*)::integer as fired from logloom.alert_history`;
@@ -322,11 +398,9 @@ async function report(
   const perRecord = full.reduce((sum, one) => sum + one.bytes, 0) /
     full.reduce((sum, one) => sum + one.records, 0);
   await sql`analyze logloom.logs`;
-  // Rows that are deleted leave their room to the day; it goes when the day is dropped.
-  const existing = await sql<{ day: number }[]>`
-    select (d - date '1970-01-01')::integer as day from unnest(logloom_private.partition_days()) d`;
-  const predicted = sizes.filter((one) => existing.some(({ day }) => day === one.day))
-    .reduce((sum, one) => sum + one.records * perRecord, 0);
+  const records = stored.reduce((sum, { rows, sealed }) => sum + rows + sealed, 0);
+  const asRows = records * perRecord;
+  const sealedBytes = await sizeOfSealed(bench);
   const [now] = await sql`
     select
       sum(pg_total_relation_size(i.inhrelid))::float8 as bytes,
@@ -339,9 +413,8 @@ async function report(
     where s.schemaname in ('logloom', 'logloom_private') and s.relname not like 'logs\_%'
     order by bytes desc limit 8`;
   const [old] = await sql`
-    select coalesce(sum(s.n_dead_tup), 0)::float8 as dead, coalesce(sum(s.n_live_tup), 0)::float8
-      as live
-    from pg_stat_user_tables s where s.schemaname = 'logloom' and s.relname like 'logs\_%'`;
+    select coalesce(sum(s.n_dead_tup), 0)::float8 as dead
+    from pg_stat_user_tables s where s.schemaname = 'logloom' and s.relname like 'logs\\_%'`;
 
   const figures: Figure[] = [
     { name: "minutes, played days", value: `${(seconds / 60).toFixed(0)}, ${days}` },
@@ -355,33 +428,59 @@ async function report(
       lost.length === 0,
     ),
     figure(
+      "tenants with a record twice, of rows and chunks",
+      `${doubled.length}`,
+      "0",
+      doubled.length === 0,
+    ),
+    figure(
+      "tenants whose searches count otherwise than their records",
+      `${misfound.length}`,
+      "0",
+      misfound.length === 0,
+    ),
+    figure(
       "tenants whose usage is not what was acknowledged",
       `${miscounted.length}`,
       "0",
       miscounted.length === 0,
     ),
-    figure("tenants with records past their retention", `${tooOld.length}`, "0", !tooOld.length),
+    figure("tenants with rows past their retention", `${tooOld.length}`, "0", !tooOld.length),
+    figure(
+      "chunks dropped by retention, left by one of its runs, left at the end",
+      `${thousands(tally.chunks.dropped)}, ${tally.chunks.left}, ${expired}`,
+      "some, 0, 0",
+      tally.chunks.dropped > 0 && tally.chunks.left === 0 && expired === 0,
+    ),
     figure("dead letters", `${dead}`, "0", dead === 0),
     { name: "records deleted", value: thousands([...deleted].reduce((s, r) => s + r.records, 0)) },
     { name: "alerts fired", value: thousands(alerts.fired) },
     { name: "ingest p95, ms", value: percentile(tally.ingest, 0.95).toFixed(0) },
-    { name: "search p95, ms", value: percentile(tally.search, 0.95).toFixed(0) },
+    ...([[0.5, "p50"], [0.95, "p95"]] as const).map(([share, name]) => ({
+      name: `search ${name}, ms: the last day, a sealed day`,
+      value: [tally.search.hot, tally.search.sealed]
+        .map((times) => percentile(times, share).toFixed(0)).join(", "),
+    })),
+    ...await sealingFigures(bench, perRecord, seconds),
     { name: "retention runs, slowest, s", value: (Math.max(...tally.retention) / 1000).toFixed(1) },
     writerFigure(tally),
     { name: "deepest queue, events", value: thousands(tally.deepest) },
     figure("queue at the end, events", "0", "0", true),
+    {
+      name: "records that are rows, MB, … of which indexes",
+      value: [now.bytes, now.indexes].map((bytes) => (bytes / 1e6).toFixed(0)).join(", "),
+    },
     figure(
-      "logs, MB (predicted: what was written on the days that somebody keeps)",
-      `${(now.bytes / 1e6).toFixed(0)} (${(predicted / 1e6).toFixed(0)})`,
-      "≤ 1.2 ×",
-      now.bytes <= 1.2 * predicted,
+      "rows and chunks, MB (as rows alone)",
+      `${((now.bytes + sealedBytes) / 1e6).toFixed(0)} (${(asRows / 1e6).toFixed(0)})`,
+      "≤ 1/3",
+      now.bytes + sealedBytes <= asRows / 3,
     ),
-    { name: "… of which indexes, MB", value: (now.indexes / 1e6).toFixed(0) },
     figure(
-      "dead rows of the logs per living one",
-      ratio(old.dead, Math.max(1, old.live)),
+      "dead rows of the logs per record, of rows and chunks",
+      ratio(old.dead, records),
       "≤ 0.25",
-      old.dead <= 0.25 * old.live,
+      old.dead <= 0.25 * records,
     ),
     ...hot.map(({ name, bytes, dead }) => ({
       name: `${name}, MB and dead rows`,
@@ -391,6 +490,22 @@ async function report(
   ];
   printFigures("Soak", figures);
   return figures;
+}
+
+/** What a tenant's search counts over all days that it keeps. */
+async function countOf({ state }: BenchStack, tenant: SoakTenant, query: string): Promise<number> {
+  const response = await fetch(`${state.url}/rest/v1/rpc/log_stats`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tenant.token}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      p_query_dsl: query,
+      p_ts_from: new Date(Date.now() - 60 * dayMs),
+      p_ts_to: new Date(Date.now() + dayMs),
+    }),
+  });
+  const answer = await response.json();
+  if (response.status !== 200) throw new Failure(`log_stats: ${JSON.stringify(answer)}`);
+  return answer[0]?.value ?? 0;
 }
 
 function figure(name: string, value: string, limit: string, holds: boolean): Figure {

@@ -1,0 +1,222 @@
+import { Failure } from "../../local/failure.ts";
+import { serviceRoleKey } from "../../local/keys.ts";
+import { drawnAnew } from "./drawn_anew.ts";
+import { type Event, makeBodies } from "./events.ts";
+import { load, pace } from "./load.ts";
+import { type Figure, percentile, ratio, thousands } from "./report.ts";
+import { copyDay, createPartitions, fillDay } from "./sealed_days.ts";
+import type { BenchStack } from "./stack.ts";
+
+/** Of the tenant whose days are sealed; more of them than a minute's run of the job seals. */
+const dayRecords = 200_000;
+const daysARound = 5;
+
+const requestsASecond = 20;
+const eventsARequest = 25;
+
+/** What a tenant that sends steadily, and the writer, met in a phase. */
+interface Phase {
+  /** Milliseconds of each request, when it was sent and when it was answered. */
+  requests: { sent: number; answered: number }[];
+  /** Milliseconds of each run of the writer, and when it began. */
+  runs: { began: number; duration: number }[];
+  /** When the job was seen at work. */
+  sealing: { began: number; ended: number }[];
+}
+
+/**
+ * What ingest and the writer lose while days full of records are sealed by the job as pg_cron runs
+ * it. Minutes without it and minutes with it in turns; of the latter only the time that it works.
+ */
+export async function besideSealingFigures(
+  bench: BenchStack,
+  events: Event[],
+  rounds: number,
+): Promise<Figure[]> {
+  const { sql } = bench;
+  const key = await makeTenants(bench);
+  const [body] = makeBodies(events.slice(0, eventsARequest), 490_000);
+  const send = () =>
+    fetch(`${bench.state.url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: body.stamped() as BodyInit,
+    });
+  await setSealing(bench, false);
+  await sql`update logloom_private.settings set seal_after = '6 hours' where singleton`;
+  const [{ days }] = await sql<{ days: string[] }[]>`
+    select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i) as days
+    from generate_series(0, ${rounds * daysARound}::integer) i`;
+  // Younger than any that is sealed: it is only copied from.
+  const [template, ...filled] = days;
+  await createPartitions(bench, [template]);
+  await sql`insert into logloom_private.log_days (tenant_id, day) values ('sealed', ${template})`;
+  await fillDay(bench, "sealed", drawnAnew(events, dayRecords), template, dayRecords);
+
+  console.error("  Warming up");
+  await load({ connections: 2, seconds: 5, pause: pace(requestsASecond) }, send);
+  const without: Phase[] = [];
+  const beside: Phase[] = [];
+  let sealed = 0;
+  for (let round = 1; round <= rounds; round++) {
+    console.error(`  Round ${round} of ${rounds}`);
+    const due = filled.splice(0, daysARound);
+    await createPartitions(bench, due);
+    for (const day of due) {
+      await copyDay(bench, "sealed", template, day);
+      await sql.unsafe(`vacuum (freeze, analyze) logloom.logs_${day.replaceAll("-", "_")}`);
+    }
+    await sql`checkpoint`;
+    without.push(await minute(bench, send));
+    const before = await sealedRecords(bench);
+    await setSealing(bench, true);
+    beside.push(await minute(bench, send));
+    await setSealing(bench, false);
+    await atRest(bench);
+    sealed += await sealedRecords(bench) - before;
+    // What was left over is not due in the next round.
+    await sql.unsafe(`truncate ${due.map((day) => `logloom.logs_${day.replaceAll("-", "_")}`)}`);
+  }
+  return figures(without, beside, sealed);
+}
+
+function figures(without: Phase[], beside: Phase[], sealed: number): Figure[] {
+  const isBeside = (phase: Phase, from: number, to: number) =>
+    phase.sealing.some(({ began, ended }) => began <= from && to <= ended);
+  const requests = [
+    without.flatMap((phase) => phase.requests),
+    beside.flatMap((phase) =>
+      phase.requests.filter(({ sent, answered }) => isBeside(phase, sent, answered))
+    ),
+  ].map((all) => all.map(({ sent, answered }) => answered - sent));
+  const runs = [
+    without.flatMap((phase) => phase.runs),
+    beside.flatMap((phase) =>
+      phase.runs.filter(({ began, duration }) => isBeside(phase, began, began + duration))
+    ),
+  ].map((all) => all.map(({ duration }) => duration));
+  const seconds = beside.flatMap(({ sealing }) => sealing)
+    .reduce((sum, { began, ended }) => sum + (ended - began) / 1000, 0);
+  const compared = (name: string, [base, met]: number[][], share: number): Figure => {
+    const [calm, loud] = [percentile(base, share), percentile(met, share)];
+    return {
+      name: `${name}, without and beside sealing`,
+      value: `${calm.toFixed(1)}, ${loud.toFixed(1)}: ${ratio(loud, calm)}`,
+      limit: "≤ 1.3 ×",
+      holds: loud <= 1.3 * calm,
+    };
+  };
+  return [
+    {
+      name: "requests a second, events of each",
+      value: `${requestsASecond}, ${eventsARequest}`,
+    },
+    {
+      name: "records sealed meanwhile, and a second of the job's time",
+      value: `${thousands(sealed)}, ${thousands(sealed / seconds)}`,
+    },
+    {
+      name: "requests and runs of the writer, without and beside sealing",
+      value: [...requests, ...runs].map(({ length }) => thousands(length)).join(", "),
+    },
+    ...([[0.5, "p50"], [0.95, "p95"]] as const).map(([share, name]) => ({
+      name: `ingest ${name}, ms, without and beside sealing`,
+      value: requests.map((times) => percentile(times, share).toFixed(1)).join(", "),
+    })),
+    compared("ingest p99, ms", requests, 0.99),
+    {
+      name: "writer's run p50, ms, without and beside sealing",
+      value: runs.map((times) => percentile(times, 0.5).toFixed(1)).join(", "),
+    },
+    compared("writer's run p95, ms", runs, 0.95),
+  ];
+}
+
+async function makeTenants({ sql, state }: BenchStack): Promise<string> {
+  await sql`
+    insert into logloom.tenants (tenant_id, plan_id)
+    values ('sealed', 'enterprise'), ('sends', 'enterprise')`;
+  const response = await fetch(`${state.url}/rest/v1/rpc/create_api_key`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${serviceRoleKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ p_tenant_id: "sends", p_name: "bench" }),
+  });
+  return (await response.json()).key_value;
+}
+
+async function setSealing({ sql }: BenchStack, active: boolean): Promise<void> {
+  await sql`
+    select cron.alter_job(job_id := jobid, active := ${active})
+    from cron.job where jobname = 'logloom_seal_logs'`;
+}
+
+async function sealedRecords({ sql }: BenchStack): Promise<number> {
+  const [{ records }] = await sql`
+    select coalesce(sum(c.records), 0)::float8 as records
+    from logloom_private.sealed_chunks c where c.tenant_id = 'sealed'`;
+  return records;
+}
+
+async function isSealing({ sql }: BenchStack): Promise<boolean> {
+  const [{ works }] = await sql`
+    select exists (
+      select from pg_stat_activity a
+      where a.state = 'active' and a.pid <> pg_backend_pid() and a.query like '%seal_logs%'
+    ) as works`;
+  return works;
+}
+
+async function atRest(bench: BenchStack): Promise<void> {
+  const end = performance.now() + 90_000;
+  while (await isSealing(bench)) {
+    if (performance.now() > end) throw new Failure("The run of seal_logs does not end.");
+    await pause(100);
+  }
+}
+
+/** A minute of steady sending, from a whole minute of the clock on: then pg_cron starts the job. */
+async function minute(bench: BenchStack, request: () => Promise<Response>): Promise<Phase> {
+  await pause(60_000 - Date.now() % 60_000);
+  const phase: Phase = { requests: [], runs: [], sealing: [] };
+  let isOver = false;
+  const watching = watch(bench, phase, () => isOver);
+  const sent = await load(
+    { connections: 2, seconds: 55, pause: pace(requestsASecond) },
+    async () => {
+      const sent = Date.now();
+      const start = performance.now();
+      const response = await request();
+      phase.requests.push({ sent, answered: sent + performance.now() - start });
+      return response;
+    },
+  );
+  isOver = true;
+  await watching;
+  if (sent.failures.size > 0) throw new Failure("Not every request was answered 200.");
+  return phase;
+}
+
+async function watch(bench: BenchStack, phase: Phase, isOver: () => boolean): Promise<void> {
+  let last = 0;
+  let since: number | undefined;
+  while (!isOver()) {
+    const [{ began, duration }] = await bench.sql`
+      select extract(epoch from h.last_started_at)::float8 * 1000 as began,
+        h.last_duration_ms::float8 as duration
+      from logloom_private.job_heartbeats h where h.job = 'write_logs'`;
+    if (began !== last && last > 0) phase.runs.push({ began, duration });
+    last = began;
+    const works = await isSealing(bench);
+    if (works) since ??= Date.now();
+    if (!works && since !== undefined) {
+      phase.sealing.push({ began: since, ended: Date.now() });
+      since = undefined;
+    }
+    await pause(100);
+  }
+  if (since !== undefined) phase.sealing.push({ began: since, ended: Date.now() });
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,85 @@
+import type { BenchStack } from "./stack.ts";
+
+/** Makes partitions as the service does: what a superuser owned, no job could replace or drop. */
+export async function createPartitions({ sql }: BenchStack, days: string[]): Promise<void> {
+  await sql.begin(async (one) => {
+    await one`set local role postgres`;
+    for (const day of days) await one`select logloom_private.create_partition(${day}::date)`;
+  });
+}
+
+/** Writes records of a tenant evenly over a day, a thousand a batch. The bytes of their JSON. */
+export async function fillDay(
+  { sql }: BenchStack,
+  tenant: string,
+  events: Iterable<Record<string, unknown>>,
+  day: string,
+  scale: number,
+): Promise<number> {
+  let bytes = 0;
+  let at = 0;
+  let batch: Record<string, unknown>[] = [];
+  const flush = async () => {
+    await sql`
+      insert into logloom.logs (
+        id, tenant_id, ts, received_at, arrival,
+        level, msg, service, env, req_id, user_id, route, host, attrs
+      )
+      select
+        overlay(e.key::text
+          placing lpad(to_hex(e.n::integer - 1), 4, '0') from 33)::uuid,
+        ${tenant}, e.ts, e.last + interval '300 milliseconds', ${1 + at / 1000}::bigint,
+        e.event ->> 'level', e.event ->> 'msg', e.event ->> 'service', e.event ->> 'env',
+        e.event ->> 'req_id', e.event ->> 'user_id', e.event ->> 'route', e.event ->> 'host',
+        e.event -> 'attrs'
+      from (
+        select j.event, j.n, (j.event ->> 'ts')::timestamptz as ts,
+          b.last, b.key
+        from (
+          -- Once: a batch has one key.
+          select l.last, logloom_private.batch_key(l.last) as key
+          from (select ${String(batch[batch.length - 1].ts)}::timestamptz as last) l
+          offset 0
+        ) b
+        cross join jsonb_array_elements(${JSON.stringify(batch)}::text::jsonb)
+          with ordinality j (event, n)
+      ) e`;
+    at += batch.length;
+    batch = [];
+  };
+  let n = 0;
+  for (const event of events) {
+    const ts = new Date(Date.parse(`${day}T00:00:00Z`) + Math.floor(n++ * 86_399_000 / scale));
+    const sent = { ts: ts.toISOString(), ...event };
+    bytes += new TextEncoder().encode(JSON.stringify(sent)).length;
+    batch.push(sent);
+    if (batch.length === 1000) await flush();
+  }
+  if (batch.length > 0) await flush();
+  return bytes;
+}
+
+/** Writes the records of a tenant's day to another day as well, ids of their own included. */
+export async function copyDay(
+  { sql }: BenchStack,
+  tenant: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  const shift = Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
+  await sql`
+    insert into logloom.logs (
+      id, tenant_id, ts, received_at, arrival,
+      level, msg, service, env, req_id, user_id, route, host, attrs
+    )
+    select
+      overlay(l.id::text placing lpad(to_hex(${shift}::integer & 65535), 4, '0') from 25)::uuid,
+      l.tenant_id, l.ts + ${shift}::integer * interval '1 day',
+      l.received_at + ${shift}::integer * interval '1 day', l.arrival,
+      l.level, l.msg, l.service, l.env, l.req_id, l.user_id, l.route, l.host, l.attrs
+    from logloom.logs l
+    where l.tenant_id = ${tenant} and l.ts >= ${from} and l.ts < ${from}::timestamptz + interval '1 day'
+    order by l.ts, l.id`;
+  await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${to})
+    on conflict do nothing`;
+}
