@@ -10,6 +10,7 @@ stable
 parallel safe
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
@@ -62,6 +63,36 @@ begin
       logloom_private.column_texts(v_column, v_within)
     )::logloom_private.column_values;
   end loop;
+
+  -- A statement made for these columns has to be planned, which takes as long as many records.
+  if v_records <= 400 and p_positions is not null then
+    return array(
+      select
+        case
+          when bool_or(p.is_rest)
+            then ('{' || coalesce(string_agg(p.text, ','), '') || '}')::jsonb
+        end
+      from generate_series(1, v_records) r (n)
+      left join (
+        select
+          c.key is null as is_rest, c.first + t.n - 1 as n,
+          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+            else c.key || t.text end as text
+        from (
+          select
+            v.texts, v_from[v.n] as first,
+            case when v_names[v.n] <> 'attrs'
+              then to_json(substr(v_names[v.n], 7)) || ':' end as key
+          from unnest(v_values) with ordinality v (texts, n)
+          offset 0
+        ) c
+        cross join lateral unnest(c.texts) with ordinality t (text, n)
+        where t.text is not null
+      ) p on p.n = r.n
+      group by r.n
+      order by r.n
+    );
+  end if;
 
   -- Between two bounds the same columns cover all records.
   v_bounds := array(select distinct b from unnest(v_bounds) b order by b);

@@ -141,20 +141,24 @@ set search_path = ''
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-  v_prefixes constant text := encode(p_chunk.batch_prefixes, 'hex');
+  v_prefixes bytea := p_chunk.batch_prefixes || ''::bytea;
   v_prefix text[];
   v_indexes smallint[] := p_chunk.id_indexes;
 begin
-  v_prefix := array(
-    select encode(substring(p_chunk.batch_prefixes from 1 + 14 * i for 14), 'hex')
-    from generate_series(0, octet_length(p_chunk.batch_prefixes) / 14 - 1) i
-  );
   if p_positions is not null then
-    v_indexes := array(
-      select v_indexes[p.position] from unnest(p_positions) with ordinality p (position, n)
-      order by p.n
+    return array(
+      select encode(
+        substring(v_prefixes from 14 * b.batch - 13 for 14) || int2send(v_indexes[b.position]),
+        'hex'
+      )::uuid
+      from unnest(p_positions, p_batches) with ordinality b (position, batch, n)
+      order by b.n
     );
   end if;
+  v_prefix := array(
+    select encode(substring(v_prefixes from 1 + 14 * i for 14), 'hex')
+    from generate_series(0, octet_length(v_prefixes) / 14 - 1) i
+  );
   return array(
     select (v_prefix[b.batch] || encode(int2send(b.index), 'hex'))::uuid
     from (select unnest(p_batches) as batch, unnest(v_indexes) as index) b

@@ -23,9 +23,19 @@ declare
   v_mark_digits integer[] := p_chunk.mark_digits;
   v_mark_bytes integer[] := p_chunk.mark_bytes;
   v_bytes bytea;
-  v_wanted_digits text;
   v_found integer[];
   v_ordinals integer[];
+  v_ordinal integer;
+  v_next_ordinal integer;
+  v_mark integer;
+  v_mask integer;
+  v_count integer;
+  v_digits_each integer;
+  v_last integer;
+  v_last_digit integer;
+  v_found_masks text[] := '{}';
+  v_lengths integer[] := '{}';
+  v_places integer[] := '{}';
 begin
   -- Reading a message by its place takes several times as long as reading it in passing.
   if cardinality(p_positions) > p_chunk.records / 4 then
@@ -83,62 +93,54 @@ begin
     return array_fill(null::text, array[cardinality(p_positions)]);
   end if;
   v_bytes := convert_to(array_to_string(p_chunk.masks, ''), 'UTF8');
-  -- Of each mask from a mark on where its records and their digits end.
-  with p as (
-    select o as ordinal, width_bucket(o - 1, v_mark_records) as mark from unnest(v_ordinals) o
-  ), groups as materialized (
+  -- From mark to mark, and from there to the mask that holds the message.
+  foreach v_ordinal in array v_ordinals loop
+    if v_next_ordinal is null or v_ordinal >= v_next_ordinal then
+      v_mark := width_bucket(v_ordinal - 1, v_mark_records);
+      v_next_ordinal := v_mark_records[v_mark + 1] + 1;
+      v_mask := 0;
+      v_last := v_mark_records[v_mark];
+      v_last_digit := v_mark_digits[v_mark];
+      v_masks := string_to_array(
+        convert_from(
+          substring(
+            v_bytes from v_mark_bytes[v_mark] + 1
+            for coalesce(v_mark_bytes[v_mark + 1], octet_length(v_bytes)) - v_mark_bytes[v_mark]
+          ),
+          'UTF8'
+        ),
+        v_separator
+      );
+    end if;
+    while v_last < v_ordinal loop
+      v_mask := v_mask + 1;
+      v_count := v_counts[16 * (v_mark - 1) + v_mask];
+      v_digits_each := octet_length(v_masks[v_mask])
+        - octet_length(replace(v_masks[v_mask], '0', ''));
+      v_last := v_last + v_count;
+      v_last_digit := v_last_digit + v_count * v_digits_each;
+    end loop;
+    v_found_masks := v_found_masks || v_masks[v_mask];
+    v_lengths := v_lengths || v_digits_each;
+    v_places := v_places || v_last_digit - (v_last - v_ordinal + 1) * v_digits_each;
+  end loop;
+  v_texts := array(
     select
-      k.mark, g.mask, g.digits, g.last - g.count as before, g.last,
-      g.last_digit - g.count * g.digits as digits_before
-    from (select distinct p.mark from p) k
-    cross join lateral (
-      select
-        m.mask, m.count, m.digits, v_mark_records[k.mark] + sum(m.count) over w as last,
-        v_mark_digits[k.mark] + sum(m.count * m.digits) over w as last_digit
-      from (
-        select
-          u.n, u.mask, v_counts[16 * (k.mark - 1) + u.n] as count,
-          octet_length(u.mask) - octet_length(replace(u.mask, '0', '')) as digits
-        from unnest(
-          string_to_array(
-            convert_from(
-              substring(
-                v_bytes from v_mark_bytes[k.mark] + 1
-                for coalesce(v_mark_bytes[k.mark + 1], octet_length(v_bytes))
-                  - v_mark_bytes[k.mark]
-              ),
-              'UTF8'
+      case
+        when f.length = 0 then f.mask
+        else format(
+          replace(replace(f.mask, '%', '%%'), '0', '%s'),
+          variadic string_to_array(
+            substr(
+              encode(substring(v_digits from f.place / 2 + 1 for f.length / 2 + 1), 'hex'),
+              1 + f.place % 2, f.length
             ),
-            v_separator
+            null
           )
-        ) with ordinality u (mask, n)
-        -- The separator ends the last one as well.
-        where u.n <= least(16, cardinality(v_counts) - 16 * (k.mark - 1))
-        -- Each expression once.
-        offset 0
-      ) m
-      window w as (order by m.n rows unbounded preceding)
-    ) g
-  ), found as (
-    select
-      g.mask, g.digits, p.ordinal,
-      (g.digits_before + (p.ordinal - g.before - 1) * g.digits)::integer as place
-    from p
-    join groups g on g.mark = p.mark and p.ordinal > g.before and p.ordinal <= g.last
-  )
-  select
-    array_agg(f.mask order by f.ordinal),
-    string_agg(
-      substr(
-        encode(substring(v_digits from f.place / 2 + 1 for f.digits / 2 + 1), 'hex'),
-        1 + f.place % 2, f.digits
-      ),
-      '' order by f.ordinal
-    )
-  into v_masks, v_wanted_digits
-  from found f;
-  v_texts := logloom_private.fill_masks(
-    v_masks, array_fill(1, array[cardinality(v_masks)]), v_wanted_digits, v_separator
+        )
+      end
+    from unnest(v_found_masks, v_lengths, v_places) with ordinality f (mask, length, place, n)
+    order by f.n
   );
   if cardinality(v_found) = cardinality(p_positions) then
     return v_texts;

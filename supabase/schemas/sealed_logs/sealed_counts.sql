@@ -143,14 +143,14 @@ begin
         offset 0
       ) c
       cross join lateral (
-        select l.*
+        select l.*, (
+          select sum(u.masks)::integer from unnest(c.section_masks[1:l.n]) u (masks)
+        ) as last
         from (
           select
-            c.section_services[f.n] as service, c.section_levels[f.n] as level,
+            f.n, c.section_services[f.n] as service, c.section_levels[f.n] as level,
             c.section_records[f.n] as records, c.section_masks[f.n] as mask_count,
-            c.masks[f.n] as masks, %2$s as folded, (
-              select sum(u.masks)::integer from unnest(c.section_masks[1:f.n]) u (masks)
-            ) as last
+            c.masks[f.n] as masks, %2$s as folded
           from unnest(c.found) f (n)
           offset 0
         ) l

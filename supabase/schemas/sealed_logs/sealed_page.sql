@@ -81,30 +81,29 @@ declare
   v_past constant bigint :=
     logloom_private.microseconds_after(p_chunk.first_ts, p_past) / p_chunk.ts_unit;
   v_positions integer[] := p_positions;
+  v_steps bigint[];
+  v_edge bigint;
 begin
   if v_positions is null
     and (p_past between p_chunk.first_ts and p_chunk.last_ts) is not true
   then
     v_positions := logloom_private.outer_positions(p_chunk, p_limit, p_is_descending);
   end if;
-  return array(
-    with steps as materialized (
-      select coalesce(v_positions[u.n], u.n::integer) as position, u.step
-      from unnest(logloom_private.chunk_steps(p_chunk, v_positions)) with ordinality u (step, n)
+  v_steps := logloom_private.chunk_steps(p_chunk, v_positions);
+  v_edge := (
+    array(
+      select s.step
+      from unnest(v_steps) s (step)
+      where s.step is distinct from v_past
+      order by v_sign * s.step
+      limit p_limit
     )
-    select f.position
-    from (
-      (
-        select s.position
-        from steps s
-        where s.step is distinct from v_past
-        order by v_sign * s.step
-        fetch first p_limit rows with ties
-      )
-      union all
-      select s.position from steps s where s.step = v_past
-    ) f
-    order by f.position
+  )[p_limit];
+  return array(
+    select coalesce(v_positions[s.n], s.n::integer) as position
+    from unnest(v_steps) with ordinality s (step, n)
+    where v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past
+    order by position
   );
 end;
 $$;
