@@ -81,22 +81,45 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
       positions.map((n) => given[n]),
     );
     const [{ differing }] = await tx.unsafe(
-      `select array_agg(limits.n) as differing
+      `with times as materialized (
+        select t.n as position, t.ts
+        from logloom_private.sealed_chunks c,
+          unnest(logloom_private.chunk_times(c, null)) with ordinality t (ts, n)
+        where c.chunk_id = ${chunk_id}
+      ), ranges as (
+        select reversed.yes as reversed, r.*
+        from unnest('{t,f}'::boolean[]) reversed (yes)
+        cross join lateral (
+          select null::timestamptz as past, '-infinity'::timestamptz as first,
+            'infinity'::timestamptz as until
+          union all
+          -- The page after a record, and a range that cuts the chunk.
+          select t.ts, case when reversed.yes then '-infinity' else t.ts end,
+            case when reversed.yes then t.ts + interval '1 microsecond' else 'infinity' end
+          from times t where t.position in (1, 3, 20)
+          union all
+          select null, t.ts, t.ts + interval '10 minutes' from times t where t.position in (2, 9)
+        ) r
+      )
+      select array_agg(row(limits.n, ranges)::text) as differing
       from logloom_private.sealed_chunks c
       cross join unnest('{1,2,7,40,1000}'::integer[]) limits (n)
-      cross join unnest('{t,f}'::boolean[]) reversed (yes)
+      cross join ranges
       cross join lateral (
-        select array_agg(r.position::integer order by r.position) as positions
+        select coalesce(array_agg(r.position::integer order by r.position), '{}') as positions
         from (
-          select t.n as position, rank() over (
-            order by case when reversed.yes then t.ts end desc, t.ts
+          select t.position, t.ts is not distinct from ranges.past as is_past, rank() over (
+            partition by t.ts is not distinct from ranges.past
+            order by case when ranges.reversed then t.ts end desc, t.ts
           ) as rank
-          from unnest(logloom_private.chunk_times(c, null)) with ordinality t (ts, n)
+          from times t
+          where t.ts >= ranges.first and t.ts < ranges.until
         ) r
-        where r.rank <= limits.n
+        where r.is_past or r.rank <= limits.n
       ) expected
-      where c.chunk_id = ${chunk_id} and expected.positions <>
-        logloom_private.first_positions(c, null, limits.n, reversed.yes, null)`,
+      where c.chunk_id = ${chunk_id} and expected.positions <> logloom_private.first_positions(
+        c, null, limits.n, ranges.reversed, ranges.past, ranges.first, ranges.until
+      )`,
     );
     deepStrictEqual(differing, null, "the newest and the oldest");
     await tx.unsafe("delete from logloom_private.sealed_chunks where chunk_id = $1", [chunk_id]);

@@ -116,6 +116,7 @@ comment on function logloom_private.node_bits(logloom_private.sealed_chunks, jso
 
 create function logloom_private.range_bits(
   p_chunk logloom_private.sealed_chunks,
+  p_bits varbit,
   p_from timestamptz,
   p_to timestamptz
 )
@@ -126,21 +127,25 @@ security invoker
 set search_path = ''
 as $$
 declare
-  -- Bounds beyond the chunk may be infinite.
-  v_lower constant bigint := (
-    logloom_private.microseconds_after(p_chunk.first_ts, greatest(p_from, p_chunk.first_ts))
-      + p_chunk.ts_unit - 1
-  ) / p_chunk.ts_unit;
-  v_upper constant bigint := (
-    logloom_private.microseconds_after(
-      p_chunk.first_ts,
-      least(greatest(p_to, p_chunk.first_ts), p_chunk.last_ts + interval '1 microsecond')
-    ) + p_chunk.ts_unit - 1
-  ) / p_chunk.ts_unit;
+  v_range constant bigint[] := logloom_private.range_steps(p_chunk, p_from, p_to);
+  v_positions integer[];
 begin
-  return (
+  if bit_count(p_bits) * 4 < p_chunk.records then
+    v_positions := logloom_private.bit_positions(p_bits);
+    return logloom_private.position_bits(
+      array(
+        select s.position
+        from unnest(v_positions, logloom_private.chunk_steps(p_chunk, v_positions))
+          with ordinality s (position, step, n)
+        where s.step between v_range[1] and v_range[2]
+        order by s.n
+      ),
+      p_chunk.records
+    );
+  end if;
+  return p_bits & (
     select string_agg(
-      case when s.step >= v_lower and s.step < v_upper then '1' else '0' end, '' order by s.n
+      case when s.step between v_range[1] and v_range[2] then '1' else '0' end, '' order by s.n
     )::varbit
     from unnest(logloom_private.chunk_steps(p_chunk, null)) with ordinality s (step, n)
   );
@@ -148,13 +153,13 @@ end;
 $$;
 
 revoke all on function logloom_private.range_bits(
-  logloom_private.sealed_chunks, timestamptz, timestamptz
+  logloom_private.sealed_chunks, varbit, timestamptz, timestamptz
 ) from public;
 
 comment on function logloom_private.range_bits(
-  logloom_private.sealed_chunks, timestamptz, timestamptz
+  logloom_private.sealed_chunks, varbit, timestamptz, timestamptz
 ) is
-  'Which records of a chunk are in [p_from, p_to): a bit a record.';
+  'Those of the bits whose records are in [p_from, p_to).';
 
 create function logloom_private.chunk_bits(
   p_chunk logloom_private.sealed_chunks,
@@ -182,8 +187,8 @@ begin
   perform logloom_private.take_turn();
   v_bits := logloom_private.node_bits(p_chunk, coalesce(p_tree, '{"type": "unknown"}'));
   if bit_count(v_bits[2]) > 0 and (p_chunk.first_ts < p_from or p_chunk.last_ts >= p_to) then
-    v_within := logloom_private.range_bits(p_chunk, p_from, p_to);
-    v_bits := array[v_bits[1] & v_within, v_bits[2] & v_within];
+    v_within := logloom_private.range_bits(p_chunk, v_bits[2], p_from, p_to);
+    v_bits := array[v_bits[1] & v_within, v_within];
   end if;
   v_rest := v_bits[2] & ~v_bits[1];
   if bit_count(v_rest) = 0 then

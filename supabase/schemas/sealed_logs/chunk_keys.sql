@@ -16,6 +16,44 @@ revoke all on function logloom_private.microseconds_after(timestamptz, timestamp
 comment on function logloom_private.microseconds_after(timestamptz, timestamptz) is
   'How long after another a time is; both are finite.';
 
+create function logloom_private.range_steps(
+  p_chunk logloom_private.sealed_chunks,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns bigint[]
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Bounds beyond the chunk may be infinite.
+  return array[
+    (
+      logloom_private.microseconds_after(p_chunk.first_ts, greatest(p_from, p_chunk.first_ts))
+        + p_chunk.ts_unit - 1
+    ) / p_chunk.ts_unit,
+    (
+      logloom_private.microseconds_after(
+        p_chunk.first_ts,
+        least(greatest(p_to, p_chunk.first_ts), p_chunk.last_ts + interval '1 microsecond')
+      ) + p_chunk.ts_unit - 1
+    ) / p_chunk.ts_unit - 1
+  ];
+end;
+$$;
+
+revoke all on function logloom_private.range_steps(
+  logloom_private.sealed_chunks, timestamptz, timestamptz
+) from public;
+
+comment on function logloom_private.range_steps(
+  logloom_private.sealed_chunks, timestamptz, timestamptz
+) is
+  'The first and the last step of ts that [p_from, p_to) may have in a chunk; the first is greater '
+  'where it has none.';
+
 create function logloom_private.chunk_steps(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]

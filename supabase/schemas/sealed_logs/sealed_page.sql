@@ -1,11 +1,15 @@
 -- Pages of sealed records: what a page holds is chosen by ts, and only that is read.
 
--- Positions among which are the p_limit records with the first ts of a chunk and all of the last
--- one's ts: those at its end by the upper part of a step. Null where they are not found so.
+-- Positions among which are the p_limit records of a chunk with the first steps of p_from to p_to,
+-- both included, and all of the last one's step: those at that end by the upper part of a step, the
+-- outermost of which counts for nothing where p_is_cut. Null where they are not found so.
 create function logloom_private.outer_positions(
   p_chunk logloom_private.sealed_chunks,
   p_limit integer,
-  p_is_descending boolean
+  p_is_descending boolean,
+  p_from bigint,
+  p_to bigint,
+  p_is_cut boolean
 )
 returns integer[]
 language plpgsql
@@ -18,56 +22,77 @@ declare
   v_upper "char"[] := p_chunk.ts_middle;
   -- Of a chunk of more than some hours.
   v_high smallint[] := p_chunk.ts_high;
-  v_greatest constant bigint := logloom_private.microseconds_after(
-    p_chunk.first_ts, p_chunk.last_ts
-  ) / p_chunk.ts_unit / case when v_high is null then 65536 else 16777216 end;
-  -- As many of these values as hold twice as many records, were they spread evenly.
-  v_values constant bigint := ceil(2.0 * p_limit * (v_greatest + 1) / p_chunk.records);
+  v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
   v_least constant integer := case when v_high is null then 128 else 32768 end;
+  v_last constant bigint := logloom_private.microseconds_after(
+    p_chunk.first_ts, p_chunk.last_ts
+  ) / p_chunk.ts_unit;
+  v_greatest constant bigint := v_last / v_size;
+  v_outermost constant bigint := case when p_is_descending then least(p_to, v_last)
+    else greatest(p_from, 0) end / v_size;
+  v_innermost constant bigint := case when p_is_descending then greatest(p_from, 0)
+    else least(p_to, v_last) end / v_size;
+  -- As many of these values as hold twice as many records, were they spread evenly.
+  v_values constant bigint := least(
+    abs(v_innermost - v_outermost) + 1,
+    ceil(2.0 * p_limit * (v_greatest + 1) / p_chunk.records) + p_is_cut::integer
+  );
   v_value integer;
+  v_found integer[];
   v_positions integer[] := '{}';
+  v_count integer := 0;
 begin
   if v_upper is null or v_values > v_greatest then
     return null;
   end if;
   if v_values <= 10 then
-    for v_at in 0..least(v_greatest, 19) loop
-      v_value := case when p_is_descending then v_greatest - v_at else v_at end - v_least;
-      v_positions := v_positions || case when v_high is null
-        then array_positions(v_upper, v_value::"char")
-        else array_positions(v_high, v_value::smallint) end;
-      exit when cardinality(v_positions) >= p_limit;
+    for v_at in 0..least(abs(v_innermost - v_outermost), 19) loop
+      v_value := v_outermost + case when p_is_descending then -v_at else v_at end;
+      v_found := case when v_high is null
+        then array_positions(v_upper, (v_value - v_least)::"char")
+        else array_positions(v_high, (v_value - v_least)::smallint) end;
+      v_positions := v_positions || v_found;
+      v_count := v_count
+        + case when v_at = 0 and p_is_cut then 0 else cardinality(v_found) end;
+      exit when v_count >= p_limit;
     end loop;
   else
-    v_value := case when p_is_descending then v_greatest - v_values + 1 else v_values - 1 end
-      - v_least;
-    v_positions := array(
-      select i.n
-      from generate_series(1, p_chunk.records) i (n)
-      cross join lateral (
+    v_value := v_outermost + (v_values - 1) * case when p_is_descending then -1 else 1 end;
+    select
+      array_agg(v.n),
+      count(*) filter (where not p_is_cut or v.value <> v_outermost)
+    into v_positions, v_count
+    from (
+      select
+        i.n,
         -- As numbers: bytes have no sign.
-        select case when v_high is null then v_upper[i.n]::integer else v_high[i.n] end as value
-      ) v
-      where case when p_is_descending then v.value >= v_value else v.value <= v_value end
-    );
+        v_least
+          + case when v_high is null then v_upper[i.n]::integer else v_high[i.n] end as value
+      from generate_series(1, p_chunk.records) i (n)
+      offset 0
+    ) v
+    where v.value between least(v_value, v_outermost) and greatest(v_value, v_outermost);
   end if;
-  return case when cardinality(v_positions) >= p_limit then v_positions end;
+  return case when v_count >= p_limit or v_value = v_innermost
+    then coalesce(v_positions, '{}') end;
 end;
 $$;
 
 revoke all on function logloom_private.outer_positions(
-  logloom_private.sealed_chunks, integer, boolean
+  logloom_private.sealed_chunks, integer, boolean, bigint, bigint, boolean
 ) from public;
 
 -- Positions of the p_limit records with the first ts of a chunk, in the order of ts or its reverse,
 -- and of those with the last one's ts. p_positions: of which ones, all where null. p_past: records
--- of this ts come on top of them.
+-- of this ts come on top of them. p_from and p_to: of [p_from, p_to) alone.
 create function logloom_private.first_positions(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
   p_limit integer,
   p_is_descending boolean,
-  p_past timestamptz
+  p_past timestamptz,
+  p_from timestamptz default '-infinity',
+  p_to timestamptz default 'infinity'
 )
 returns integer[]
 language plpgsql
@@ -80,21 +105,24 @@ declare
   v_sign constant bigint := case when p_is_descending then -1 else 1 end;
   v_past constant bigint :=
     logloom_private.microseconds_after(p_chunk.first_ts, p_past) / p_chunk.ts_unit;
+  v_range constant bigint[] := logloom_private.range_steps(p_chunk, p_from, p_to);
   v_positions integer[] := p_positions;
   v_steps bigint[];
   v_edge bigint;
 begin
-  if v_positions is null
-    and (p_past between p_chunk.first_ts and p_chunk.last_ts) is not true
-  then
-    v_positions := logloom_private.outer_positions(p_chunk, p_limit, p_is_descending);
+  if v_positions is null then
+    v_positions := logloom_private.outer_positions(
+      p_chunk, p_limit, p_is_descending, v_range[1], v_range[2],
+      p_past is not null or case when p_is_descending then p_to <= p_chunk.last_ts
+        else p_from > p_chunk.first_ts end
+    );
   end if;
   v_steps := logloom_private.chunk_steps(p_chunk, v_positions);
   v_edge := (
     array(
       select s.step
       from unnest(v_steps) s (step)
-      where s.step is distinct from v_past
+      where s.step between v_range[1] and v_range[2] and s.step is distinct from v_past
       order by v_sign * s.step
       limit p_limit
     )
@@ -102,21 +130,23 @@ begin
   return array(
     select coalesce(v_positions[s.n], s.n::integer) as position
     from unnest(v_steps) with ordinality s (step, n)
-    where v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past
+    where s.step between v_range[1] and v_range[2]
+      and (v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past)
     order by position
   );
 end;
 $$;
 
 revoke all on function logloom_private.first_positions(
-  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz
+  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz, timestamptz, timestamptz
 ) from public;
 
 comment on function logloom_private.first_positions(
-  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz
+  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz, timestamptz, timestamptz
 ) is
-  'Ascending positions of a chunk''s p_limit records with the first ts in an order, and of all '
-  'that have the last one''s ts; those with the ts p_past besides.';
+  'Ascending positions of a chunk''s p_limit records of [p_from, p_to) with the first ts in an '
+  'order, and of all that have the last one''s ts; those with the ts p_past besides, which lies at '
+  'or beyond the range''s end that the order begins with.';
 
 -- The first p_limit of them and more, in the order of (ts, id) or its reverse, after p_ts and p_id
 -- where they are given: all that a page can hold.
@@ -167,16 +197,23 @@ begin
     -- The page is full, and nothing of this chunk and of those after it can come before its end.
     exit when case when v_is_descending then v_chunk.last_ts < v_edge
       else v_chunk.first_ts > v_edge end;
-    v_bits := logloom_private.chunk_bits(
-      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-    );
-    continue when bit_count(v_bits) = 0;
     -- Null: all of them.
-    v_positions := case when bit_count(v_bits) < v_chunk.records
-      then logloom_private.bit_positions(v_bits) end;
+    v_positions := null;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_turn();
+    else
+      v_bits := logloom_private.chunk_bits(
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+      );
+      continue when bit_count(v_bits) = 0;
+      if bit_count(v_bits) < v_chunk.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
     v_positions := logloom_private.first_positions(
-      v_chunk, v_positions, p_limit, v_is_descending, p_ts
+      v_chunk, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );
+    continue when v_positions = '{}';
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
     v_best := array(
