@@ -6,7 +6,7 @@ import { drawnAnew, seededRandom } from "./support/drawn_anew.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { processorSeconds, secondsOf } from "./support/processor.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
-import { createPartitions, fillDay } from "./support/sealed_days.ts";
+import { fillDay, makeDays } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const tenant = "bench";
@@ -50,7 +50,7 @@ export async function run(args: string[]): Promise<void> {
   try {
     const { sql } = bench;
     await sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
-    await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
+    await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
     if (wanted.includes("day")) {
       printFigures(
         `A day of ${thousands(scale)} records, rows and sealed`,
@@ -83,9 +83,7 @@ async function dayFigures(
   const { sql } = bench;
   const [{ day }] = await sql`
     select (logloom_private.utc_day(now()) - 2)::text as day`;
-  await createPartitions(bench, [day]);
-  // A day without a record of anybody would be dropped.
-  await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${day})`;
+  await makeDays(bench, tenant, [day]);
   const json = await fillDay(bench, tenant, drawnAnew(events, scale), day, scale);
   await sql`select logloom_private.recount_records(${day}::date)`;
   await sql`vacuum analyze logloom.logs`;
@@ -142,12 +140,10 @@ async function monthFigures(
   const [{ days }] = await sql<{ days: string[] }[]>`
     select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i desc) as days
     from generate_series(0, 29) i`;
-  await createPartitions(bench, days);
+  await makeDays(bench, tenant, days);
   const drawn = drawnAnew(events, scale, 3);
   const count = Math.floor(scale / days.length);
   for (const day of days) {
-    await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${day})
-      on conflict do nothing`;
     const records = Array.from({ length: count }, (): Event => ({
       ...drawn.next().value,
       req_id: crypto.randomUUID(),
@@ -251,11 +247,7 @@ async function oddities(bench: BenchStack, events: Event[], day: string): Promis
       ? [name]
       : Array.from({ length: 60 }, (_, n) => `small-${n + 1}`);
     const filled = name === "noise" ? days.slice(0, 1) : days;
-    for (const each of filled) {
-      await sql`select logloom_private.create_partition(${each}::date)`;
-      await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${each})
-        on conflict do nothing`;
-    }
+    await makeDays(bench, tenant, filled);
     const records = name === "noise" ? noise.length : tenants.length * days.length * 100;
     const drawn = name === "noise" ? noise : [...drawnAnew(events, records)];
     for (const each of tenants) {

@@ -4,7 +4,7 @@ import { drawnAnew } from "./drawn_anew.ts";
 import { type Event, makeBodies } from "./events.ts";
 import { load, pace } from "./load.ts";
 import { type Figure, percentile, ratio, thousands } from "./report.ts";
-import { copyDay, createPartitions, fillDay } from "./sealed_days.ts";
+import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
 
 /** Of the tenant whose days are sealed; more of them than a minute's run of the job seals. */
@@ -49,8 +49,7 @@ export async function besideSealingFigures(
     from generate_series(0, ${rounds * daysARound}::integer) i`;
   // Younger than any that is sealed: it is only copied from.
   const [template, ...filled] = days;
-  await createPartitions(bench, [template]);
-  await sql`insert into logloom_private.log_days (tenant_id, day) values ('sealed', ${template})`;
+  await makeDays(bench, "sealed", [template]);
   await fillDay(bench, "sealed", drawnAnew(events, dayRecords), template, dayRecords);
 
   console.error("  Warming up");
@@ -61,7 +60,7 @@ export async function besideSealingFigures(
   for (let round = 1; round <= rounds; round++) {
     console.error(`  Round ${round} of ${rounds}`);
     const due = filled.splice(0, daysARound);
-    await createPartitions(bench, due);
+    await makeDays(bench, "sealed", due);
     for (const day of due) {
       await copyDay(bench, "sealed", template, day);
       await sql.unsafe(`vacuum (freeze, analyze) logloom.logs_${day.replaceAll("-", "_")}`);

@@ -1,10 +1,21 @@
 import type { BenchStack } from "./stack.ts";
 
-/** Makes partitions as the service does: what a superuser owned, no job could replace or drop. */
-export async function createPartitions({ sql }: BenchStack, days: string[]): Promise<void> {
+/**
+ * Makes days of a tenant as the service does: a partition that a superuser owned no job could
+ * replace or drop, and retention drops one of which nobody is known to have records.
+ */
+export async function makeDays(
+  { sql }: BenchStack,
+  tenant: string,
+  days: string[],
+): Promise<void> {
   await sql.begin(async (one) => {
     await one`set local role postgres`;
-    for (const day of days) await one`select logloom_private.create_partition(${day}::date)`;
+    for (const day of days) {
+      await one`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${day})
+        on conflict do nothing`;
+      await one`select logloom_private.create_partition(${day}::date)`;
+    }
   });
 }
 
@@ -80,6 +91,4 @@ export async function copyDay(
     from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts >= ${from} and l.ts < ${from}::timestamptz + interval '1 day'
     order by l.ts, l.id`;
-  await sql`insert into logloom_private.log_days (tenant_id, day) values (${tenant}, ${to})
-    on conflict do nothing`;
 }
