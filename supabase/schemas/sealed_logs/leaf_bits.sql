@@ -75,6 +75,21 @@ begin
   then
     return logloom_private.no_bits(p_records);
   end if;
+  -- One thing among many, a request above all: where it stands, not a test of each value.
+  if p_column.kind <> 'dictionary' and p_leaf ->> 'test' = 'equal' and v_field <> 'attrs'
+    and p_leaf - array['type', 'field', 'name', 'test', 'values', 'size', 'position'] = '{}'
+  then
+    v_each := logloom_private.column_texts(p_column, null);
+    return logloom_private.position_bits(
+      array(
+        select distinct p_column.first - 1 + p.position
+        from jsonb_array_elements_text(p_leaf -> 'values') v (value)
+        cross join lateral unnest(array_positions(v_each, v.value)) p (position)
+        order by 1
+      ),
+      p_records
+    );
+  end if;
   v_absent := logloom_private.tested_values(v_test, v_field, v_key, array[null::text]) = '1';
   v_fill := case when v_absent then '1' else '0' end;
   if p_column.kind = 'dictionary' then

@@ -132,8 +132,8 @@ comment on function logloom_private.prepare_replacement(date) is
   'Copies what is left of a day in which much was sealed. False where there is no need.';
 
 -- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
--- where an older snapshot is held; dropped, where the partition went; changed, where the partition is not as it was copied; busy,
--- where readers or the writer hold it.
+-- where an older snapshot is held; dropped, where the partition went; changed, where it is not as
+-- it was copied; busy, where readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(9);
+select plan(12);
 
 create temp table filter as
 select logloom_private.value_filter(array_agg('request ' || i)) as bits
@@ -80,6 +80,26 @@ select is(
     'req_id:(b1 OR b2) | count()', (now() - interval '10 days')::text, now()::text
   ) s),
   400::double precision, 'or counted'
+);
+select is(
+  (select s.value from public.log_stats(
+    format('req_id:(%1$s OR %1$s OR %2$s) | count()', md5('a7'), md5('a9')),
+    (now() - interval '10 days')::text, now()::text
+  ) s),
+  2::double precision, 'each once, however often it is named'
+);
+select is(
+  (select s.value from public.log_stats(
+    '-req_id:' || md5('a7') || ' | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  2099::double precision, 'all but one, those without a request included'
+);
+select is(
+  (select s.value from public.log_stats(
+    'req_id:b9 OR "event 2100" OR req_id:' || md5('a1') || ' | count()',
+    (now() - interval '10 days')::text, now()::text
+  ) s),
+  2::double precision, 'chunks that lack the value have other records'
 );
 
 select * from finish();
