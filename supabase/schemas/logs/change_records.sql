@@ -11,6 +11,7 @@ security invoker
 set search_path = ''
 as $$
 begin
+  -- Sorted by bytes, at a third of what the tenants' own collation costs.
   return format(
     $query$
       select
@@ -21,12 +22,12 @@ begin
           u.*,
           coalesce(length(u.service), 0) > s.count_service_length_max
             or dense_rank() over (
-              partition by u.tenant_id, u.minute order by u.service collate "C"
+              partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
             ) > s.count_services_max as is_other
         from %s u, logloom_private.settings s
       ) a
       group by 1, 2, 3, 4, 5
-      order by 1, 2
+      order by a.tenant_id collate "C", a.minute
     $query$,
     p_added
   );
@@ -92,8 +93,9 @@ comment on function logloom_private.added_records_sql(text) is
 -- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
 -- written twice there: as a file and then as rows. So the writer inserts without either, and says
 -- here what it inserted. Under its lock no other adds a day, or takes one away.
-create function logloom_private.note_spread_records(
-  p_added logloom_private.added_count[],
+create function logloom_private.note_spread_days(
+  p_tenant_ids text[],
+  p_days date[],
   p_arrival bigint
 )
 returns void
@@ -103,25 +105,25 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_tenant_ids constant text[] := array(select distinct a.tenant_id from unnest(p_added) a);
-  v_days constant date[] := array(
-    select distinct logloom_private.utc_day(a.minute) from unnest(p_added) a
-  );
+  v_noted_tenant_ids text[];
+  v_noted_days date[];
   v_new_tenant_ids text[];
   v_new_days date[];
 begin
   insert into logloom_private.log_arrivals (arrival, day)
-  select p_arrival, d.day
-  from unnest(v_days) d (day)
+  select distinct p_arrival, d.day
+  from unnest(p_days) d (day)
   on conflict do nothing;
+  -- By itself: with arrays to compare with, each would be written into the statement as a text.
+  select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
+  from logloom_private.log_days d
+  where d.tenant_id = any (p_tenant_ids) and d.day = any (p_days);
   -- Nearly always all of them are noted.
   select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
   from (
-    select a.tenant_id, logloom_private.utc_day(a.minute) as day from unnest(p_added) a
+    select a.tenant_id, a.day from unnest(p_tenant_ids, p_days) a (tenant_id, day)
     except
-    select d.tenant_id, d.day
-    from logloom_private.log_days d
-    where d.tenant_id = any (v_tenant_ids) and d.day = any (v_days)
+    select d.tenant_id, d.day from unnest(v_noted_tenant_ids, v_noted_days) d (tenant_id, day)
   ) n;
   if v_new_days is not null then
     insert into logloom_private.log_days (tenant_id, day)
@@ -130,20 +132,14 @@ begin
     order by 1, 2
     on conflict do nothing;
   end if;
-  execute 'insert into logloom_private.log_counts '
-    || '(tenant_id, minute, service, level, is_other, events) '
-    || logloom_private.added_counts_sql('unnest($1)')
-  using p_added;
 end;
 $$;
 
-revoke all on function logloom_private.note_spread_records(
-  logloom_private.added_count[], bigint
-) from public;
+revoke all on function logloom_private.note_spread_days(text[], date[], bigint) from public;
 
-comment on function logloom_private.note_spread_records(logloom_private.added_count[], bigint) is
-  'Keeps counts, days and arrivals of records that the caller inserts in this transaction, holding '
-  'the lock writer: what added_records_sql does, for records on nodes.';
+comment on function logloom_private.note_spread_days(text[], date[], bigint) is
+  'Keeps days and arrivals of records that the caller inserts in this transaction, holding the '
+  'lock writer: what added_records_sql does, for records on nodes.';
 
 create function logloom_private.removed_records_sql(p_delete text)
 returns text

@@ -53,7 +53,8 @@ from public;
 comment on function logloom_private.create_missing_partitions(smallint, bigint, bigint) is
   'Makes the partitions of past days that the batches need.';
 
--- Of the counts' columns alone: the others stay as they are in the queue.
+-- What is counted is read from the queue a second time, of the counts' columns alone, and goes to
+-- the nodes as it is counted.
 create function logloom_private.note_spread_range(
   p_slot smallint,
   p_batch_from bigint,
@@ -70,29 +71,53 @@ set search_path = ''
 set work_mem = '64MB'
 as $$
 declare
-  v_added logloom_private.added_count[];
+  v_slot constant text := 'queue_slot_' || p_slot;
+  v_tenant_ids text[];
+  v_days date[];
 begin
+  -- A batch within a day says itself which day it is.
   execute format(
     $query$
-      select array_agg(
-        row(c.tenant_id, c.minute, c.service, c.level, c.events)::logloom_private.added_count
-      )
+      select array_agg(d.tenant_id), array_agg(d.day)
       from (
-        select
-          q.tenant_id, date_bin('1 minute', coalesce(e.ts, q.received_at), 'epoch') as minute,
-          e.service, e.level, count(*) as events
-        from logloom_private.%I q,
-          unnest(q.ts, q.service, q.level) with ordinality e (ts, service, level, i)
+        select q.tenant_id, (q.ts_min at time zone 'UTC')::date as day
+        from logloom_private.%1$I q
+        where q.batch_id between $1 and $2 and cardinality(q.ts) >= $3
+          and (q.ts_min at time zone 'UTC')::date = (q.ts_max at time zone 'UTC')::date
+        union
+        select q.tenant_id, (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
+        from logloom_private.%1$I q, unnest(q.ts[$3:$4]) e (ts)
         where q.batch_id between $1 and $2
-          and e.i between $3 and $4
-        group by 1, 2, 3, 4
-      ) c
+          and (q.ts_min at time zone 'UTC')::date < (q.ts_max at time zone 'UTC')::date
+      ) d
     $query$,
-    'queue_slot_' || p_slot
+    v_slot
   )
-  into v_added
+  into v_tenant_ids, v_days
   using p_batch_from, p_batch_to, p_index_from, p_index_to;
-  perform logloom_private.note_spread_records(v_added, p_arrival);
+  perform logloom_private.note_spread_days(v_tenant_ids, v_days, p_arrival);
+  execute 'insert into logloom_private.log_counts '
+    || '(tenant_id, minute, service, level, is_other, events) '
+    || logloom_private.added_counts_sql(format(
+      $query$
+        (
+          select
+            e.tenant_id, date_bin('1 minute', coalesce(e.ts, e.received_at), 'epoch') as minute,
+            e.service, e.level, count(*) as events
+          from (
+            select
+              q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+              unnest(q.ts) as ts, unnest(q.service) as service, unnest(q.level) as level
+            from logloom_private.%I q
+            where q.batch_id between $1 and $2
+          ) e
+          where e.i between $3 and $4
+          group by 1, 2, 3, 4
+        )
+      $query$,
+      v_slot
+    ))
+  using p_batch_from, p_batch_to, p_index_from, p_index_to;
 end;
 $$;
 
@@ -103,7 +128,8 @@ revoke all on function logloom_private.note_spread_range(
 comment on function logloom_private.note_spread_range(
   smallint, bigint, bigint, integer, integer, bigint
 ) is
-  'note_spread_records for events of the batches: the parameters are those of insert_records.';
+  'Keeps counts, days and arrivals of records that insert_records, with the same parameters, sends '
+  'to nodes.';
 
 create function logloom_private.insert_records(
   p_slot smallint,
@@ -121,48 +147,78 @@ set search_path = ''
 set work_mem = '64MB'
 as $$
 declare
-  v_insert text;
+  v_slot constant text := 'queue_slot_' || p_slot;
 begin
   -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
   -- make; cast, so that what breaks a rule fails here.
-  v_insert := format(
-    $query$
-      insert into logloom.logs as l (
-        id, tenant_id, ts, received_at, arrival,
-        level, msg, service, env, req_id, user_id, route, host, attrs
-      )
-      select
-        (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
-        q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
-        e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route,
-        e.host, e.attrs::logloom_private.log_attrs
-      from (
-        -- Made once a batch, not once an event: that is what offset 0 is for.
-        select b.*, left(b.batch_key::text, 32) as id_prefix
-        from logloom_private.%I b
-        where b.batch_id between $1 and $2
-        offset 0
-      ) q,
-        unnest(
-          q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs
-        ) with ordinality e (
-          ts, level, msg, service, env, req_id, user_id, route, host, attrs, i
-        )
-      where e.i between $3 and $4
-      order by q.tenant_id collate "C", ts
-    $query$,
-    'queue_slot_' || p_slot
-  );
   if not logloom_private.is_spread() then
-    execute logloom_private.added_records_sql(v_insert)
+    execute logloom_private.added_records_sql(format(
+      $query$
+        insert into logloom.logs as l (
+          id, tenant_id, ts, received_at, arrival,
+          level, msg, service, env, req_id, user_id, route, host, attrs
+        )
+        select
+          (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+          q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
+          e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
+          e.route, e.host, e.attrs::logloom_private.log_attrs
+        from (
+          -- Made once a batch, not once an event: that is what offset 0 is for.
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%I b
+          where b.batch_id between $1 and $2
+          offset 0
+        ) q,
+          unnest(
+            q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs
+          ) with ordinality e (
+            ts, level, msg, service, env, req_id, user_id, route, host, attrs, i
+          )
+        where e.i between $3 and $4
+        order by q.tenant_id collate "C", ts
+      $query$,
+      v_slot
+    ))
     using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
     return;
   end if;
   -- One connection a node, not one a shard: each run's are new, and cost more than they save.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   -- The records first: what Citus copies over a connection that has only read before, it does not
-  -- prepare, and a node that is killed while it is told of the commit would lose it.
-  execute v_insert using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  -- prepare, and a node that is killed while it is told of the commit would lose it. Batches are
+  -- put in order, not events, each of which goes straight from its batch to its node.
+  execute format(
+    $query$
+      insert into logloom.logs (
+        id, tenant_id, ts, received_at, arrival,
+        level, msg, service, env, req_id, user_id, route, host, attrs
+      )
+      select
+        (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5,
+        e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
+        e.route, e.host, e.attrs::logloom_private.log_attrs
+      from (
+        select
+          q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+          unnest(q.ts) as ts, unnest(q.level) as level, unnest(q.msg) as msg,
+          unnest(q.service) as service, unnest(q.env) as env, unnest(q.req_id) as req_id,
+          unnest(q.user_id) as user_id, unnest(q.route) as route, unnest(q.host) as host,
+          unnest(q.attrs) as attrs
+        from (
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%I b
+          where b.batch_id between $1 and $2
+          order by b.tenant_id collate "C", b.ts_min
+          offset 0
+        ) q
+      ) e
+      where e.i between $3 and $4
+    $query$,
+    v_slot
+  )
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
   perform logloom_private.note_spread_range(
     p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
   );
