@@ -91,6 +91,8 @@ export function postgresProcess(
   if (isOneOfSeveral) {
     // What a worker computed reaches the coordinator as text: with every digit, whatever a client gets.
     if (isWorker) chosen.extra_float_digits = "1";
+    // How many processes a search may have is its plan's word, which stays on the coordinator.
+    if (isWorker) chosen.max_parallel_workers_per_gather = "0";
     // Citus asks to be the first; jobs run on the coordinator alone.
     chosen.shared_preload_libraries = isWorker
       ? "citus,pg_stat_statements"

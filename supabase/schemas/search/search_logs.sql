@@ -1,5 +1,5 @@
 -- Up to p_limit records, the newest or the oldest of the range first, those after p_ts and p_id
--- where they are given.
+-- where they are given: each a composite, or column after column.
 create function logloom_private.log_page_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -7,7 +7,8 @@ create function logloom_private.log_page_sql(
   p_limit integer,
   p_order text,
   p_ts timestamptz default null,
-  p_id uuid default null
+  p_id uuid default null,
+  p_by_column boolean default false
 )
 returns text
 language plpgsql
@@ -16,6 +17,7 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_filter text := p_query.filter;
@@ -42,13 +44,34 @@ begin
     v_rows := logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
       || format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
   end if;
-  return 'select ' || logloom_private.shown_record_sql(p_query.plan -> 'fields') || ' ' || v_rows;
+  return 'select ' || case
+    when p_by_column then v_columns else 'row(' || v_columns || ')::public.logloom_log_record'
+  end || ' ' || v_rows;
 end;
 $$;
 
 revoke all on function logloom_private.log_page_sql(
-  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
+  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid, boolean
 ) from public;
+
+create function logloom_private.fetched_records(p_sql text)
+returns setof public.logloom_log_record
+language plpgsql
+stable
+security invoker
+set search_path = ''
+rows 100
+as $$
+begin
+  return query execute p_sql;
+end;
+$$;
+
+revoke all on function logloom_private.fetched_records(text) from public;
+
+comment on function logloom_private.fetched_records(text) is
+  'The records that SQL selects, column after column: a node sends columns as they are, and a '
+  'composite as a text, which costs both sides more.';
 
 -- Part after part of the range, until the page is full or its time is up.
 create function logloom_private.found_page(
@@ -71,6 +94,7 @@ declare
     select s.search_turn from logloom_private.settings s
   );
   v_is_descending constant boolean := p_order = 'desc';
+  v_is_spread constant boolean := logloom_private.is_spread();
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
@@ -91,10 +115,13 @@ begin
   end if;
   foreach v_part in array v_parts loop
     v_sql := logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id
+      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
+      v_is_spread and cardinality(v_parts) = 1
     );
-    if cardinality(v_parts) = 1 then
-      -- Nothing is opened after it, and a node would be told of the subtransaction.
+    -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+    if cardinality(v_parts) = 1 and v_is_spread then
+      v_page.logs := array(select f from logloom_private.fetched_records(v_sql) f);
+    elsif cardinality(v_parts) = 1 then
       execute 'select array(' || v_sql || ')' into v_page.logs;
     else
       v_page.logs := v_page.logs || logloom_private.read_apart(v_sql);

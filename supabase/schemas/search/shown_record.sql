@@ -78,9 +78,9 @@ $$;
 
 revoke all on function logloom_private.pick_attrs(jsonb, jsonb) from public;
 
--- A record of the alias l as a composite, of which fields (null: all) are shown. id, tenant_id and
--- ts always are: they name the record.
-create function logloom_private.shown_record_sql(p_fields jsonb)
+-- A record of the alias l, column after column, of which fields (null: all) are shown. id, tenant_id
+-- and ts always are: they name the record.
+create function logloom_private.shown_columns_sql(p_fields jsonb)
 returns text
 language plpgsql
 immutable
@@ -91,22 +91,26 @@ declare
   v_attrs constant jsonb := jsonb_path_query_array(p_fields, '$[*] ? (@.field == "attrs")');
 begin
   if p_fields is null then
-    return logloom_private.log_record_sql();
+    return logloom_private.log_columns_sql();
   end if;
-  return 'row(l.id, l.tenant_id, l.ts, ' || (
+  return 'l.id, l.tenant_id, l.ts, ' || (
     select string_agg(
-      case when p_fields @> jsonb_build_array(jsonb_build_object('field', c.name))
-        then 'l.' || c.name else 'null' end,
+      case
+        when p_fields @> jsonb_build_array(jsonb_build_object('field', c.name))
+          then 'l.' || c.name
+        when c.name = 'received_at' then 'null::timestamptz'
+        else 'null::text'
+      end,
       ', ' order by c.n
     )
     from unnest(array[
       'received_at', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host'
     ]) with ordinality c (name, n)
   ) || ', ' || case
-    when jsonb_array_length(v_attrs) = 0 then 'null'
+    when jsonb_array_length(v_attrs) = 0 then 'null::jsonb'
     else 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
-  end || ')::public.logloom_log_record';
+  end;
 end;
 $$;
 
-revoke all on function logloom_private.shown_record_sql(jsonb) from public;
+revoke all on function logloom_private.shown_columns_sql(jsonb) from public;

@@ -86,7 +86,7 @@ insert into namers values
   -- over to sealed chunks, and back
   ('encode_chunk'), ('compare_chunk'), ('sealed_records'),
   -- out
-  ('log_record_sql'), ('shown_record_sql'), ('stage_rows_sql'), ('log_fields_sql'),
+  ('log_columns_sql'), ('shown_columns_sql'), ('stage_rows_sql'), ('log_fields_sql'),
   ('query_field'), ('query_near_field'), ('query_text_columns');
 
 select is_empty(
