@@ -167,18 +167,16 @@ async function monthFigures(
   await seal(bench, days);
   await vacuumSealed(bench);
   const sealed = await measure(bench, asked, runs);
-  return [
-    ...comparedFigures(asked, rows, sealed),
-    ...asked.map(({ name }, n) => ({
-      name: `${name}, sealed, processor time in ms`,
-      value: sealed[n].processor.toFixed(1),
-      limit: "20",
-      holds: sealed[n].processor <= 20,
-    })),
-  ];
+  return comparedFigures(asked, rows, sealed, 20);
 }
 
-function comparedFigures(asked: Question[], rows: Measured[], sealed: Measured[]): Figure[] {
+/** `processor`: the most milliseconds of it, where that is not so much of what rows take. */
+function comparedFigures(
+  asked: Question[],
+  rows: Measured[],
+  sealed: Measured[],
+  processor?: number,
+): Figure[] {
   return [
     ...asked.map(({ name }, n) => ({
       name: `${name}, p95 in ms`,
@@ -189,8 +187,10 @@ function comparedFigures(asked: Question[], rows: Measured[], sealed: Measured[]
     ...asked.map(({ name }, n) => ({
       name: `${name}, processor time in ms`,
       value: sealed[n].processor.toFixed(1),
-      limit: `rows: ${rows[n].processor.toFixed(1)}`,
-      holds: sealed[n].processor <= rows[n].processor + 10,
+      limit: `${processor === undefined ? "" : `${processor}; `}rows: ${
+        rows[n].processor.toFixed(1)
+      }`,
+      holds: sealed[n].processor <= (processor ?? rows[n].processor + 10),
     })),
   ];
 }
@@ -198,6 +198,8 @@ function comparedFigures(asked: Question[], rows: Measured[], sealed: Measured[]
 async function vacuumSealed({ sql }: BenchStack): Promise<void> {
   await sql`vacuum analyze logloom_private.sealed_chunks`;
   await sql`vacuum analyze logloom_private.sealed_columns`;
+  // Else autovacuum does it while questions are asked.
+  await sql`vacuum analyze logloom.logs`;
 }
 
 /** Seals days of the tenant by a backend that does nothing else. */
