@@ -78,8 +78,8 @@ $$;
 
 revoke all on function logloom_private.pick_attrs(jsonb, jsonb) from public;
 
--- A record of the alias l, column after column, of which fields (null: all) are shown. id, tenant_id
--- and ts always are: they name the record.
+-- A record of the alias l, column after column, of which fields (null: all) are shown. id,
+-- tenant_id and ts always are: they name the record.
 create function logloom_private.shown_columns_sql(p_fields jsonb)
 returns text
 language plpgsql
