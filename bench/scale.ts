@@ -110,6 +110,8 @@ async function measure(
       const { bench, keys, writer, writerFirst } = contestant;
       const sent = await ingest(contestant, bodies, bodies.length, (n) => keys[n % keys.length]);
       await bench.sql`checkpoint`;
+      // Of each node, so that none writes out meanwhile what an earlier round changed.
+      if (contestant.workers > 0) await bench.sql`select run_command_on_workers('checkpoint')`;
       const spent = await drainCounted(bench);
       // The first round makes what the others find.
       if (round === 0) continue;
