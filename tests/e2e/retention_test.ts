@@ -104,7 +104,8 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await keepRecords(db, tenant.id, 7);
   await using _settings = await changeSettings(db, {
     deletion_step_records: 50,
-    deletion_pause: "20 milliseconds",
+    // Ten of them are long enough to be seen in the middle.
+    deletion_pause: "300 milliseconds",
   });
 
   const [{ pid }] = await killed`select pg_backend_pid() as pid`;
@@ -116,6 +117,7 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   assert.equal(await run, "killed");
   const left = await countRecords(db, tenant.id);
   assert.ok(left > 0, "it was killed in the middle");
+  await using _quick = await changeSettings(db, { deletion_pause: "0" });
 
   await runRetention(db);
   assert.equal(await countRecords(db, tenant.id), 0);
