@@ -221,8 +221,13 @@ begin
     from (
       select
         w.*,
-        case when w.records < v_settings.seal_day_records then v_week
-          else date_trunc('day', w.first_ts, 'UTC') end as key
+        -- A day's worth goes with its day, and not on disk until a week is past retention.
+        case
+          when w.records < v_settings.seal_day_records
+            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
+            then '-infinity'
+          else logloom_private.utc_day(w.first_ts)
+        end as key
       from logloom_private.sealed_chunks w
       where w.tenant_id = p_tenant_id
         and w.first_ts >= v_week

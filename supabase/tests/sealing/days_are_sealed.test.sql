@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(36);
+select plan(37);
 
 -- A Wednesday, whose week is over.
 create temp table clock as
@@ -203,6 +203,23 @@ select is(
   '{acme 180,umbrella 31}', 'late records are sealed and small chunks merged'
 );
 select is(pg_temp.answers(), b.answers, 'late records change nothing twice') from before b;
+select pg_temp.act_as_postgres();
+
+-- A Monday with a day's worth, and little on the other days of its week: by itself it goes when it
+-- is past retention.
+select pg_temp.add_day(c.day - 2, 'mondays', 60, 9),
+  pg_temp.add_day(c.day - 1, 'mondays', 20, 10), pg_temp.add_day(c.day, 'mondays', 20, 11)
+from clock c;
+select pg_temp.seal(clock_timestamp() + interval '80 hours');
+select is(
+  (
+    select array_agg(s.records || ' of ' || (logloom_private.utc_day(s.last_ts) - c.day + 2)
+      order by s.first_ts)
+    from logloom_private.sealed_chunks s, clock c
+    where s.tenant_id = 'mondays'
+  ),
+  '{60 of 0,40 of 2}', 'a day''s worth is not merged with the rest of its week'
+);
 select pg_temp.act_as_postgres();
 
 -- Rows again.
