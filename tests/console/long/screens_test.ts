@@ -178,6 +178,8 @@ Deno.test({
     await page.evaluate(() => {
       location.hash = "q=level:error";
     });
+    // It was to be seen before: that the box has it says that the page is there.
+    await page.getByRole("textbox", { name: "Query" }).getByText("level:error").waitFor();
     await isSeen(page, "still here");
     // From here on the service refuses the token, as it does when its time is over.
     const old = await userToken({
