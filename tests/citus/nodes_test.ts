@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { health, newTenant, type Tenant } from "../support/client.ts";
-import { type Database, openDatabase, stopWriter } from "../support/database.ts";
+import { type Database, openDatabase, stopJob, stopWriter } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { isBack, killProcess, signalIfThere, stackState } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
@@ -119,12 +119,30 @@ async function holdAnswers(port: number): Promise<AsyncDisposable> {
   };
 }
 
-/** The coordinator's process that decides what became of a transaction which a node has prepared. */
-async function decidingProcess(port: number): Promise<number> {
-  await using sql = onNode(port);
-  const [{ pid }] = await sql`
-    select split_part(x.gid, '_', 3)::integer as pid from pg_prepared_xacts x limit 1`;
-  return pid;
+/** The writer's process on the coordinator, where it has prepared a step on the nodes. */
+async function decidingProcess(sql: Database, ports: number[]): Promise<number | undefined> {
+  const [writer] = await sql`
+    select a.pid from pg_stat_activity a
+    where a.query = 'call logloom_private.write_logs()' and a.backend_xid is not null`;
+  for (const port of ports) {
+    await using node = onNode(port);
+    const [row] = await node`
+      select from pg_prepared_xacts x
+      where split_part(x.gid, '_', 3) = ${String(writer?.pid)}`;
+    if (row === undefined) return undefined;
+  }
+  return writer.pid;
+}
+
+/** Runs something while no job but the writer does: what another one has prepared would be held, and the writer by it. */
+async function alone<T>(sql: Database, action: () => Promise<T>): Promise<T> {
+  const jobs = await sql`
+    select substr(j.jobname, 9) as name from cron.job j
+    where j.jobname like 'logloom\\_%' and j.jobname <> 'logloom_write_logs'`;
+  assert.ok(jobs.length > 0);
+  await using undo = new AsyncDisposableStack();
+  for (const { name } of jobs) undo.use(await stopJob(sql, name));
+  return await action();
 }
 
 /**
@@ -154,12 +172,13 @@ async function killBetween(
     async () => await heldOn(port, "prepare transaction") > 0,
     { within: settled },
   );
-  for (const port of ports) {
-    await eventually("each worker has prepared", async () => await prepared([port]) > 0);
-  }
+  const decider = await eventually(
+    "each worker has prepared the step",
+    () => decidingProcess(sql, ports),
+    { within: settled },
+  );
   const [{ arrival }] = await sql`
     select last_value::integer as arrival from logloom_private.arrival`;
-  const decider = await decidingProcess(port);
   if (isDecided) {
     Deno.kill(decider, "SIGSTOP");
     undo.defer(() => void signalIfThere(decider, "SIGCONT"));
@@ -199,7 +218,7 @@ for (const name of nodes) {
       const send = async () => {
         for (const { sender } of sent) await sender.send(2);
       };
-      const arrival = await killBetween(sql, name, isDecided, send);
+      const arrival = await alone(sql, () => killBetween(sql, name, isDecided, send));
       const ports = await portsOfWorkers(sql);
       await eventually("the coordinator told the nodes what it had decided", async () => {
         await sql`select recover_prepared_transactions()`;
