@@ -15891,26 +15891,6 @@ comment on function logloom_private.mask_of(text) is
   'The mask of a text: each digit is 0.';
 
 -- Digits stand between words as well: a mask's ids have few letters that follow one another.
-create function logloom_private.cut_words(p_text text)
-returns text[]
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  return regexp_split_to_array(
-    lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
-  );
-end;
-$$;
-
-revoke all on function logloom_private.cut_words(text) from public;
-
-comment on function logloom_private.cut_words(text) is
-  'A text in lower case, cut at what stands in ASCII beside letters; empty at an end where it is '
-  'cut there.';
-
 create function logloom_private.words_of(p_text text)
 returns text
 language plpgsql
@@ -15924,7 +15904,12 @@ declare
     -- Grouped before they are sorted: few are different.
     from (
       select x.word
-      from (select unnest(logloom_private.cut_words(p_text)) as word) x
+      from (
+        select
+          unnest(regexp_split_to_array(
+            lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
+          )) as word
+      ) x
       where x.word <> ''
       group by x.word
     ) w
@@ -15940,8 +15925,8 @@ $$;
 revoke all on function logloom_private.words_of(text) from public;
 
 comment on function logloom_private.words_of(text) is
-  'The words of a text, each once, between blanks. Null where they are more than a quarter of the '
-  'text.';
+  'The words of a text in lower case, each once, between blanks: what stands between ASCII other '
+  'than letters. Null where they are more than a quarter of the text.';
 
 create function logloom_private.words_sql(p_literal text)
 returns text
@@ -15951,7 +15936,9 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_pieces constant text[] := logloom_private.cut_words(p_literal);
+  v_pieces constant text[] := regexp_split_to_array(
+    lower(p_literal collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
+  );
   v_tests text[] := '{}';
   v_piece text;
 begin

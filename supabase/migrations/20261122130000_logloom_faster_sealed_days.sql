@@ -713,6 +713,21 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.cut_words (
+  p_text text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO ''
+  AS $function$
+begin
+  return regexp_split_to_array(
+    lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.encode_chunk (
   p_tenant_id text,
   p_with      text,
@@ -2333,7 +2348,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.words_sql (
+  p_literal text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_pieces constant text[] := logloom_private.cut_words(p_literal);
+  v_tests text[] := '{}';
+  v_piece text;
+begin
+  for v_at in 1..coalesce(cardinality(v_pieces), 0) loop
+    v_piece := v_pieces[v_at];
+    continue when v_piece = '';
+    -- A word may begin before what the literal has of it, and end after it.
+    if v_at > 1 then
+      v_piece := ' ' || v_piece;
+    end if;
+    if v_at < cardinality(v_pieces) then
+      v_piece := v_piece || ' ';
+    end if;
+    v_tests := v_tests || format('strpos(l.words, %L) > 0', v_piece);
+  end loop;
+  return case when v_tests = '{}' then 'true'
+    else format('(l.words is null or %s)', array_to_string(v_tests, ' and ')) end;
+end;
+$function$;
+
 COMMENT ON FUNCTION "logloom_private"."codes_of"(text[], text[]) IS 'Of each value its place in the dictionary, null where it is null.';
+
+COMMENT ON FUNCTION "logloom_private"."cut_words"(text) IS 'A text in lower case, cut at what stands in ASCII beside letters; empty at an end where it is cut there.';
 
 COMMENT ON FUNCTION "logloom_private"."fetched_records"(text) IS 'The records that SQL selects, column after column: a node sends columns as they are, and a composite as a text, which costs both sides more.';
 
@@ -2352,7 +2399,11 @@ COMMENT ON FUNCTION "logloom_private"."range_steps"(logloom_private.sealed_chunk
 
 COMMENT ON FUNCTION "logloom_private"."replace_partition"(date) IS 'Puts the copy in the place of a day''s partition, or nothing where nothing is left. replaced; waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin again; busy: readers or the writer hold it.';
 
+COMMENT ON FUNCTION "logloom_private"."words_of"(text) IS 'The words of a text, each once, between blanks. Null where they are more than a quarter of the text.';
+
 REVOKE ALL ON FUNCTION "logloom_private"."codes_of"(text[], text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."cut_words"(text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."fetched_records"(text) FROM PUBLIC;
 
