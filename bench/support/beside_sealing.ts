@@ -7,9 +7,12 @@ import { type Figure, percentile, ratio, thousands } from "./report.ts";
 import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
 
-/** Of the tenant whose days are sealed; more of them than a minute's run of the job seals. */
-const dayRecords = 200_000;
-const daysARound = 5;
+/**
+ * Of the tenant whose days are sealed, copied several times into a day: more than a minute's run of
+ * the job seals, so that no day is replaced in it, which comes once a day.
+ */
+const drawnRecords = 200_000;
+const copiesADay = 6;
 
 const requestsASecond = 20;
 const eventsARequest = 25;
@@ -46,25 +49,25 @@ export async function besideSealingFigures(
   await sql`update logloom_private.settings set seal_after = '6 hours' where singleton`;
   const [{ days }] = await sql<{ days: string[] }[]>`
     select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i) as days
-    from generate_series(0, ${rounds * daysARound}::integer) i`;
+    from generate_series(0, ${rounds}::integer) i`;
   // Younger than any that is sealed: it is only copied from.
   const [template, ...filled] = days;
   await makeDays(bench, "sealed", [template]);
-  await fillDay(bench, "sealed", drawnAnew(events, dayRecords), template, dayRecords);
+  await fillDay(bench, "sealed", drawnAnew(events, drawnRecords), template, drawnRecords);
 
   console.error("  Warming up");
   await load({ connections: 2, seconds: 5, pause: pace(requestsASecond) }, send);
   const without: Phase[] = [];
   const beside: Phase[] = [];
   let sealed = 0;
-  for (let round = 1; round <= rounds; round++) {
-    console.error(`  Round ${round} of ${rounds}`);
-    const due = filled.splice(0, daysARound);
-    await makeDays(bench, "sealed", due);
-    for (const day of due) {
-      await copyDay(bench, "sealed", template, day);
-      await sql.unsafe(`vacuum (freeze, analyze) logloom.logs_${day.replaceAll("-", "_")}`);
+  for (const [round, day] of filled.entries()) {
+    console.error(`  Round ${round + 1} of ${rounds}`);
+    const partition = `logloom.logs_${day.replaceAll("-", "_")}`;
+    await makeDays(bench, "sealed", [day]);
+    for (let copy = 0; copy < copiesADay; copy++) {
+      await copyDay(bench, "sealed", template, day, copy);
     }
+    await sql.unsafe(`vacuum (freeze, analyze) ${partition}`);
     await sql`checkpoint`;
     without.push(await minute(bench, send));
     const before = await sealedRecords(bench);
@@ -73,8 +76,8 @@ export async function besideSealingFigures(
     await setSealing(bench, false);
     await atRest(bench);
     sealed += await sealedRecords(bench) - before;
-    // What was left over is not due in the next round.
-    await sql.unsafe(`truncate ${due.map((day) => `logloom.logs_${day.replaceAll("-", "_")}`)}`);
+    // What is left over is not due in the next round.
+    await sql.unsafe(`truncate ${partition}`);
   }
   return figures(without, beside, sealed);
 }

@@ -70,12 +70,13 @@ export async function fillDay(
   return bytes;
 }
 
-/** Writes the records of a tenant's day to another day as well, ids of their own included. */
+/** Writes the records of a tenant's day to another day as well, with ids of their own for each copy. */
 export async function copyDay(
   { sql }: BenchStack,
   tenant: string,
   from: string,
   to: string,
+  copy: number,
 ): Promise<void> {
   const shift = Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
   await sql`
@@ -84,7 +85,10 @@ export async function copyDay(
       level, msg, service, env, req_id, user_id, route, host, attrs
     )
     select
-      overlay(l.id::text placing lpad(to_hex(${shift}::integer & 65535), 4, '0') from 25)::uuid,
+      overlay(
+        l.id::text placing lpad(to_hex((16 * ${shift}::integer + ${copy}::integer) & 65535), 4, '0')
+        from 25
+      )::uuid,
       l.tenant_id, l.ts + ${shift}::integer * interval '1 day',
       l.received_at + ${shift}::integer * interval '1 day', l.arrival,
       l.level, l.msg, l.service, l.env, l.req_id, l.user_id, l.route, l.host, l.attrs
