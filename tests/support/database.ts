@@ -1,3 +1,4 @@
+import net from "node:net";
 import postgres from "postgres";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
@@ -18,10 +19,22 @@ export function openDatabase(
     onnotice: () => {},
     connection: { TimeZone: "UTC" },
     fetch_types: !isCut,
+    ...isCut && { socket: socketThatIsCut },
   });
   return Object.assign(sql, {
     [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
   });
+}
+
+/**
+ * The client writes in a timer. Where the server has just gone such a write is an error, which the socket tells after it
+ * has told that it is closed: the client listens no more, so that the error ends the test run and the statement is never
+ * answered. A socket that is closed as soon as the server ends it has no write to refuse, and the statement is refused.
+ */
+function socketThatIsCut({ host: [host], port: [port] }: { host: string[]; port: number[] }) {
+  const socket = net.connect(port, host);
+  socket.once("end", () => socket.destroy());
+  return socket;
 }
 
 /** A record of logloom.logs as JSON shows it. */
