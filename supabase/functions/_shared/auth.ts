@@ -10,6 +10,7 @@ import {
   type JWTVerifyOptions,
 } from "jose";
 import { describeError, failure, logFailure, type Result, success, unavailable } from "./errors.ts";
+import { createVerifiedTokens } from "./verified_tokens.ts";
 
 /** What a request brought to show who it is, before anything of it is checked. */
 export type Credentials =
@@ -43,6 +44,8 @@ export interface AuthOptions {
   readonly now?: () => Date;
 }
 
+const leewaySeconds = 5;
+
 const unauthenticated = failure(401, "Invalid token, API key, or missing tenant_id");
 
 export function createAuthenticator(options: AuthOptions): Authenticate {
@@ -53,10 +56,12 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
     timeoutDuration: 3000,
     [customFetch]: fetchKeys,
   });
+  const now = () => options.now?.().getTime() ?? Date.now();
+  const verified = createVerifiedTokens(leewaySeconds, now);
 
   async function verify(token: string): Promise<JWTPayload> {
     const claims: JWTVerifyOptions = {
-      clockTolerance: 5,
+      clockTolerance: leewaySeconds,
       requiredClaims: ["exp"],
       currentDate: options.now?.(),
     };
@@ -88,10 +93,13 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
       return success({ kind: "api_key", keyDigest: sha256Hex(value) });
     }
     try {
-      const claims = usableClaims(await verify(value));
-      return claims === undefined
-        ? unauthenticated
-        : success({ kind: "tenant", tenantId: claims.tenant_id, claims });
+      let claims = verified.find(value);
+      if (claims === undefined) {
+        claims = usableClaims(await verify(value));
+        if (claims === undefined) return unauthenticated;
+        verified.remember(value, claims);
+      }
+      return success({ kind: "tenant", tenantId: claims.tenant_id, claims });
     } catch (error) {
       if (isTokenError(error)) return unauthenticated;
       logFailure("signing keys cannot be read", { reason: describeError(error) });

@@ -103,6 +103,24 @@ Deno.test("a token may be 5 seconds past its end, for clocks differ", async () =
   assert.deepEqual(await authenticate(await hs256({ ...claims, nbf: nowSeconds + 6 })), refused);
 });
 
+Deno.test("a token that comes again is refused once its time is over", async () => {
+  let time = now;
+  const authenticator = createAuthenticator({
+    jwksUrl: `${closedUrl()}/jwks.json`,
+    jwtSecret: secret,
+    now: () => time,
+  });
+  const value = await hs256({ ...claims, exp: nowSeconds + 10 });
+  const accepted = {
+    ok: true,
+    value: { kind: "tenant", tenantId: "acme", claims: { ...judged, exp: nowSeconds + 10 } },
+  };
+  for (const [seconds, result] of [[0, accepted], [1, accepted], [14, accepted], [15, refused]]) {
+    time = new Date(now.getTime() + Number(seconds) * 1000);
+    assert.deepEqual(await authenticator({ kind: "jwt", value }), result, `after ${seconds} s`);
+  }
+});
+
 Deno.test("a token without usable claims is refused", async () => {
   const { exp: _, ...withoutExp } = claims;
   const { role: __, ...withoutRole } = claims;
