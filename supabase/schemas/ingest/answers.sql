@@ -81,24 +81,3 @@ revoke all on function logloom_private.seconds_until(timestamptz) from public;
 
 comment on function logloom_private.seconds_until(timestamptz) is
   'Whole seconds for Retry-After, at least 1.';
-
-create function logloom_private.answer_headers()
-returns jsonb
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-begin
-  return (
-    select jsonb_object_agg(h.name, h.value)
-    from jsonb_array_elements(current_setting('response.headers')::jsonb) a (header)
-    cross join jsonb_each_text(a.header) h (name, value)
-  );
-end;
-$$;
-
-revoke all on function logloom_private.answer_headers() from public;
-
-comment on function logloom_private.answer_headers() is
-  'The headers that check_quota has set, for a refusal, whose error would lose them.';

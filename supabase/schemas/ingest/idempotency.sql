@@ -1,8 +1,7 @@
 create function logloom_private.repeated_answer(
-  p_tenant_id text,
+  p_state logloom_private.ingest_state,
   p_idempotency_key text,
   p_body_digest bytea,
-  p_lifetime interval,
   p_slice integer
 )
 returns json
@@ -16,11 +15,11 @@ declare
 begin
   select k.* into v_known
   from logloom_private.idempotency_keys k
-  where k.tenant_id = p_tenant_id and k.idempotency_key = p_idempotency_key
-    and k.created_at >= now() - p_lifetime;
+  where k.tenant_id = p_state.tenant_id and k.idempotency_key = p_idempotency_key
+    and k.created_at >= now() - p_state.idempotency_key_lifetime;
   if v_known.body_digest <> p_body_digest then
     perform logloom_private.refuse_with_headers(
-      logloom_private.answer_headers(), 'ingest.idempotency_key_has_another_body'
+      logloom_private.quota_headers(p_state, 0), 'ingest.idempotency_key_has_another_body'
     );
   end if;
   return case
@@ -30,18 +29,20 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.repeated_answer(text, text, bytea, interval, integer)
-from public;
+revoke all on function logloom_private.repeated_answer(
+  logloom_private.ingest_state, text, bytea, integer
+) from public;
 
-comment on function logloom_private.repeated_answer(text, text, bytea, interval, integer) is
+comment on function logloom_private.repeated_answer(
+  logloom_private.ingest_state, text, bytea, integer
+) is
   'The first answer to an Idempotency-Key, or to a slice of its request; null where there is none. '
   'PT409 where the body was another.';
 
 create function logloom_private.note_answer(
-  p_tenant_id text,
+  p_state logloom_private.ingest_state,
   p_idempotency_key text,
   p_body_digest bytea,
-  p_lifetime interval,
   p_slice integer,
   p_response json
 )
@@ -60,16 +61,19 @@ begin
   -- A second request with this key waits here for the first one's commit.
   insert
     into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
-  values (p_tenant_id, p_idempotency_key, p_body_digest, v_noted)
+  values (p_state.tenant_id, p_idempotency_key, p_body_digest, v_noted)
   on conflict (tenant_id, idempotency_key) do update
   set
     body_digest = excluded.body_digest,
     response = case
-      when k.created_at < now() - p_lifetime then excluded.response
+      when k.created_at < now() - p_state.idempotency_key_lifetime then excluded.response
       else (k.response::jsonb || excluded.response::jsonb)::json
     end,
-    created_at = case when k.created_at < now() - p_lifetime then now() else k.created_at end
-  where k.created_at < now() - p_lifetime
+    created_at = case
+      when k.created_at < now() - p_state.idempotency_key_lifetime then now()
+      else k.created_at
+    end
+  where k.created_at < now() - p_state.idempotency_key_lifetime
     or (
       p_slice is not null
       and k.body_digest = excluded.body_digest
@@ -78,16 +82,17 @@ begin
   if found then
     return null;
   end if;
-  return logloom_private.repeated_answer(
-    p_tenant_id, p_idempotency_key, p_body_digest, p_lifetime, p_slice
-  );
+  return logloom_private.repeated_answer(p_state, p_idempotency_key, p_body_digest, p_slice);
 end;
 $$;
 
-revoke all on function logloom_private.note_answer(text, text, bytea, interval, integer, json)
-from public;
+revoke all on function logloom_private.note_answer(
+  logloom_private.ingest_state, text, bytea, integer, json
+) from public;
 
-comment on function logloom_private.note_answer(text, text, bytea, interval, integer, json) is
+comment on function logloom_private.note_answer(
+  logloom_private.ingest_state, text, bytea, integer, json
+) is
   'Keeps the answer to a request, or adds that to one of its slices to the one row of the request, '
   'without its errors. Null; where another was quicker, its answer. PT409 where the body was '
   'another.';

@@ -60,39 +60,101 @@ revoke all on function logloom_private.accepted_answer(integer, integer, json) f
 comment on function logloom_private.accepted_answer(integer, integer, json) is
   'The body of a 200: {success, ingested, rejected, errors}, the last where events were rejected.';
 
-create function logloom_private.check_batch_size(
+create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
-  p_settings logloom_private.settings
+  p_state logloom_private.ingest_state
 )
-returns void
+returns logloom_private.ingest_answer
 language plpgsql
-immutable
+volatile
 security invoker
 set search_path = ''
 as $$
+declare
+  v_key constant text := p_request.p_idempotency_key;
+  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
+  v_plan constant logloom.plans := p_state.plan;
+  v_has_rate constant boolean :=
+    v_plan.events_per_second is not null or v_plan.requests_per_second is not null;
+  v_answer logloom_private.ingest_answer;
+  v_earlier_answer json;
 begin
-  if cardinality(p_request.p_ts) > p_settings.batch_max_events
-    or p_request.p_bytes > p_settings.batch_max_bytes
+  if p_request.p_ts is null then
+    return row(
+      json_build_object('authenticated', true), logloom_private.quota_headers(p_state, 0), 0
+    );
+  end if;
+  if v_has_rate then
+    perform logloom_private.check_rate(p_state.tenant_id, v_plan);
+  end if;
+  if cardinality(p_request.p_ts) > p_state.batch_max_events
+    or p_request.p_bytes > p_state.batch_max_bytes
   then
     perform logloom_private.refuse(
       'ingest.request_is_too_large',
-      p_settings.batch_max_events::text,
-      p_settings.batch_max_bytes::text
+      p_state.batch_max_events::text,
+      p_state.batch_max_bytes::text
     );
   end if;
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
+    p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+  end if;
+  v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
+  v_answer.body := logloom_private.accepted_answer(
+    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
+  );
+
+  -- A repeat gets the first answer, also once a limit is reached.
+  if v_key is not null then
+    v_earlier_answer := logloom_private.repeated_answer(
+      p_state, v_key, v_body_digest, p_request.p_slice
+    );
+    if v_earlier_answer is not null then
+      return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+    end if;
+  end if;
+  if v_answer.ingested > 0 then
+    perform logloom_private.check_quota(p_state);
+    if p_state.queue_is_full then
+      perform logloom_private.refuse_full_queue(p_state);
+    end if;
+    if not p_state.is_provisioned then
+      perform logloom_private.provision_tenant(p_state.tenant_id);
+    end if;
+    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- event of its plan.
+    if v_key is not null then
+      v_earlier_answer := logloom_private.note_answer(
+        p_state, v_key, v_body_digest, p_request.p_slice, v_answer.body
+      );
+      if v_earlier_answer is not null then
+        return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+      end if;
+    end if;
+  end if;
+  if v_has_rate then
+    v_answer.headers := v_answer.headers
+      || logloom_private.take_rate(p_state.tenant_id, v_plan, v_answer.ingested);
+  end if;
+  if v_answer.ingested > 0 then
+    perform logloom_private.enqueue(p_state.tenant_id, p_state.key_id, p_request);
+  end if;
+  return v_answer;
 end;
 $$;
 
-revoke all on function logloom_private.check_batch_size(
-  logloom_private.ingest_request, logloom_private.settings
+revoke all on function logloom_private.ingest(
+  logloom_private.ingest_request, logloom_private.ingest_state
 ) from public;
 
-comment on function logloom_private.check_batch_size(
-  logloom_private.ingest_request, logloom_private.settings
+comment on function logloom_private.ingest(
+  logloom_private.ingest_request, logloom_private.ingest_state
 ) is
-  'PT413 for more than a batch of the queue may hold, which the quotas count on.';
+  'Limits, provisioning, idempotency and enqueue in the transaction of the call. PT409, PT413, '
+  'PT429, PT503.';
 
-create function logloom_private.ingest(p_request logloom_private.ingest_request)
+create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
 returns json
 language plpgsql
 volatile
@@ -101,88 +163,29 @@ set search_path = ''
 as $$
 -- definer because service_role reads no digests and writes to the queue only through here
 declare
-  v_key constant text := p_request.p_idempotency_key;
-  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
-  v_sender record;
-  v_plan logloom.plans;
-  v_settings logloom_private.settings;
-  v_from timestamptz;
-  v_to timestamptz;
-  v_ingested integer;
-  v_answer json;
-  v_earlier_answer json;
+  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
+    p_request, logloom_private.ingest_state(p_request, 1)
+  );
 begin
-  v_sender := logloom_private.authenticate_sender(
-    p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims
+  perform set_config(
+    'response.headers',
+    (
+      select jsonb_agg(jsonb_build_object(h.key, h.value) order by h.key)
+      from jsonb_each(v_answer.headers) h
+    )::text,
+    true
   );
-  v_plan := logloom_private.plan_of(v_sender.tenant_id);
-  if p_request.p_ts is null then
-    perform logloom_private.check_quota(v_sender.tenant_id, v_plan, 0);
-    return json_build_object('authenticated', true);
-  end if;
-  perform logloom_private.check_rate(v_sender.tenant_id, v_plan);
-
-  select s.* into v_settings from logloom_private.settings s;
-  perform logloom_private.check_batch_size(p_request, v_settings);
-  v_to := now() + v_settings.ingest_future_limit;
-  v_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
-  if exists (
-    select from unnest(p_request.p_ts) e (ts) where e.ts not between v_from and v_to
-  ) then
-    p_request := logloom_private.reject_events_out_of_range(
-      p_request, v_sender.tenant_id, v_from, v_to, v_settings.ingest_future_limit
-    );
-  end if;
-  v_ingested := coalesce(cardinality(p_request.p_ts), 0);
-  v_answer := logloom_private.accepted_answer(
-    v_ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
-  );
-
-  -- A repeat gets the first answer, also once a limit is reached.
-  if v_key is not null then
-    perform logloom_private.check_quota(v_sender.tenant_id, v_plan, 0);
-    v_earlier_answer := logloom_private.repeated_answer(
-      v_sender.tenant_id, v_key, v_body_digest, v_settings.idempotency_key_lifetime,
-      p_request.p_slice
-    );
-    if v_earlier_answer is not null then
-      return v_earlier_answer;
-    end if;
-  end if;
-  perform logloom_private.check_quota(v_sender.tenant_id, v_plan, v_ingested);
-  if v_ingested > 0 and logloom_private.queue_is_full() then
-    perform logloom_private.check_quota(v_sender.tenant_id, v_plan, 0);
-    perform logloom_private.refuse_full_queue();
-  end if;
-
-  if v_ingested > 0 then
-    perform logloom_private.provision_tenant(v_sender.tenant_id);
-  end if;
-  -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
-  -- event of its plan.
-  if v_key is not null and v_ingested > 0 then
-    v_earlier_answer := logloom_private.note_answer(
-      v_sender.tenant_id, v_key, v_body_digest, v_settings.idempotency_key_lifetime,
-      p_request.p_slice, v_answer
-    );
-    if v_earlier_answer is not null then
-      return v_earlier_answer;
-    end if;
-  end if;
-  perform logloom_private.take_rate(v_sender.tenant_id, v_plan, v_ingested);
-  if v_ingested > 0 then
-    perform logloom_private.enqueue(v_sender.tenant_id, v_sender.key_id, p_request);
-  end if;
-  return v_answer;
+  return v_answer.body;
 end;
 $$;
 
-revoke all on function logloom_private.ingest(logloom_private.ingest_request) from public;
+revoke all on function logloom_private.ingest_one(logloom_private.ingest_request) from public;
 
-grant execute on function logloom_private.ingest(logloom_private.ingest_request) to service_role;
+grant execute on function logloom_private.ingest_one(logloom_private.ingest_request)
+to service_role;
 
-comment on function logloom_private.ingest(logloom_private.ingest_request) is
-  'Key check, limits, provisioning, idempotency and enqueue in the transaction of the call.';
+comment on function logloom_private.ingest_one(logloom_private.ingest_request) is
+  'The body of the answer to a request that comes alone; its headers are those of the response.';
 
 create function public.ingest_logs(
   p_tenant_id text default null,
@@ -236,7 +239,7 @@ begin
   v_request.p_attrs := p_attrs;
   v_request.p_slice := p_slice;
   v_request.p_claims := p_claims;
-  return logloom_private.ingest(v_request);
+  return logloom_private.ingest_one(v_request);
 end;
 $$;
 

@@ -5,37 +5,57 @@ volatile
 security definer
 set search_path = ''
 as $$
--- definer because logloom_private.ingest is what may read digests and write to the queue
+-- definer because service_role reads no digests and writes to the queue only through here
 declare
+  v_requests constant integer := json_array_length(p_requests);
   v_parameters json;
-  v_answers json[] := '{}';
+  v_before logloom_private.ingest_request;
+  v_request logloom_private.ingest_request;
+  v_state logloom_private.ingest_state;
+  v_accepted logloom_private.ingest_answer;
   v_answer json;
-  v_state text;
+  v_answers json[] := '{}';
+  v_sqlstate text;
   v_detail text;
 begin
   for v_parameters in select e.value from json_array_elements(p_requests) e loop
     -- A block for each: what refuses one request leaves the others as they are.
     begin
-      v_answer := logloom_private.ingest(
-        json_populate_record(null::logloom_private.ingest_request, v_parameters)
-      );
+      v_request := json_populate_record(null::logloom_private.ingest_request, v_parameters);
+      if v_state is null
+        or v_request.p_key_digest is distinct from v_before.p_key_digest
+        or v_request.p_tenant_id is distinct from v_before.p_tenant_id
+        or v_request.p_claims is distinct from v_before.p_claims
+      then
+        v_state := logloom_private.ingest_state(v_request, v_requests);
+        v_before := v_request;
+      end if;
+      v_accepted := logloom_private.ingest(v_request, v_state);
+      v_state.events := v_state.events + v_accepted.ingested;
+      if v_accepted.ingested > 0 then
+        v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
+      end if;
       v_answer := json_build_object(
-        'status', 200, 'headers', logloom_private.answer_headers(), 'body', v_answer::text
+        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
       );
     exception when others then
-      get stacked diagnostics v_state = returned_sqlstate, v_detail = pg_exception_detail;
+      get stacked diagnostics v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail;
+      -- The note that the key was used went with what was refused.
+      if v_request.p_key_digest is not null then
+        v_state := null;
+      end if;
       v_answer := case
-        when v_state = 'PGRST' then json_build_object(
+        when v_sqlstate = 'PGRST' then json_build_object(
           'status', v_detail::json -> 'status', 'headers', v_detail::json -> 'headers',
           'body', sqlerrm
         )
-        when v_state like 'PT%' then json_build_object(
-          'status', substr(v_state, 3)::integer, 'headers', '{}'::json,
-          'body', json_build_object('code', v_state, 'message', sqlerrm)::text
+        when v_sqlstate like 'PT%' then json_build_object(
+          'status', substr(v_sqlstate, 3)::integer, 'headers', '{}'::json,
+          'body', json_build_object('code', v_sqlstate, 'message', sqlerrm)::text
         )
         else json_build_object(
           'status', 500, 'headers', '{}'::json,
-          'body', json_build_object('code', v_state, 'message', '')::text
+          'body', json_build_object('code', v_sqlstate, 'message', '')::text
         )
       end;
     end;
@@ -51,7 +71,8 @@ revoke all on function logloom_private.ingest_each(json) from public;
 grant execute on function logloom_private.ingest_each(json) to service_role;
 
 comment on function logloom_private.ingest_each(json) is
-  'logloom_private.ingest for each of the requests, in one transaction.';
+  'logloom_private.ingest for each of the requests, in one transaction. What holds for a caller is '
+  'read once for those of its requests that follow one another.';
 
 create function public.ingest_requests(p_requests json default null)
 returns json

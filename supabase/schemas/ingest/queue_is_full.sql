@@ -26,7 +26,7 @@ revoke all on function logloom_private.queue_is_full() from public;
 comment on function logloom_private.queue_is_full() is
   'Whether the queue takes more of the disk than settings.queue_hard_limit_bytes.';
 
-create function logloom_private.refuse_full_queue()
+create function logloom_private.refuse_full_queue(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
 volatile
@@ -35,12 +35,13 @@ set search_path = ''
 as $$
 begin
   perform logloom_private.refuse_with_headers(
-    logloom_private.answer_headers() || jsonb_build_object('Retry-After', '5'),
+    logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
     'ingest.queue_is_full'
   );
 end;
 $$;
 
-revoke all on function logloom_private.refuse_full_queue() from public;
+revoke all on function logloom_private.refuse_full_queue(logloom_private.ingest_state) from public;
 
-comment on function logloom_private.refuse_full_queue() is 'PT503 with Retry-After.';
+comment on function logloom_private.refuse_full_queue(logloom_private.ingest_state) is
+  'PT503 with Retry-After.';

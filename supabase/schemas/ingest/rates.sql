@@ -96,9 +96,6 @@ declare
   v_bucket logloom_private.rate_buckets;
   v_tokens double precision;
 begin
-  if p_plan.events_per_second is null and p_plan.requests_per_second is null then
-    return;
-  end if;
   -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
   select b.* into v_bucket from logloom_private.rate_buckets b where b.tenant_id = p_tenant_id;
   if not found then
@@ -126,10 +123,10 @@ $$;
 revoke all on function logloom_private.check_rate(text, logloom.plans) from public;
 
 comment on function logloom_private.check_rate(text, logloom.plans) is
-  'PT429 when a bucket of the tenant is empty. Takes nothing.';
+  'PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.';
 
 create function logloom_private.take_rate(p_tenant_id text, p_plan logloom.plans, p_events integer)
-returns void
+returns jsonb
 language plpgsql
 volatile
 security invoker
@@ -138,11 +135,7 @@ as $$
 declare
   v_now timestamptz;
   v_bucket logloom_private.rate_buckets;
-  v_hold jsonb;
 begin
-  if p_plan.events_per_second is null and p_plan.requests_per_second is null then
-    return;
-  end if;
   insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
   values (
     p_tenant_id, coalesce(p_plan.events_burst, 0), coalesce(p_plan.requests_burst, 0),
@@ -174,21 +167,15 @@ begin
 
   -- The function ingest learns at once that the next request would be refused.
   if p_plan.requests_per_second is not null and v_bucket.requests < 1 then
-    v_hold := logloom_private.rate_hold(
+    return logloom_private.rate_hold(
       'ingest.too_many_requests', p_plan.requests_per_second, v_bucket.requests
     );
   elsif p_plan.events_per_second is not null and v_bucket.events < 1 then
-    v_hold := logloom_private.rate_hold(
+    return logloom_private.rate_hold(
       'ingest.too_many_events', p_plan.events_per_second, v_bucket.events
     );
   end if;
-  if v_hold is not null then
-    perform set_config(
-      'response.headers',
-      (current_setting('response.headers')::jsonb || jsonb_build_array(v_hold))::text,
-      true
-    );
-  end if;
+  return '{}';
 end;
 $$;
 
@@ -196,7 +183,8 @@ revoke all on function logloom_private.take_rate(text, logloom.plans, integer) f
 
 comment on function logloom_private.take_rate(text, logloom.plans, integer) is
   'Takes one request and its events from the tenant''s buckets, last in the transaction: others of '
-  'the tenant wait for its end. PT429 when a bucket is empty. Nothing where the plan has no rate.';
+  'the tenant wait for its end. Returns what the answer''s headers say of the next request. PT429 '
+  'when a bucket is empty. For plans that have a rate.';
 
 create function logloom_private.purge_rate_buckets()
 returns interval

@@ -24,10 +24,7 @@ comment on function logloom_private.kept_values(anyarray, boolean[]) is
 
 create function logloom_private.reject_events_out_of_range(
   p_request logloom_private.ingest_request,
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_future_limit interval
+  p_state logloom_private.ingest_state
 )
 returns logloom_private.ingest_request
 language plpgsql
@@ -38,7 +35,7 @@ as $$
 declare
   v_ts constant timestamptz[] := p_request.p_ts;
   v_is_kept constant boolean[] := array(
-    select e.ts is null or e.ts between p_from and p_to
+    select e.ts is null or e.ts between p_state.keeps_from and p_state.takes_to
     from unnest(v_ts) with ordinality e (ts, i)
     order by e.i
   );
@@ -54,12 +51,13 @@ begin
           'index', coalesce(p_request.p_positions[e.i], e.i - 1),
           'code', 'ts_out_of_range',
           'message', case
-            when e.ts > p_to
+            when e.ts > p_state.takes_to
               then format(
-                'ts lies more than %s ahead', logloom_private.interval_text(p_future_limit)
+                'ts lies more than %s ahead', logloom_private.interval_text(p_state.future_limit)
               )
             else format(
-              'ts is older than what is kept: %s days', logloom_private.retention_days(p_tenant_id)
+              'ts is older than what is kept: %s days',
+              logloom_private.retention_days(p_state.tenant_id)
             )
           end
         )
@@ -87,11 +85,11 @@ end;
 $$;
 
 revoke all on function logloom_private.reject_events_out_of_range(
-  logloom_private.ingest_request, text, timestamptz, timestamptz, interval
+  logloom_private.ingest_request, logloom_private.ingest_state
 ) from public;
 
 comment on function logloom_private.reject_events_out_of_range(
-  logloom_private.ingest_request, text, timestamptz, timestamptz, interval
+  logloom_private.ingest_request, logloom_private.ingest_state
 ) is
   'The request without the events whose ts is given and out of range: counted in p_rejected and, '
   'of the first 100, listed in p_errors by their index in what was sent.';

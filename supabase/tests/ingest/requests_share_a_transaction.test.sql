@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(8);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
 insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
@@ -62,6 +62,52 @@ select is(
     from logloom_private.queue q),
   array[row(2, 20, '{a,b}'::text[])::text, row(1, 10, '{c}'::text[])::text],
   'what was accepted is queued, a row for each request, and nothing else'
+);
+
+insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
+values ('acme', 'live', 'll_aaaaaaaa', sha256('live'));
+insert into logloom.tenants (tenant_id, plan_id) values ('globex', 'pro');
+update logloom.plans set monthly_events_limit = 1000 where plan_id = 'free';
+update logloom.plans set monthly_events_limit = 2000 where plan_id = 'pro';
+set local role service_role;
+create temp table answers_of_two as
+select a.value, a.n
+from json_array_elements(
+  public.ingest_requests(
+    replace(
+      '[
+        {"p_key_digest": "KEY", "p_bytes": 10, "p_ts": ["not a time"]},
+        {"p_key_digest": "KEY", "p_bytes": 9000000, "p_ts": [null]},
+        {"p_key_digest": "KEY", "p_bytes": 10, "p_ts": [null]},
+        {"p_tenant_id": "globex", "p_bytes": 10, "p_ts": [null]},
+        {"p_key_digest": "KEY", "p_bytes": 10, "p_ts": [null]},
+        {"p_key_digest": "KEY"}
+      ]',
+      'KEY', encode(sha256('live'), 'hex')
+    )::json
+  )
+) with ordinality a (value, n);
+reset role;
+select is(
+  (
+    select array_agg(
+      format(
+        '%s %s of %s', a.value ->> 'status', a.value #>> '{headers,X-RateLimit-Remaining}',
+        a.value #>> '{headers,X-RateLimit-Limit}'
+      )
+      order by a.n
+    )
+    from answers_of_two a
+  ),
+  array[
+    '500  of ', '413  of ', '200 996 of 1000', '200 1999 of 2000', '200 995 of 1000',
+    '200 995 of 1000'
+  ],
+  'each is held to the limits of its own caller, and those before it count'
+);
+select is(
+  (select k.last_used_at from logloom.api_keys k), now(),
+  'a key''s use is noted although the first of its requests was refused'
 );
 
 select * from finish();

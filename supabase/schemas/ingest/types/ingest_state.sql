@@ -1,0 +1,28 @@
+create type logloom_private.ingest_state as (
+  tenant_id text,
+  key_id uuid,
+  plan logloom.plans,
+  is_provisioned boolean,
+  keeps_from timestamptz,
+  takes_to timestamptz,
+  future_limit interval,
+  batch_max_events integer,
+  batch_max_bytes integer,
+  idempotency_key_lifetime interval,
+  month_end timestamptz,
+  events bigint,
+  bytes bigint,
+  queue_is_full boolean,
+  headers jsonb
+);
+
+comment on type logloom_private.ingest_state is
+  'Who sends, and what holds for it: read once a call, for all requests of a caller in it. '
+  'keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the '
+  'month, all of it where a limit is near. headers: what every answer to ingest has.';
+
+create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
+
+comment on type logloom_private.ingest_answer is
+  'The 200 of a request: its body, its headers {name: value}, and how many events it added to the '
+  'queue, 0 for a repeat.';
