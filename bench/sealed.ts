@@ -356,7 +356,7 @@ async function measure(
       // The first call warms.
       if (response.ok && run > 0) times.push(performance.now() - sent);
       if (response.ok) continue;
-      if (JSON.parse(text).code !== "57014") throw new Error(`${name}: ${text}`);
+      if (JSON.parse(text).code !== "PT408") throw new Error(`${name}: ${text}`);
       times.push(Infinity);
       break;
     }
