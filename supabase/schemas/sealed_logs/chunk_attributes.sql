@@ -1,10 +1,10 @@
--- The attributes at positions, all where null; of p_keys only, where that is given.
-create function logloom_private.chunk_attributes(
+-- The attributes at positions as JSON texts, all where null; of p_keys only, where that is given.
+create function logloom_private.attribute_texts(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
   p_keys text[]
 )
-returns jsonb[]
+returns text[]
 language plpgsql
 stable
 parallel safe
@@ -28,8 +28,8 @@ declare
   v_arrays text;
   v_names_sql text;
   v_sql text;
-  v_part jsonb[];
-  v_attributes jsonb[] := '{}';
+  v_part text[];
+  v_texts text[] := '{}';
 begin
   -- The columns, and which of the wanted records each covers.
   for v_column in
@@ -40,7 +40,8 @@ begin
         c.name = 'attrs'
         or left(c.name, 6) = 'attrs.' and (p_keys is null or substr(c.name, 7) = any(p_keys))
       )
-    order by c.name collate "C"
+    -- As jsonb has its keys: a whole record's text is that which jsonb has.
+    order by octet_length(c.name), c.name collate "C"
   loop
     v_lower := v_column.first;
     v_upper := v_column.last;
@@ -70,7 +71,7 @@ begin
       select
         case
           when bool_or(p.is_rest)
-            then ('{' || coalesce(string_agg(p.text, ','), '') || '}')::jsonb
+            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
         end
       from generate_series(1, v_records) r (n)
       left join (
@@ -82,7 +83,7 @@ begin
           select
             v.texts, v_from[v.n] as first,
             case when v_names[v.n] <> 'attrs'
-              then to_json(substr(v_names[v.n], 7)) || ':' end as key
+              then to_json(substr(v_names[v.n], 7)) || ': ' end as key
           from unnest(v_values) with ordinality v (texts, n)
           offset 0
         ) c
@@ -115,22 +116,22 @@ begin
         v_sql := v_sql || format(', nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', v_name);
       else
         v_sql := v_sql || format(
-          ', %L || c%s', to_json(substr(v_names[v_name], 7)) || ':', v_name
+          ', %L || c%s', to_json(substr(v_names[v_name], 7)) || ': ', v_name
         );
       end if;
     end loop;
     if not v_rest then
       -- No record of these has attributes.
-      v_part := array_fill(null::jsonb, array[v_upper - v_lower + 1]);
+      v_part := array_fill(null::text, array[v_upper - v_lower + 1]);
     elsif v_rest_is_empty and v_names_sql = ', c' || array_position(v_names, 'attrs') then
       -- All have the same, which is nothing.
-      v_part := array_fill('{}'::jsonb, array[v_upper - v_lower + 1]);
+      v_part := array_fill('{}'::text, array[v_upper - v_lower + 1]);
     else
       execute format(
         $query$
           select array(
             select
-              case when u.c%s is not null then ('{' || concat_ws(',' %s) || '}')::jsonb end
+              case when u.c%s is not null then '{' || concat_ws(', ' %s) || '}' end
             from (select %s) u
           )
         $query$,
@@ -139,9 +140,36 @@ begin
       into v_part
       using v_values;
     end if;
-    v_attributes := v_attributes || v_part;
+    v_texts := v_texts || v_part;
   end loop;
-  return v_attributes;
+  return v_texts;
+end;
+$$;
+
+revoke all on function logloom_private.attribute_texts(
+  logloom_private.sealed_chunks, integer[], text[]
+) from public;
+
+comment on function logloom_private.attribute_texts(
+  logloom_private.sealed_chunks, integer[], text[]
+) is
+  'attrs at ascending positions of a chunk as JSON texts, all where null; of p_keys only, where '
+  'that is given. Those of rare keys come in any order.';
+
+create function logloom_private.chunk_attributes(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_keys text[]
+)
+returns jsonb[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = ''
+as $$
+begin
+  return logloom_private.attribute_texts(p_chunk, p_positions, p_keys)::jsonb[];
 end;
 $$;
 

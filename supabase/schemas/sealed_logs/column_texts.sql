@@ -94,11 +94,9 @@ begin
       v_dictionary[1], array[coalesce(cardinality(p_positions), p_column.last - v_first)]
     );
   elsif v_codes is not null and p_positions is null then
-    return logloom_private.elements_at(
-      v_dictionary, array(select unnest(v_codes)::integer + 129)
-    );
+    return array(select v_dictionary[unnest(v_codes)::integer + 129]);
   elsif p_positions is null then
-    return logloom_private.elements_at(v_dictionary, v_wide_codes::integer[]);
+    return array(select v_dictionary[unnest(v_wide_codes)]);
   end if;
   return array(
     select v_dictionary[coalesce(

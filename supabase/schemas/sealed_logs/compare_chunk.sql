@@ -28,7 +28,7 @@ declare
   v_batches integer[];
   v_batch_received_at timestamptz[];
   v_batch_arrivals bigint[];
-  v_attrs jsonb[];
+  v_attrs text[];
   v_same boolean;
 begin
   select c.* into v_chunk
@@ -37,7 +37,7 @@ begin
   v_batches := logloom_private.chunk_batches(v_chunk, null);
   v_batch_received_at := v_chunk.batch_received_at;
   v_batch_arrivals := v_chunk.batch_arrivals;
-  v_attrs := logloom_private.chunk_attributes(v_chunk, null, null);
+  v_attrs := logloom_private.attribute_texts(v_chunk, null, null);
   v_same := logloom_private.chunk_times(v_chunk, null) = p_ts
     and array(select v_batch_received_at[unnest(v_batches)]) = p_received_at
     and array(select v_batch_arrivals[unnest(v_batches)]) = p_arrivals
@@ -50,10 +50,10 @@ begin
     and logloom_private.chunk_field(v_chunk, 'user_id') = p_user_id
     and logloom_private.chunk_field(v_chunk, 'route') = p_route
     and logloom_private.chunk_field(v_chunk, 'host') = p_host
-    -- The bytes of attrs, since 1.0 equals 1.
+    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order.
     and (
-      record_image_eq(row(v_attrs), row(p_attrs))
-      or v_attrs::text[] = p_attrs::text[]
+      v_attrs = p_attrs::text[]
+      or v_attrs::jsonb[]::text[] = p_attrs::text[]
     );
   if v_same is not true then
     raise sqlstate 'LL001' using

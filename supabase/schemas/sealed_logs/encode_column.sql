@@ -35,28 +35,48 @@ revoke all on function logloom_private.encode_numbers(
 comment on function logloom_private.encode_numbers(logloom_private.sealed_columns, text[]) is
   'A column of whole numbers; null where a value is none.';
 
-create function logloom_private.codes_of(p_values text[], p_dictionary text[])
-returns smallint[]
+-- A column's codes: of one byte where they fit, none where all values are one.
+create function logloom_private.coded_column(
+  p_column logloom_private.sealed_columns,
+  p_values text[]
+)
+returns logloom_private.sealed_columns
 language plpgsql
 immutable
 security invoker
 set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
+declare
+  v_dictionary constant text[] := p_column.dictionary;
 begin
-  return array(
-    select d.code::smallint
-    from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
-    left join unnest(p_dictionary) with ordinality d (v, code) on d.v = u.v
-    order by u.n
-  );
+  if cardinality(v_dictionary) = 1 and array_position(p_values, null) is null then
+    return p_column;
+  elsif cardinality(v_dictionary) <= 256 then
+    p_column.codes := array(
+      select (d.code::integer - 129)::"char"
+      from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+      left join unnest(v_dictionary) with ordinality d (v, code) on d.v = u.v
+      order by u.n
+    );
+  else
+    p_column.wide_codes := array(
+      select d.code::smallint
+      from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+      left join unnest(v_dictionary) with ordinality d (v, code) on d.v = u.v
+      order by u.n
+    );
+  end if;
+  return p_column;
 end;
 $$;
 
-revoke all on function logloom_private.codes_of(text[], text[]) from public;
+revoke all on function logloom_private.coded_column(logloom_private.sealed_columns, text[])
+from public;
 
-comment on function logloom_private.codes_of(text[], text[]) is
-  'Of each value its place in the dictionary, null where it is null.';
+comment on function logloom_private.coded_column(logloom_private.sealed_columns, text[]) is
+  'A column with the places of values in its dictionary; null where a value is null.';
 
 create function logloom_private.encode_masked(
   p_column logloom_private.sealed_columns,
@@ -97,7 +117,7 @@ begin
   if cardinality(p_column.dictionary) * 3 > cardinality(p_values) then
     return null;
   end if;
-  p_column.wide_codes := logloom_private.codes_of(v_masks, p_column.dictionary);
+  p_column := logloom_private.coded_column(p_column, v_masks);
   p_column.digits := logloom_private.cut_digits(p_column.dictionary, v_joined, v_separator);
   p_column.kind := 'masked';
   return p_column;
@@ -110,32 +130,6 @@ revoke all on function logloom_private.encode_masked(
 
 comment on function logloom_private.encode_masked(logloom_private.sealed_columns, text[]) is
   'A column of masks and digits; null where it has too many masks.';
-
--- Codes of one byte where they fit.
-create function logloom_private.narrow_codes(p_column logloom_private.sealed_columns)
-returns logloom_private.sealed_columns
-language plpgsql
-immutable
-security invoker
-set search_path = ''
-as $$
-begin
-  if cardinality(p_column.dictionary) = 1 and array_position(p_column.wide_codes, null) is null then
-    p_column.wide_codes := null;
-  elsif cardinality(p_column.dictionary) <= 256 then
-    p_column.codes := array(
-      select (unnest(p_column.wide_codes)::integer - 129)::"char"
-    );
-    p_column.wide_codes := null;
-  end if;
-  return p_column;
-end;
-$$;
-
-revoke all on function logloom_private.narrow_codes(logloom_private.sealed_columns) from public;
-
-comment on function logloom_private.narrow_codes(logloom_private.sealed_columns) is
-  'A column with codes of one byte where they fit, and none where all values are one.';
 
 -- p_values begins at position p_first of the chunk. A column of nulls is null.
 create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
@@ -174,8 +168,7 @@ begin
   ) g
   where g.v is not null;
   if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
-    v_column.wide_codes := logloom_private.codes_of(p_values, v_column.dictionary);
-    return logloom_private.narrow_codes(v_column);
+    return logloom_private.coded_column(v_column, p_values);
   end if;
 
   v_column.dictionary := null;
@@ -183,9 +176,6 @@ begin
   v_encoded := logloom_private.encode_numbers(v_column, p_values);
   if v_encoded.kind is null then
     v_encoded := logloom_private.encode_masked(v_column, p_values);
-    if v_encoded.kind is not null then
-      v_encoded := logloom_private.narrow_codes(v_encoded);
-    end if;
   end if;
   if v_encoded.kind is null then
     v_column.kind := 'texts';

@@ -12,27 +12,24 @@ set search_path = ''
 as $$
 declare
   v_first constant timestamptz := p_chunk.first_ts;
-  v_offsets bigint[] := array(
-    select (date_part('epoch', unnest(p_ts) - v_first) * 1000000)::bigint
-  );
+  v_offsets bigint[];
   v_greatest bigint := logloom_private.microseconds_after(v_first, p_chunk.last_ts);
 begin
-  select case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
-  into p_chunk.ts_unit
-  from (select unnest(v_offsets) as ts) o;
-  if p_chunk.ts_unit = 1000 then
-    v_offsets := array(select unnest(v_offsets) / 1000);
-    v_greatest := v_greatest / 1000;
-  end if;
-  p_chunk.ts_low := array(select ((unnest(v_offsets) & 65535) - 32768)::smallint);
-  if v_greatest > 65535 then
-    p_chunk.ts_middle := array(
-      select ((unnest(v_offsets) >> 16 & 255)::integer - 128)::"char"
-    );
-  end if;
-  if v_greatest > 16777215 then
-    p_chunk.ts_high := array(select ((unnest(v_offsets) >> 24) - 32768)::smallint);
-  end if;
+  select array_agg(o.ts), case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
+  into v_offsets, p_chunk.ts_unit
+  from (
+    select (date_part('epoch', u.ts - v_first) * 1000000)::bigint as ts
+    from (select unnest(p_ts) as ts) u
+    offset 0
+  ) o;
+  v_greatest := v_greatest / p_chunk.ts_unit;
+  -- In one pass: each costs as much as what it makes.
+  select
+    array_agg(((o.ts & 65535) - 32768)::smallint),
+    array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
+    array_agg(((o.ts >> 24) - 32768)::smallint) filter (where v_greatest > 16777215)
+  into p_chunk.ts_low, p_chunk.ts_middle, p_chunk.ts_high
+  from (select unnest(v_offsets) / p_chunk.ts_unit as ts offset 0) o;
   return p_chunk;
 end;
 $$;
