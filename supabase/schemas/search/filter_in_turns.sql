@@ -1,5 +1,5 @@
 -- What an index answers stays outside: a condition within CASE is a filter to the planner.
-create function logloom_private.filter_in_turns(p_tree jsonb)
+create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
 returns text
 language plpgsql
 stable
@@ -10,18 +10,17 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  v_quick text;
-  v_costly text;
+  v_filter constant text := coalesce(p_filter, logloom_private.query_sql(p_tree, 'l'));
+  v_quick jsonb;
+  v_costly jsonb;
 begin
   -- A node knows nothing of the others' locks.
   if logloom_private.is_spread() then
-    return logloom_private.query_sql(p_tree, 'l');
+    return v_filter;
   end if;
   select
-    string_agg(logloom_private.query_sql(i.item, 'l'), ' and ' order by i.n)
-      filter (where i.is_quick),
-    string_agg(logloom_private.query_sql(i.item, 'l'), ' and ' order by i.n)
-      filter (where i.is_quick is not true)
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick),
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick is not true)
   into v_quick, v_costly
   from (
     select
@@ -37,14 +36,23 @@ begin
   ) i;
   return '(' || concat_ws(
     ' and ',
-    v_quick,
+    case
+      when v_costly is null then v_filter
+      when v_quick is not null
+        then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l')
+    end,
     'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_turn() then '
-      || coalesce(v_costly, 'true') || ' end'
+      || case
+        when v_quick is null then v_filter
+        when v_costly is null then 'true'
+        else logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_costly), 'l')
+      end || ' end'
   ) || ')';
 end;
 $$;
 
-revoke all on function logloom_private.filter_in_turns(jsonb) from public;
+revoke all on function logloom_private.filter_in_turns(jsonb, text) from public;
 
-comment on function logloom_private.filter_in_turns(jsonb) is
-  'A query''s tree as a boolean expression over the alias l that takes its turn while it reads.';
+comment on function logloom_private.filter_in_turns(jsonb, text) is
+  'A query''s tree as a boolean expression over the alias l that takes its turn while it reads. '
+  'p_filter: the expression of the whole tree, where it is known.';

@@ -123,7 +123,7 @@ begin
       v_stage
     );
   end if;
-  v_query.filter := logloom_private.filter_in_turns(v_query.tree);
+  v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
   return v_query;
 end;
 $$;

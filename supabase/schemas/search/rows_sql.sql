@@ -242,7 +242,8 @@ create function logloom_private.first_records_sql(
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_reads text default null
+  p_reads text default null,
+  p_is_part boolean default false
 )
 returns text
 language plpgsql
@@ -254,9 +255,14 @@ declare
   v_order constant text := format(
     ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
   );
-  v_rows constant text := logloom_private.rows_sql(
-    p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit
-  ) || v_order;
+  v_rows constant text := case
+    when p_is_part then logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => true
+    )
+    else logloom_private.rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit
+    )
+  end || v_order;
 begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;
@@ -265,8 +271,10 @@ begin
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
       '%L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-      p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
-      p_query.filter, p_limit, p_order, p_ts, p_id, p_reads
+      p_tenant_id,
+      case when p_is_part then p_from
+        else greatest(p_from, logloom_private.kept_from(p_tenant_id)) end,
+      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads
     )
     || ') l) l' || v_order;
 end;
@@ -274,16 +282,17 @@ $$;
 
 revoke all on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid, text
+  uuid, text, boolean
 ) from public;
 
 comment on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid, text
+  uuid, text, boolean
 ) is
   'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). '
   'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them. '
-  'p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null.';
+  'p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null. '
+  'p_is_part: the range is one of search_parts, which begin with what the tenant keeps.';
 
 -- A record of the alias l, column after column.
 create function logloom_private.log_columns_sql()

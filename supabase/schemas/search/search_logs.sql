@@ -8,7 +8,8 @@ create function logloom_private.log_page_sql(
   p_order text,
   p_ts timestamptz default null,
   p_id uuid default null,
-  p_by_column boolean default false
+  p_by_column boolean default false,
+  p_is_part boolean default false
 )
 returns text
 language plpgsql
@@ -38,7 +39,8 @@ begin
     v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
   end if;
   v_rows := logloom_private.first_records_sql(
-    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id
+    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
+    p_is_part => p_is_part
   );
   if v_is_staged then
     v_rows := logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
@@ -51,7 +53,8 @@ end;
 $$;
 
 revoke all on function logloom_private.log_page_sql(
-  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid, boolean
+  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid, boolean,
+  boolean
 ) from public;
 
 create function logloom_private.fetched_records(p_sql text)
@@ -98,6 +101,7 @@ declare
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
+  v_are_parts boolean := true;
   v_part tstzrange;
   v_sql text;
   v_page logloom_private.found_page;
@@ -112,11 +116,12 @@ begin
   -- The bound of an extraction is one of all that it reads.
   if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(v_from, v_to)];
+    v_are_parts := false;
   end if;
   foreach v_part in array v_parts loop
     v_sql := logloom_private.log_page_sql(
       p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
-      v_is_spread and cardinality(v_parts) = 1
+      v_is_spread and cardinality(v_parts) = 1, v_are_parts
     );
     -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
     if cardinality(v_parts) = 1 and v_is_spread then

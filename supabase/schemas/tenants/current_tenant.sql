@@ -71,7 +71,7 @@ begin
   if jsonb_typeof(p_claims -> 'tenant_id') <> 'string' then
     return null;
   end if;
-  v_tenant_id := logloom_private.usable_tenant_id(p_claims ->> 'tenant_id');
+  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
   if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
     or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
   then
