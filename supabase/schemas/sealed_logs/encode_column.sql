@@ -157,9 +157,7 @@ begin
     return v_column;
   end if;
 
-  select
-    array_agg(g.v order by g.count desc, g.v collate "C"),
-    array_agg(g.count order by g.count desc, g.v collate "C")
+  select array_agg(g.v), array_agg(g.count)
   into v_column.dictionary, v_column.counts
   from (
     select u.v, count(*)::integer as count
@@ -168,6 +166,14 @@ begin
   ) g
   where g.v is not null;
   if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
+    -- By frequency: only now, since that of many takes long.
+    select array_agg(g.v), array_agg(g.count)
+    into v_column.dictionary, v_column.counts
+    from (
+      select u.v, u.count
+      from unnest(v_column.dictionary, v_column.counts) u (v, count)
+      order by u.count desc, u.v collate "C"
+    ) g;
     return logloom_private.coded_column(v_column, p_values);
   end if;
 
