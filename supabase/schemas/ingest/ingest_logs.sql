@@ -85,7 +85,7 @@ begin
     );
   end if;
   if v_has_rate then
-    perform logloom_private.check_rate(p_state.tenant_id, v_plan);
+    perform logloom_private.check_rate(p_state);
   end if;
   if cardinality(p_request.p_ts) > p_state.batch_max_events
     or p_request.p_bytes > p_state.batch_max_bytes
@@ -134,8 +134,7 @@ begin
     end if;
   end if;
   if v_has_rate then
-    v_answer.headers := v_answer.headers
-      || logloom_private.take_rate(p_state.tenant_id, v_plan, v_answer.ingested);
+    v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
   end if;
   if v_answer.ingested > 0 then
     perform logloom_private.enqueue(p_state.tenant_id, p_state.key_id, p_request);
@@ -167,12 +166,11 @@ declare
     p_request, logloom_private.ingest_state(p_request, 1)
   );
 begin
+  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
+  -- behind a backslash.
   perform set_config(
     'response.headers',
-    (
-      select jsonb_agg(jsonb_build_object(h.key, h.value) order by h.key)
-      from jsonb_each(v_answer.headers) h
-    )::text,
+    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
     true
   );
   return v_answer.body;

@@ -16,6 +16,7 @@ declare
   v_month constant date := logloom_private.month_start(now());
   v_pointer logloom_private.queue_pointer;
   v_batches bigint;
+  v_queue_limit bigint;
   v_state logloom_private.ingest_state;
 begin
   v_state.tenant_id := v_sender.tenant_id;
@@ -23,27 +24,30 @@ begin
   v_state.plan := v_plan;
   v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
   v_state.month_end := logloom_private.month_end(now());
-  v_state.queue_is_full := logloom_private.queue_is_full();
-  v_state.headers := logloom_private.ingest_headers();
   -- One statement, one snapshot: a batch is either counted here or after metered_through.
   select
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
     now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
-    s.idempotency_key_lifetime, m.events, m.bytes,
+    s.idempotency_key_lifetime, m.events, m.bytes, s.queue_hard_limit_bytes,
+    case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
+      else '{"X-Logloom-Writer": "silent"}' end,
     q.open_slot, q.closed_slot, q.metered_through,
     b.last_value - q.metered_through + p_requests - 1
   into
     v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
     v_state.batch_max_bytes, v_state.idempotency_key_lifetime, v_state.events, v_state.bytes,
+    v_queue_limit, v_state.headers,
     v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s
   cross join logloom_private.queue_batch_id b
+  left join logloom_private.job_heartbeats h on h.job = 'write_logs'
   cross join (
     select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
     from logloom.usage_days u
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month
   ) m;
+  v_state.queue_is_full := logloom_private.queue_is_full(v_pointer, v_queue_limit);
 
   -- The queue is looked at only when what it may hold could matter.
   if v_state.events + v_batches * v_state.batch_max_events >= v_plan.monthly_events_limit

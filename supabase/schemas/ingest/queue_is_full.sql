@@ -1,4 +1,7 @@
-create function logloom_private.queue_is_full()
+create function logloom_private.queue_is_full(
+  p_pointer logloom_private.queue_pointer,
+  p_limit_bytes bigint
+)
 returns boolean
 language plpgsql
 volatile
@@ -8,23 +11,23 @@ as $$
 begin
   -- The size of files, not a count: it costs the same however much is queued. A batch's row is
   -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
-  return (
-    select
-      pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p.open_slot)
-      + coalesce(pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p.closed_slot), 0)
-      >= s.queue_hard_limit_bytes / 4096
-      and pg_catalog.pg_table_size('logloom_private.queue_slot_' || p.open_slot)
-      + coalesce(pg_catalog.pg_table_size('logloom_private.queue_slot_' || p.closed_slot), 0)
-      >= s.queue_hard_limit_bytes
-    from logloom_private.queue_pointer p, logloom_private.settings s
-  );
+  return
+    pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p_pointer.open_slot)
+    + coalesce(
+      pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p_pointer.closed_slot), 0
+    ) >= p_limit_bytes / 4096
+    and pg_catalog.pg_table_size('logloom_private.queue_slot_' || p_pointer.open_slot)
+    + coalesce(
+      pg_catalog.pg_table_size('logloom_private.queue_slot_' || p_pointer.closed_slot), 0
+    ) >= p_limit_bytes;
 end;
 $$;
 
-revoke all on function logloom_private.queue_is_full() from public;
+revoke all on function logloom_private.queue_is_full(logloom_private.queue_pointer, bigint)
+from public;
 
-comment on function logloom_private.queue_is_full() is
-  'Whether the queue takes more of the disk than settings.queue_hard_limit_bytes.';
+comment on function logloom_private.queue_is_full(logloom_private.queue_pointer, bigint) is
+  'Whether the queue takes more of the disk than so much: settings.queue_hard_limit_bytes.';
 
 create function logloom_private.refuse_full_queue(p_state logloom_private.ingest_state)
 returns void

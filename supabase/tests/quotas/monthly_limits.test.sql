@@ -57,8 +57,8 @@ select public.ingest_logs(p_tenant_id => 'acme');
 select is(
   current_setting('response.headers')::jsonb,
   jsonb_build_array(
-    '{"X-RateLimit-Limit": "100"}'::jsonb, '{"X-RateLimit-Remaining": "0"}'::jsonb,
-    jsonb_build_object('X-RateLimit-Reset', m.seconds::text)
+    '{"X-RateLimit-Limit": "100"}'::jsonb, jsonb_build_object('X-RateLimit-Reset', m.seconds::text),
+    '{"X-RateLimit-Remaining": "0"}'::jsonb
   ),
   'who only asks who it is learns what is left'
 ) from month_end m;

@@ -19,7 +19,8 @@ create type logloom_private.ingest_state as (
 comment on type logloom_private.ingest_state is
   'Who sends, and what holds for it: read once a call, for all requests of a caller in it. '
   'keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the '
-  'month, all of it where a limit is near. headers: what every answer to ingest has.';
+  'month, all of it where a limit is near. headers: what every answer to ingest has: '
+  'X-Logloom-Writer where pg_cron does not run the writer.';
 
 create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
 
