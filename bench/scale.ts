@@ -82,8 +82,7 @@ async function measure(
 ): Promise<Measured[]> {
   for (const contestant of contestants) {
     await pauseWriter(contestant.bench);
-    // Nothing else is to be counted.
-    await contestant.bench.sql`update cron.job set active = false where active`;
+    await countNothingElse(contestant);
     for (let n = 0; n < tenants; n++) {
       contestant.keys.push(await createKey(contestant.bench, `tenant-${n}`));
     }
@@ -133,7 +132,7 @@ async function measure(
     });
     await ingest(contestant, bodies, Math.ceil(bodies.length / 2), () => ownKey);
     await drainCounted(bench);
-    await bench.sql`analyze logloom.logs`;
+    await bench.sql`vacuum (analyze) logloom.logs`;
   }
   for (const question of questions) {
     const spent = contestants.map(() => ({ processor: 0, times: [] as number[] }));
@@ -156,6 +155,16 @@ async function measure(
     }
   }
   return measured;
+}
+
+/** Jobs rest, and no node cleans up by itself while another one is measured. */
+async function countNothingElse({ bench: { sql }, workers }: Contestant): Promise<void> {
+  await sql`update cron.job set active = false where active`;
+  await sql`alter system set autovacuum = off`;
+  await sql`select pg_reload_conf()`;
+  if (workers === 0) return;
+  await sql`select run_command_on_workers('alter system set autovacuum = off')`;
+  await sql`select run_command_on_workers('select pg_reload_conf()')`;
 }
 
 /** Asks a question of the large tenant; how long the answer took. */

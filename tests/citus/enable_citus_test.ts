@@ -185,6 +185,33 @@ Deno.test("a search asks the node for the records, and of days that are over for
   });
 });
 
+Deno.test("records of batches that overlap lie in the order in which a search reads them", async () => {
+  const tenant = await newTenant();
+  await using sql = openDatabase();
+  const began = Date.now() - 10_000;
+  const send = (milliseconds: number[]) =>
+    ingest(
+      tenant.headers,
+      JSON.stringify(
+        milliseconds.map((ms) => ({ ts: new Date(began + ms).toISOString(), msg: `${ms}` })),
+      ),
+    );
+  {
+    await using _writer = await stopWriter(sql);
+    await send([0, 3, 6]);
+    await send([1, 4, 7]);
+    await send([2, 5, 8]);
+  }
+  await recordsOf(sql, tenant.id, 9);
+  const rows = await sql`
+    select r.result
+    from run_command_on_shards('logloom.logs', ${`
+      select string_agg(l.msg, '' order by l.tableoid, l.ctid) from %s l
+      where l.tenant_id = '${tenant.id}'`}) r
+    where r.result <> ''`;
+  assert.deepEqual(rows.map(({ result }) => result), ["012345678"]);
+});
+
 Deno.test("a step that reaches one node prepares there before the coordinator commits", async () => {
   // Else a kill between the two commits would repeat the step.
   const tenant = await newTenant();

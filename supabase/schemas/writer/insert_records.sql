@@ -131,6 +131,50 @@ comment on function logloom_private.note_spread_range(
   'Keeps counts, days and arrivals of records that insert_records, with the same parameters, sends '
   'to nodes.';
 
+create function logloom_private.has_batches_that_overlap(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint
+)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_overlap boolean;
+begin
+  execute format(
+    $query$
+      select exists (
+        select
+        from (
+          select q.ts_min, max(q.ts_max) over (
+            partition by q.tenant_id collate "C" order by q.ts_min, q.batch_id
+            rows between unbounded preceding and 1 preceding
+          ) as ts_before
+          from logloom_private.%I q
+          where q.batch_id between $1 and $2
+        ) b
+        where b.ts_min < b.ts_before
+      )
+    $query$,
+    'queue_slot_' || p_slot
+  )
+  into v_overlap
+  using p_batch_from, p_batch_to;
+  return v_overlap;
+end;
+$$;
+
+revoke all on function logloom_private.has_batches_that_overlap(smallint, bigint, bigint)
+from public;
+
+comment on function logloom_private.has_batches_that_overlap(smallint, bigint, bigint) is
+  'Whether of a tenant''s batches one began before another one had ended, by ts: put in order as '
+  'batches, their events would not be in order.';
+
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -187,7 +231,8 @@ begin
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   -- The records first: what Citus copies over a connection that has only read before, it does not
   -- prepare, and a node that is killed while it is told of the commit would lose it. Batches are
-  -- put in order, not events, each of which goes straight from its batch to its node.
+  -- put in order, and each event goes straight from its batch to its node, unless the events of
+  -- several batches mix: what a search reads in order shall lie in order, page after page.
   execute format(
     $query$
       insert into logloom.logs (
@@ -215,8 +260,14 @@ begin
         ) q
       ) e
       where e.i between $3 and $4
+      %s
     $query$,
-    v_slot
+    v_slot,
+    case
+      when logloom_private.has_batches_that_overlap(p_slot, p_batch_from, p_batch_to)
+        then 'order by e.tenant_id collate "C", coalesce(e.ts, e.received_at)'
+      else ''
+    end
   )
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
   perform logloom_private.note_spread_range(
