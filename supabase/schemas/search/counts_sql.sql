@@ -15,7 +15,7 @@ as $$
 begin
   return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
     '%L, %L, %L, %L, %L, %L',
-    p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+    p_tenant_id, logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree,
     p_query.filter, p_query.by_fields
   ) || ') l';
 end;

@@ -25,7 +25,7 @@ begin
     v_logs := logloom_private.read_apart(
       'select ' || logloom_private.log_record_sql() || format(
         ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
-        p_tenant_id, greatest(lower(p_window), logloom_private.kept_from(p_tenant_id)),
+        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
         upper(p_window), p_id
       )
     );

@@ -28,7 +28,7 @@ declare
   v_parts tstzrange[] := '{}';
 begin
   if not p_expired then
-    v_from := greatest(v_from, logloom_private.kept_from(p_tenant_id));
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
   end if;
   if v_from >= v_to then
     return '{}';
@@ -232,7 +232,7 @@ declare
   v_from timestamptz := p_from;
 begin
   if not p_expired then
-    v_from := greatest(v_from, logloom_private.kept_from(p_tenant_id));
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
   end if;
   if logloom_private.opens_many_days(p_tenant_id, v_from, p_to) is not true then
     return logloom_private.tenant_rows_sql(

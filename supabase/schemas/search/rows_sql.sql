@@ -75,7 +75,7 @@ declare
 begin
   if not p_expired then
     -- What is older than the tenant keeps is gone, or about to go.
-    v_from := greatest(v_from, logloom_private.kept_from(p_tenant_id));
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
   end if;
   -- Of a range that touches two days at most, both are opened: to ask which have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
@@ -213,7 +213,7 @@ begin
     || ' union all select l.* from logloom_private.sealed_rows('
     || format(
       '%L, %L, %L, %L, %L, %L',
-      p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+      p_tenant_id, logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree,
       p_query.filter, p_reads
     )
     || ') l) l where true';
@@ -273,7 +273,7 @@ begin
       '%L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       p_tenant_id,
       case when p_is_part then p_from
-        else greatest(p_from, logloom_private.kept_from(p_tenant_id)) end,
+        else logloom_private.kept_since(p_tenant_id, p_from) end,
       p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads
     )
     || ') l) l' || v_order;

@@ -73,7 +73,7 @@ declare
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
       || 'from logloom_private.sealed_numbers(%L, %L, %L, %L, %L, %L, %L, %L) s',
-    p_tenant_id, greatest(p_from, logloom_private.kept_from(p_tenant_id)), p_to, p_query.tree,
+    p_tenant_id, logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree,
     p_query.filter, p_key, v_exact, v_doubles
   );
 begin

@@ -102,6 +102,27 @@ revoke all on function logloom_private.kept_from(text) from public;
 comment on function logloom_private.kept_from(text) is
   'What is older the tenant does not keep: retention_days whole UTC days before today.';
 
+create function logloom_private.kept_since(p_tenant_id text, p_from timestamptz)
+returns timestamptz
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Everybody keeps a day at least: of the last day nobody's retention need be asked for.
+  if p_from >= now() - interval '24 hours' then
+    return p_from;
+  end if;
+  return greatest(p_from, logloom_private.kept_from(p_tenant_id));
+end;
+$$;
+
+revoke all on function logloom_private.kept_since(text, timestamptz) from public;
+
+comment on function logloom_private.kept_since(text, timestamptz) is
+  'From when on the tenant keeps records of a range that begins at p_from.';
+
 create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
 returns date
 language plpgsql
