@@ -176,6 +176,12 @@ declare
   v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id');
   v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
+  -- Null: all of the range.
+  v_candidates constant bigint[] := case
+    when logloom_private.needed_leaf(p_tree) is not null
+      then array(select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree))
+  end;
+  v_chunks refcursor;
   v_chunk logloom_private.sealed_chunks;
   v_bits varbit;
   v_positions integer[];
@@ -183,17 +189,25 @@ declare
   v_best timestamptz[] := '{}';
   v_edge timestamptz;
 begin
-  for v_chunk in
-    select c.*
-    from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id
-      and c.chunk_id in (
-        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
-      )
-    order by
-      case when v_is_descending then c.last_ts end desc,
-      case when not v_is_descending then c.first_ts end
+  -- Cursors, which are planned to give the first of many chunks soon.
+  if v_is_descending then
+    open v_chunks for
+      select c.*
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.chunk_id = any(v_candidates))
+      order by c.last_ts desc;
+  else
+    open v_chunks for
+      select c.*
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.chunk_id = any(v_candidates))
+      order by c.first_ts;
+  end if;
   loop
+    fetch v_chunks into v_chunk;
+    exit when not found;
     -- The page is full, and nothing of this chunk and of those after it can come before its end.
     exit when case when v_is_descending then v_chunk.last_ts < v_edge
       else v_chunk.first_ts > v_edge end;
@@ -242,6 +256,7 @@ begin
       or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
         else (r.ts, r.id) > (p_ts, p_id) end;
   end loop;
+  close v_chunks;
 end;
 $$;
 
