@@ -145,6 +145,15 @@ begin
             ' ', p.prosrc, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
           ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
       )
+      -- Nor takes or gives a type that holds such a table's row, which is none of those above.
+      and not exists (
+        select
+        from unnest(p.proargtypes::oid[] || p.proallargtypes || p.prorettype) o (oid)
+        join pg_catalog.pg_type t on t.oid = o.oid
+        join pg_catalog.pg_class c on c.oid = t.typrelid and c.relkind = 'c'
+        where format('%I.%I', t.typnamespace::regnamespace, t.typname) <> all (v_types)
+          and t.typnamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+      )
   loop
     execute format('select create_distributed_function(%L::regprocedure)', v_function::text);
   end loop;
