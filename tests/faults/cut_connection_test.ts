@@ -40,7 +40,8 @@ Deno.test("a test whose connections are cut hears of each statement, and goes on
         await sql`select ${answers.given}::integer`;
         answers.given++;
       } catch (error) {
-        assert.equal((error as { code?: string }).code, "CONNECTION_CLOSED");
+        // The second where the kernel knew before the client did.
+        assert.match(String((error as { code?: string }).code), /^(CONNECTION_CLOSED|ECONNRESET)$/);
         answers.refused++;
       }
     }
