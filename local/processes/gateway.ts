@@ -1,3 +1,4 @@
+import { maxTakenBytes } from "../../supabase/functions/_shared/request_body.ts";
 import { exists } from "../files.ts";
 import { publicKeySet, secretApiKey, serviceRoleKey } from "../keys.ts";
 import { type FunctionName, functionPort, type Stack } from "../stack.ts";
@@ -383,11 +384,14 @@ function consoleRoutes(path: string): string {
 
 function functionRoute(name: string): string {
   // Of several processes another one gets what the first never saw; a POST that was sent is sent once.
+  // A body is no larger than what a function takes off its connection.
   return `    location = /functions/v1/${name} {
+      client_max_body_size ${maxTakenBytes};
       proxy_next_upstream error;
       proxy_pass http://${name}/${name};
     }
     location /functions/v1/${name}/ {
+      client_max_body_size ${maxTakenBytes};
       proxy_next_upstream error;
       proxy_pass http://${name}/${name}/;
     }

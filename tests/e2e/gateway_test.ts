@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { call } from "../support/client.ts";
+import { functionNames } from "../../local/stack.ts";
+import { maxTakenBytes } from "../../supabase/functions/_shared/request_body.ts";
+import { assertAnswer, call } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { keepDown } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
@@ -46,6 +48,35 @@ Deno.test("a path that leads nowhere is 404 and says where the API is", async ()
       error: "No such path; the API is under /rest/v1/ and /functions/v1/",
     });
   }
+});
+
+Deno.test("whatever is sent to a function, its answer arrives", async () => {
+  const answers: [string, number, unknown][] = [
+    ["health", 405, { error: "Method not allowed: POST" }],
+    ["notify", 401, { error: "Invalid secret" }],
+    ["ingest", 400, { error: "Missing authorization header" }],
+  ];
+  assert.deepEqual(answers.map(([name]) => name).sort(), [...functionNames].sort());
+  const body = new Uint8Array(10_000_000);
+  for (const [name, status, said] of answers) {
+    const path = `/functions/v1/${name}`;
+    await Promise.all(Array.from({ length: 4 }, async () => {
+      for (let n = 0; n < 5; n++) {
+        assertAnswer(await call(path, { method: "POST", body }), status, said);
+      }
+    }));
+  }
+});
+
+Deno.test("a body that no function takes is refused with 413", async () => {
+  const path = "/functions/v1/health";
+  const most = new Uint8Array(maxTakenBytes);
+  assertAnswer(await call(path, { method: "POST", body: most }), 405, {
+    error: "Method not allowed: POST",
+  });
+  assertAnswer(await call(path, { method: "POST", body: new Uint8Array(maxTakenBytes + 1) }), 413, {
+    error: "Request body too large",
+  });
 });
 
 Deno.test("a body that no operation takes is refused with 413", async () => {

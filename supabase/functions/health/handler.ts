@@ -1,6 +1,7 @@
 import type { CallDatabase } from "../_shared/database.ts";
 import { away } from "./away.ts";
 import { jsonText, methodNotAllowed, preflight } from "../_shared/http.ts";
+import { takingBodies } from "../_shared/request_body.ts";
 
 export interface HealthDependencies {
   readonly callDatabase: CallDatabase;
@@ -64,7 +65,7 @@ export function createHealthHandler(
     );
   }
 
-  return async (request) => {
+  return takingBodies(async (request) => {
     if (request.method === "OPTIONS") return preflight(allowedMethods);
     if (request.method !== "GET" && request.method !== "HEAD") {
       return methodNotAllowed(request.method, allowedMethods);
@@ -72,7 +73,7 @@ export function createHealthHandler(
     const response = await respond(endpoint(new URL(request.url).pathname));
     response.headers.set("Cache-Control", "no-store");
     return request.method === "HEAD" ? new Response(null, response) : response;
-  };
+  });
 }
 
 /** The path after `health`; undefined where there is none. Hosted functions see no `/functions/v1`. */

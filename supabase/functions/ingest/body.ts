@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { failure, type Result, success } from "../_shared/errors.ts";
+import { takeBody } from "../_shared/request_body.ts";
 import { unzstd } from "./zstd.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -12,11 +13,8 @@ export interface BodyLimits {
   readonly bytes: number;
 }
 
-/**
- * A body beyond the limit is still counted up to here, without keeping it: the answer can name its
- * size, and reaches a client that sends everything before it listens.
- */
-const maxCountedBytes = 8_192_000;
+/** What is unpacked beyond the limit is still counted up to here, without keeping it: the answer can name its size. */
+const maxUnpackedBytes = 8_192_000;
 
 /** The body, decompressed, or what is wrong with it, which is for the authenticated alone. */
 export type Body = { readonly bytes: Bytes } | {
@@ -61,17 +59,6 @@ export async function readBody(
   }
 }
 
-/** Takes the body off the connection; false where there was too much of it, or it took too long. */
-export async function discardBody(request: Request, timeoutMs: number): Promise<boolean> {
-  try {
-    const { count, isLate } = await collect(request.body, 0, timeoutMs);
-    return !isLate && count <= maxCountedBytes;
-  } catch {
-    // The client is gone, and with it whoever would want to know.
-    return false;
-  }
-}
-
 function tooLarge(bytes: number, limit: number): Result<never> {
   return failure(413, `Request body too large: ${bytes} bytes (max ${limit})`);
 }
@@ -86,30 +73,14 @@ interface Collected extends Unpacked {
   readonly isLate: boolean;
 }
 
+/** What is beyond the limit is counted without keeping it: the answer can name its size. */
 async function collect(
   stream: ReadableStream<Bytes> | null,
   limit: number,
   timeoutMs: number,
 ): Promise<Collected> {
   const pile = new Pile(limit);
-  if (stream === null) return { ...pile.result(), isLate: false };
-  const reader = stream.getReader();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    reader.cancel().catch(() => {});
-  }, timeoutMs);
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      pile.add(next.value);
-      if (pile.count > Math.max(limit, maxCountedBytes)) {
-        await reader.cancel();
-        break;
-      }
-    }
-  } finally {
-    clearTimeout(timer);
-  }
+  const { isLate } = await takeBody(stream, timeoutMs, (chunk) => pile.add(chunk));
   return { ...pile.result(), isLate };
 }
 
@@ -174,7 +145,7 @@ async function unpack(encoding: Encoding, body: Bytes, limit: number): Promise<U
   const pile = new Pile(limit);
   for await (const chunk of inflate(decompressorFor(encoding), pieces(body))) {
     pile.add(chunk);
-    if (pile.count > Math.max(limit, maxCountedBytes)) break;
+    if (pile.count > Math.max(limit, maxUnpackedBytes)) break;
   }
   return pile.result();
 }

@@ -11,7 +11,8 @@ import {
   unavailable,
 } from "../_shared/errors.ts";
 import { clientHeaders, corsHeaders, methodNotAllowed, preflight } from "../_shared/http.ts";
-import { discardBody, readBody } from "./body.ts";
+import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
+import { readBody } from "./body.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
 import { callerParameters, commitEvents } from "./commit.ts";
 import { findCredentials } from "./credentials.ts";
@@ -50,7 +51,7 @@ interface Context {
 type Answer = { readonly reply: Reply; readonly notes?: Notes } | { readonly failure: Failure };
 
 export function createIngestHandler(
-  { authenticate, callDatabase, wakeWriter, bodyTimeoutMs = 30_000 }: IngestDependencies,
+  { authenticate, callDatabase, wakeWriter, bodyTimeoutMs = timeForBodies }: IngestDependencies,
 ): (request: Request) => Promise<Response> {
   const context: Context = {
     authenticate,
@@ -58,16 +59,14 @@ export function createIngestHandler(
     holds: createHolds(),
     bodyTimeoutMs,
   };
-  return async (request) => {
+  return takingBodies(async (request) => {
     const response = await answered(request, context, wakeWriter);
-    // What was not read is taken off the connection, so that whoever sends it hears the answer; where that takes too
-    // much, nobody is to use the connection again.
-    const isWhole = request.bodyUsed || await discardBody(request, bodyTimeoutMs);
-    if (!isWhole || response.status === 408 || response.status === 413) {
+    // Of such a body there may be more to come.
+    if (response.status === 408 || response.status === 413) {
       response.headers.set("Connection", "close");
     }
     return response;
-  };
+  }, bodyTimeoutMs);
 }
 
 async function answered(

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import { failureResponse, jsonText, methodNotAllowed } from "../_shared/http.ts";
+import { takingBodies } from "../_shared/request_body.ts";
 import { type Outcome, retry } from "./outcome.ts";
 
 /** A row of `claim_notifications`. */
@@ -34,11 +35,10 @@ export function createNotifyHandler(
   const { secret, keepAlive } = dependencies;
   const work = createWork(dependencies);
 
-  return async (request) => {
+  return takingBodies(async (request) => {
     if (request.method !== "POST") {
       return methodNotAllowed(request.method, "POST");
     }
-    await request.body?.cancel();
     if (secret === undefined) {
       logFailure("LOGLOOM_NOTIFY_SECRET is not set", {});
       return failureResponse({
@@ -51,7 +51,7 @@ export function createNotifyHandler(
     }
     keepAlive(work());
     return jsonText(202, JSON.stringify({ accepted: true }));
-  };
+  });
 }
 
 /** Compares digests, so that neither content nor length shows in the time that it takes. */
