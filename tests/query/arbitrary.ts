@@ -406,9 +406,21 @@ const numberLiteral = fc.oneof(
 );
 const textLiteral = fc.oneof(word, quoted);
 
-const network = fc.constantFrom(
-  ...["10.0.0.0/8", "10.0.0.7/32", "10.0.0.0/24", "0.0.0.0/0", "10.1.2.3/16", "192.168.0.0/30"],
-  ...["::/0", "fe80::/10", "2001:db8::/32", "::1/128", "10.0.0.0/33", "010.0.0.0/8", "1.2.3.4/x"],
+/** Networks, and what comes near to one. */
+const networkLike = fc.tuple(
+  fc.array(fc.constantFrom(":", ":", "::", "1", "db8", "ffff", "1.2.3.4", ".", "01", "12345"), {
+    minLength: 2,
+    maxLength: 16,
+  }),
+  fc.constantFrom("0", "8", "08", "32", "33", "128", "129"),
+).map(([parts, prefix]) => `${parts.join("")}/${prefix}`);
+
+const network = fc.oneof(
+  networkLike,
+  fc.constantFrom(
+    ...["10.0.0.0/8", "10.0.0.7/32", "10.0.0.0/24", "0.0.0.0/0", "10.1.2.3/16", "192.168.0.0/30"],
+    ...["::/0", "fe80::/10", "2001:db8::/32", "::1/128", "10.0.0.0/33", "010.0.0.0/8", "1.2.3.4/x"],
+  ),
 );
 
 const segment = fc.constantFrom(

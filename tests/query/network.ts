@@ -43,7 +43,8 @@ export function readNetwork(text: string): Network | null | undefined {
   }
   if (!/^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/\d{1,3}$/.test(text)) return null;
   const read = readIpv6(address);
-  if (read && Number(prefix) <= 128) return { ...read, prefix: Number(prefix) };
+  const isPrefix = String(Number(prefix)) === prefix && Number(prefix) <= 128;
+  if (read && isPrefix) return { ...read, prefix: Number(prefix) };
   const isMeant = address.includes("::") ||
     /^([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}$/.test(address);
   return isMeant ? undefined : null;

@@ -124,14 +124,34 @@ export function measureOf(token: string): Measure | null {
   return Number(/[eE][+-]?(\d+)$/.exec(text)?.[1] ?? 0) > 400 ? null : "number";
 }
 
+/** Four numbers without leading zeros. */
+function isIpv4(text: string): boolean {
+  const parts = text.split(".");
+  return parts.length === 4 &&
+    parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256);
+}
+
+/** Eight groups, `::` for one or more of them, an IPv4 address for the last two: RFC 4291, 2.2. */
+function isIpv6(text: string): boolean {
+  const tail = /[^:]*$/.exec(text)?.[0] ?? "";
+  const isMixed = tail.includes(".");
+  if (isMixed && !isIpv4(tail)) return false;
+  const halves = (isMixed ? `${text.slice(0, -tail.length)}0:0` : text).split("::");
+  const groups = halves.flatMap((half) => half === "" ? [] : half.split(":"));
+  return groups.every((group) => /^[\da-f]{1,4}$/i.test(group)) &&
+    (halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8);
+}
+
 /** A text that is written like a network of addresses, and is none. */
 export function isNoNetwork(token: string): boolean {
-  if (!/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(token)) return false;
-  const [address, prefix] = token.split("/");
-  const isAddress = address?.split(".").every((part) =>
-    Number(part) < 256 && String(Number(part)) === part
-  );
-  return !isAddress || Number(prefix) > 32;
+  const [address = "", prefix = ""] = token.split("/");
+  if (/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(token)) {
+    return !isIpv4(address) || Number(prefix) > 32;
+  }
+  if (!/^[\da-f]*:[\da-f:.]*:[\da-f:.]*\/\d{1,3}$/i.test(token)) return false;
+  // 12:30:45/2 is a text.
+  const isMeant = address.includes("::") || /^([\da-f]{1,4}:){7}[\da-f]{1,4}$/i.test(address);
+  return isMeant && !(isIpv6(address) && /^(0|[1-9]\d*)$/.test(prefix) && Number(prefix) <= 128);
 }
 
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };

@@ -112,7 +112,10 @@ begin
     end if;
     return network(p_token::inet);
   elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
-    if pg_input_is_valid(p_token, 'inet') then
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    if pg_input_is_valid(p_token, 'inet')
+      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/'
+    then
       return network(p_token::inet);
     -- 12:30:45/2 is a text.
     elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then

@@ -58,7 +58,11 @@ begin
       p_text collate "C"
       from '^((?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3})(?::[0-9]{1,5})?$'
     ),
-    substring(p_text collate "C" from '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$')
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    substring(
+      p_text collate "C"
+      from '^[0-9a-fA-F:]*(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})$'
+    )
   );
   return pg_input_is_valid(v_address, 'inet') and v_address::inet <<= p_network;
 end;

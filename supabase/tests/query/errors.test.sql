@@ -1,5 +1,5 @@
 begin;
-select plan(582);
+select plan(591);
 
 -- Every rule, a query that breaks it, the rule as it is named, and where: 1-based, code points.
 create temporary table cases (query text, error text, at integer);
@@ -178,6 +178,9 @@ insert into cases values
   -- Networks
   ('host:10.0.0.0/33', 'Not a network: "10.0.0.0/33"', 6),
   ('host:2001:db8::/129', 'Not a network: "2001:db8::/129"', 6),
+  ('host::db8::/32', 'Not a network: ":db8::/32"', 6),
+  ('host:::1:/128', 'Not a network: "::1:/128"', 6),
+  ('host:::ffff:1..2/128', 'Not a network: "::ffff:1..2/128"', 6),
   ('@ip:1:2:3:4:5:6:7:8/200', 'Not a network: "1:2:3:4:5:6:7:8/200"', 5),
   -- Aggregates
   ('a |', 'An aggregate is missing after |', 4),
