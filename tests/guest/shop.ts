@@ -86,13 +86,16 @@ function dump(system: System, stack: Stack): Promise<string> {
 }
 
 const now = Math.floor(Date.now() / 1000);
-const user = signToken({
-  aud: "authenticated",
-  iat: now,
-  exp: now + 3600,
-  role: "authenticated",
-  sub: "11111111-1111-4111-8111-111111111111",
-});
+const tokenOf = (role: string) =>
+  signToken({
+    aud: "authenticated",
+    iat: now,
+    exp: now + 3600,
+    role,
+    sub: "11111111-1111-4111-8111-111111111111",
+  });
+const user = tokenOf("authenticated");
+const editor = tokenOf("editor");
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const json = { "content-type": "application/json" };
 
@@ -112,6 +115,8 @@ const requests: Request[] = [
   ["GET", "/orders", bearer(serviceRoleKey)],
   ["GET", "/orders", bearer(anonKey)],
   ["GET", "/orders", bearer("no.token.this")],
+  ["GET", "/orders", bearer(editor)],
+  ["POST", "/rpc/place_order", { ...json, ...bearer(editor) }, { p_customer: "ada" }],
   ["GET", "/orders", { "x-shop": "closed" }],
   ["POST", "/rpc/place_order", json, { p_customer: "ada" }],
   ["GET", "/rpc/place_order?p_customer=ada"],

@@ -27,9 +27,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.errors(text) from public;
-
-grant execute on function logloom_private.errors(text) to anon, authenticated, service_role;
+grant execute on function logloom_private.errors(text) to public;
 
 comment on function logloom_private.errors(text) is
   'The errors of a register: foundations/errors/<register>.sql.';
@@ -58,10 +56,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.error_named(text, text[]) from public;
-
-grant execute on function logloom_private.error_named(text, text[])
-to anon, authenticated, service_role;
+grant execute on function logloom_private.error_named(text, text[]) to public;
 
 comment on function logloom_private.error_named(text, text[]) is
   'An error of the register with the values of a case in its message and hint.';

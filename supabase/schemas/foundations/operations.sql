@@ -67,9 +67,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.operations() from public;
-
-grant execute on function logloom_private.operations() to anon, authenticated, service_role;
+grant execute on function logloom_private.operations() to public;
 
 comment on function logloom_private.operations() is
   'The names of our functions in public. The pre-request check looks at requests for these alone, '

@@ -21,10 +21,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse(text, text[]) from public;
-
-grant execute on function logloom_private.refuse(text, text[])
-to anon, authenticated, service_role;
+grant execute on function logloom_private.refuse(text, text[]) to public;
 
 comment on function logloom_private.refuse(text, text[]) is
   'Raises the error of this name.';

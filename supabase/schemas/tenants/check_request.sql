@@ -1,4 +1,6 @@
--- PostgREST calls one function before every request of the project. Most of them are not ours.
+-- PostgREST calls one function before every request of the project. Most of them are not ours. It
+-- runs as the role of the request, which may be one of the project's own: what it calls on the way
+-- of such a request is granted to PUBLIC.
 
 create function logloom_private.requested_operation(p_path text, p_search_path text)
 returns text
@@ -31,10 +33,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.requested_operation(text, text) from public;
-
-grant execute on function logloom_private.requested_operation(text, text)
-to anon, authenticated, service_role;
+grant execute on function logloom_private.requested_operation(text, text) to public;
 
 comment on function logloom_private.requested_operation(text, text) is
   'Our operation that a request with this path and search_path asks for; null for every other.';
@@ -81,10 +80,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.check_operation(text) from public;
-
-grant execute on function logloom_private.check_operation(text)
-to anon, authenticated, service_role;
+grant execute on function logloom_private.check_operation(text) to public;
 
 comment on function logloom_private.check_operation(text) is
   'Where the request asks for one of our operations: PT400 without an Authorization header, PT401 '
@@ -101,10 +97,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.call_host_pre_request() from public;
-
-grant execute on function logloom_private.call_host_pre_request()
-to anon, authenticated, service_role;
+grant execute on function logloom_private.call_host_pre_request() to public;
 
 comment on function logloom_private.call_host_pre_request() is
   'Calls the pre-request function that the project had before; adopt_pre_request() writes it. '
@@ -116,18 +109,18 @@ language plpgsql
 volatile
 security invoker
 as $$
+declare
+  -- The project's own may set another.
+  v_search_path constant text := pg_catalog.current_setting('search_path');
 begin
   perform logloom_private.call_host_pre_request();
-  perform logloom_private.check_operation(pg_catalog.current_setting('search_path'));
+  perform logloom_private.check_operation(v_search_path);
 end;
 $$;
-
-revoke all on function logloom_private.check_request() from public;
 
 comment on function logloom_private.check_request() is
   'PostgREST''s pre-request function: first the project''s own, then our check, which lets every '
   'request pass that is not for one of our operations. Without a set clause: the project''s own '
   'sees and sets what the request has, and the schema of the request is in its search_path.';
 
-grant execute on function logloom_private.check_request()
-to anon, authenticated, service_role;
+grant execute on function logloom_private.check_request() to public;

@@ -1,5 +1,5 @@
 begin;
-select plan(10);
+select plan(11);
 
 create temp table grantees (role text, oid oid);
 insert into grantees
@@ -75,8 +75,19 @@ select set_eq(
 );
 select is_empty(
   $$select function, role from function_grants
-    where role = 'public' or role in ('anon', 'supabase_auth_admin') and schema = 'public'$$,
-  'PUBLIC may call nothing, and anon nothing in public'
+    where role in ('public', 'anon', 'supabase_auth_admin') and schema = 'public'$$,
+  'PUBLIC and anon may call nothing in public'
+);
+select set_eq(
+  $$select function from function_grants where role = 'public'$$,
+  array[
+    'logloom_private.check_request()', 'logloom_private.call_host_pre_request()',
+    'logloom_private.check_operation(text)', 'logloom_private.requested_operation(text,text)',
+    'logloom_private.operations()', 'logloom_private.refuse(text,text[])',
+    'logloom_private.error_named(text,text[])', 'logloom_private.errors(text)',
+    'logloom_private.callers_errors()'
+  ],
+  'a role of the project''s own reaches what the pre-request check needs and no more'
 );
 select set_eq(
   $$select function from function_grants where role = 'anon'$$,
@@ -86,16 +97,12 @@ select set_eq(
     'logloom_private.current_tenant_id()',
     'logloom_private.current_user_id()', 'logloom_private.is_service_role()',
     'logloom_private.resolve_tenant(text)',
-    'logloom_private.require_user_id()', 'logloom_private.check_request()',
-    'logloom_private.operations()', 'logloom_private.requested_operation(text,text)',
-    'logloom_private.check_operation(text)', 'logloom_private.call_host_pre_request()',
-    'logloom_private.refuse(text,text[])', 'logloom_private.error_named(text,text[])',
-    'logloom_private.errors(text)', 'logloom_private.callers_errors()'
+    'logloom_private.require_user_id()'
   ],
-  'anon reaches what the pre-request check needs and no more'
+  'anon reaches who is calling beside it and no more'
 );
 select is_empty(
-  $$select f.function from function_grants f where f.role = 'anon' and f.prosecdef$$,
+  $$select f.function from function_grants f where f.role in ('anon', 'public') and f.prosecdef$$,
   'nothing that anon may call runs with other rights'
 );
 select set_eq(

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(30);
+select plan(32);
 
 create function pg_temp.check(
   p_role text, p_claims text, p_headers text, p_method text default 'POST',
@@ -102,6 +102,16 @@ select is(
   pg_temp.check('authenticated', '{}', '{"authorization": "x"}', 'POST', '/rpc/place_order'),
   'ok', 'a user without a tenant is nothing to us elsewhere'
 );
+create role editor nologin;
+grant editor to postgres;
+select is(
+  pg_temp.check('editor', '{"role": "editor"}', '{"authorization": "x"}', 'GET', '/orders'), 'ok',
+  'nor a role of the project''s own'
+);
+select is(
+  pg_temp.check('editor', '{"role": "editor", "tenant_id": "acme"}', '{"authorization": "x"}'),
+  said.refused, 'which is no user of ours, even with a tenant'
+) from said;
 
 select pg_temp.act_as('authenticated', '{"tenant_id": "acme"}');
 select is(

@@ -42,7 +42,4 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.callers_errors() from public;
-
-grant execute on function logloom_private.callers_errors()
-to anon, authenticated, service_role;
+grant execute on function logloom_private.callers_errors() to public;

@@ -25,6 +25,12 @@ alter table public.orders enable row level security;
 create policy orders_select_anyone on public.orders for select to anon, authenticated using (true);
 grant select, insert on public.orders to anon, authenticated;
 create policy orders_insert_anyone on public.orders for insert to anon with check (true);
+-- Its editors sign in with a role of their own.
+create role editor nologin noinherit;
+grant editor to authenticator;
+grant usage on schema public to editor;
+grant select on public.orders to editor;
+create policy orders_select_editor on public.orders for select to editor using (price < 1);
 insert into public.orders (customer, price) values ('ada', 0.1 + 0.2), ('bob', 1e22);
 
 create function public.place_order(p_customer text) returns public.tenant
@@ -49,6 +55,7 @@ create function app.check_request() returns void
 language plpgsql as $$
 begin
   perform set_config('shop.seen', current_setting('request.path', true), true);
+  perform set_config('search_path', 'app, public, extensions', true);
   perform set_config('response.headers', '[{"X-Shop": "open"}]', true);
   if not is_welcome(current_setting('request.headers', true)::json) then
     raise sqlstate 'PT418' using message = 'The shop is closed';
