@@ -7,15 +7,18 @@ import {
   filesBelow,
   filesInTheWay,
   functionFiles,
+  manifestOf,
+  manifestPath,
   ourShared,
   readManifest,
-  writeFunctions,
+  replaceFiles,
 } from "./guest/files.ts";
 import {
   functionsMadeIn,
   type Migration,
   migrationOf,
   migrationsToAdd,
+  newerMigrations,
   publicFunctions,
 } from "./guest/migrations.ts";
 import { parseOptions } from "./options.ts";
@@ -45,7 +48,16 @@ export async function installInto(project: string, now = new Date()): Promise<In
   const manifest = await readManifest(`${folder}/functions`);
   const config = await Deno.readTextFile(`${folder}/config.toml`);
 
+  const newer = newerMigrations(ours, theirs);
+  if (newer.length > 0) {
+    throw new Failure(
+      `Nothing was installed. The project has a newer Logloom than this one, with ${
+        newer.map(({ version, name }) => `${version}_${name}.sql`).join(", ")
+      }. Take that version or a later one, and run this again.`,
+    );
+  }
   const isOurs = new Set(ours.map(({ name }) => name));
+  const files = await functionFiles(`${checkout}/supabase/functions`, functionNames);
   const theirSql = [
     ...theirs.filter(({ name }) => !isOurs.has(name)).map(({ text }) => text),
     ...await Promise.all(
@@ -57,6 +69,7 @@ export async function installInto(project: string, now = new Date()): Promise<In
     `${folder}/functions`,
     functionNames,
     manifest,
+    files,
   );
   const taken = [
     ...functionsMadeIn(theirSql, publicFunctions(ours)).map((name) =>
@@ -81,15 +94,20 @@ export async function installInto(project: string, now = new Date()): Promise<In
     );
   }
   const added = migrationsToAdd(ours, theirs, now);
-  const files = await functionFiles(`${checkout}/supabase/functions`, functionNames);
   const { text, advice } = withLogloom(config, functionNames);
 
-  await Deno.mkdir(`${folder}/migrations`, { recursive: true });
-  for (const { version, name, text } of added) {
-    await Deno.writeTextFile(`${folder}/migrations/${version}_${name}.sql`, text);
-  }
-  await writeFunctions(`${folder}/functions`, files, manifest);
-  await Deno.writeTextFile(`${folder}/config.toml`, text);
+  await replaceFiles(
+    new Map([
+      ...added.map(({ version, name, text }) =>
+        [`${folder}/migrations/${version}_${name}.sql`, text] as const
+      ),
+      ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
+      [`${folder}/functions/${manifestPath}`, manifestOf(files)],
+      [`${folder}/config.toml`, text],
+    ]),
+    Object.keys(manifest).filter((path) => !files.has(path))
+      .map((path) => `${folder}/functions/${path}`),
+  );
   return {
     migrations: added.map(({ version, name }) => `${version}_${name}.sql`),
     files: files.size,
@@ -113,7 +131,7 @@ async function supabaseFolder(project: string): Promise<string> {
 
 async function migrationsIn(folder: string): Promise<Migration[]> {
   const found: Migration[] = [];
-  for (const path of await filesBelow(folder)) {
+  for (const path of (await filesBelow(folder)).filter((path) => path.endsWith(".sql"))) {
     const migration = migrationOf(path.slice(folder.length + 1), await Deno.readTextFile(path));
     if (migration) found.push(migration);
   }

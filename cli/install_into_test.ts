@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { exists } from "../local/files.ts";
 import { filesBelow } from "./guest/files.ts";
-import { withLogloom } from "./guest/config.ts";
+import { takenSections, withLogloom } from "./guest/config.ts";
 import { functionsMadeIn, migrationsToAdd } from "./guest/migrations.ts";
 import { installInto } from "./install_into.ts";
 
@@ -89,6 +89,99 @@ Deno.test("again, it renews what it wrote and removes what is no more; not what 
   );
 });
 
+Deno.test("what an interrupted run left is completed by the next one", async () => {
+  await using shop = await project({});
+  await using whole = await project({});
+  const time = new Date("2026-12-01T10:00:00Z");
+  await installInto(whole.path, time);
+  const below = async (path: string) =>
+    new Map(
+      await Promise.all(
+        (await filesBelow(path)).map(async (file) =>
+          [file.slice(path.length), await Deno.readTextFile(file)] as const
+        ),
+      ),
+    );
+  const all = await below(whole.path);
+  // Half of the files are in their places, others beside them, the manifest is nowhere.
+  for (const [n, [name, text]] of [...all].entries()) {
+    if (name.endsWith("manifest.json") || name.endsWith("config.toml") || n % 3 === 2) continue;
+    const path = `${shop.path}${name}${n % 3 === 1 ? ".logloom-new" : ""}`;
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(path, n % 3 === 1 ? text.slice(0, 10) : text);
+  }
+  await installInto(shop.path, time);
+  const versionless = (files: Map<string, string>) =>
+    [...files].map(([name, text]) => [name.replace(/\d{14}_/, ""), text]).sort();
+  assert.deepEqual(versionless(await below(shop.path)), versionless(all));
+});
+
+Deno.test("what cannot be written leaves the project as it was", async () => {
+  await using shop = await project({ "functions/mine/index.ts": "// mine\n" });
+  const before = await filesBelow(shop.path);
+  const config = `${shop.path}/supabase/config.toml`;
+  await Deno.chmod(config, 0o444);
+  assert.match(await refusal(shop.path), /Nothing was installed: .*config\.toml is read-only/);
+  assert.deepEqual(await filesBelow(shop.path), before);
+  await assert.rejects(Deno.stat(`${shop.path}/supabase/migrations`), Deno.errors.NotFound);
+  await assert.rejects(Deno.stat(`${shop.path}/supabase/functions/ingest`), Deno.errors.NotFound);
+  await Deno.chmod(config, 0o644);
+  assert.equal(await refusal(shop.path), "installed");
+  assert.equal((await Deno.stat(config)).mode! & 0o777, 0o644);
+});
+
+Deno.test("links are followed where they lead to something, and stay links", async () => {
+  await using shop = await project({
+    "../elsewhere/sql/b.sql": "create function public.get_usage() returns int as '';",
+    "../elsewhere/config.toml": 'project_id = "x"\n',
+  });
+  const folder = `${shop.path}/supabase`;
+  await Deno.remove(`${folder}/config.toml`);
+  await Deno.symlink("../elsewhere/config.toml", `${folder}/config.toml`);
+  await Deno.symlink("../elsewhere/sql", `${folder}/schemas`);
+  await Deno.symlink("..", `${shop.path}/elsewhere/sql/up`);
+  await Deno.symlink("nowhere", `${shop.path}/elsewhere/sql/nowhere.sql`);
+  assert.match(await refusal(shop.path), /the function public\.get_usage$/);
+  await Deno.remove(`${folder}/schemas`);
+  assert.equal(await refusal(shop.path), "installed");
+  assert.equal((await Deno.lstat(`${folder}/config.toml`)).isSymlink, true);
+  assert.match(
+    await Deno.readTextFile(`${shop.path}/elsewhere/config.toml`),
+    /^\[functions\.ingest\]$/m,
+  );
+});
+
+Deno.test("a project whose git writes CRLF is upgraded all the same", async () => {
+  await using shop = await project({ "config.toml": 'project_id = "x"\r\n' });
+  await installInto(shop.path);
+  const files = await filesBelow(shop.path);
+  for (const path of files) {
+    const text = await Deno.readTextFile(path);
+    await Deno.writeTextFile(path, text.replaceAll(/\r?\n/g, "\r\n"));
+  }
+  assert.deepEqual((await installInto(shop.path)).migrations, []);
+  assert.deepEqual(await filesBelow(shop.path), files);
+  const config = await Deno.readTextFile(`${shop.path}/supabase/config.toml`);
+  assert.doesNotMatch(config, /[^\r]\n/);
+  assert.equal(config.match(/\[functions\.ingest\]/g)?.length, 1);
+});
+
+Deno.test("an older Logloom does not go over a newer one", async () => {
+  await using shop = await project({
+    "migrations/30000101000000_logloom_more.sql":
+      'CREATE OR REPLACE FUNCTION "logloom_private".x() RETURNS void',
+    // The project's own, whatever it calls it.
+    "migrations/30000101000001_logloom_hook.sql": "create function public.hook() returns void",
+  });
+  assert.equal(
+    await refusal(shop.path),
+    "Nothing was installed. The project has a newer Logloom than this one, with " +
+      "30000101000000_logloom_more.sql. Take that version or a later one, and run this again.",
+  );
+  await Deno.remove(`${shop.path}/supabase/migrations/30000101000000_logloom_more.sql`);
+  assert.equal(await refusal(shop.path), "installed");
+});
+
 Deno.test("versions come after the project's last one, and what is applied does not change", () => {
   const now = new Date("2026-12-01T10:00:00Z");
   const ours = [
@@ -105,6 +198,28 @@ Deno.test("versions come after the project's last one, and what is applied does 
   assert.deepEqual(versions([{ version: "0007", name: "logloom", text: "a" }]), [
     "20261201100000_logloom_schedules",
   ]);
+  // As texts, which is how db push sorts them: 3_x.sql is applied after 20261201_x.sql.
+  assert.deepEqual(versions([{ version: "3", name: "x", text: "" }]), [
+    "40000000000000_logloom",
+    "40000000000001_logloom_schedules",
+  ]);
+  assert.deepEqual(versions([{ version: "20261201", name: "x", text: "" }]), [
+    "20261202000000_logloom",
+    "20261202000001_logloom_schedules",
+  ]);
+  assert.throws(
+    () => versions([{ version: "99999999999999", name: "x", text: "" }]),
+    /no version comes after 99999999999999/,
+  );
+  // As git writes them on Windows.
+  assert.deepEqual(
+    migrationsToAdd([{ version: "1", name: "logloom", text: "a\nb\n" }], [{
+      version: "7",
+      name: "logloom",
+      text: "a\r\nb\r\n",
+    }], now),
+    [],
+  );
   assert.throws(
     () => versions([{ version: "7", name: "logloom", text: "c" }]),
     /7_logloom\.sql\. A migration that was applied cannot change/,
@@ -118,6 +233,22 @@ Deno.test("a function that the project made and dropped, or made elsewhere, is n
   assert.deepEqual(made("-- create function get_usage()\n/* create function search_logs() */"), []);
   assert.deepEqual(made("create function get_usage(); drop function if exists get_usage();"), []);
   assert.deepEqual(made("drop function get_usage(); create function get_usage();"), ["get_usage"]);
+  assert.deepEqual(
+    made("create function get_usage(a int); drop function f(int), get_usage(int);"),
+    [],
+  );
+  for (const moved of ["rename to usage_of_shop", "set schema app"]) {
+    for (const named of ["public.get_usage(a int)", "get_usage", '"public"."get_usage" (int)']) {
+      assert.deepEqual(
+        made(`create function get_usage(a int); alter function ${named} ${moved};`),
+        [],
+      );
+    }
+  }
+  assert.deepEqual(
+    made("create function get_usage(); alter function get_usage() owner to shop;"),
+    ["get_usage"],
+  );
   assert.deepEqual(made("create function get_usage_of_day(); create table search_logs ()"), []);
 });
 
@@ -133,4 +264,47 @@ Deno.test("the block in config.toml is written once, and leaves the project's se
   ]);
   assert.equal(withLogloom(once.text, ["ingest"]).text, once.text);
   assert.match(withLogloom("", ["ingest"]).text, /^\[auth\.hook\.custom_access_token\]$/m);
+});
+
+Deno.test("settings are understood however config.toml writes them", () => {
+  const taken = (config: string) => takenSections(config, ["ingest", "health"]);
+  for (
+    const config of [
+      "[functions.ingest] # mine\nverify_jwt = true",
+      "[functions]\ningest = { verify_jwt = true }",
+      "[functions]\ningest.verify_jwt = true",
+      "functions.ingest.verify_jwt = true",
+      'functions = { "ingest" = { verify_jwt = true } }',
+    ]
+  ) assert.deepEqual(taken(config), ["[functions.ingest] in config.toml"], config);
+  assert.deepEqual(taken('a = """\n[functions.ingest]\n"""\n# [functions.health]\n'), []);
+
+  const advice = (config: string) =>
+    withLogloom(config, ["ingest"]).advice.map((line) => line.slice(0, 45));
+  const uri = '"pg-functions://postgres/app/hook"';
+  const own = ["The project has an access-token hook of its ow"].map((line) => line.slice(0, 45));
+  assert.deepEqual(
+    advice(`[auth.hook]\ncustom_access_token = { enabled = true, uri = ${uri} }`),
+    own,
+  );
+  assert.deepEqual(advice(`[auth]\nhook.custom_access_token.uri = ${uri}`), own);
+  assert.deepEqual(advice("[auth.hook.custom_access_token]\nenabled = false"), [
+    "[auth.hook.custom_access_token] is switched o",
+  ]);
+  assert.deepEqual(advice('api.schemas = ["app"] # not "public"'), [
+    '[api] schemas does not name "public": the ope',
+  ]);
+  assert.deepEqual(advice('[db.migrations]\nschema_paths = [\n  # all\n  "./a.sql",\n]'), [
+    "The project declares its schemas (schema_path",
+  ]);
+  assert.deepEqual(advice("[db.migrations]\nschema_paths = []"), []);
+
+  assert.throws(
+    () => withLogloom("functions = { other = { verify_jwt = false } }", ["ingest"]),
+    /^Failure: Nothing was installed\. .*inline table/,
+  );
+  assert.throws(
+    () => withLogloom("[api\nport = 1", ["ingest"]),
+    /^Failure: Nothing was installed\. supabase\/config\.toml cannot be read: /,
+  );
 });

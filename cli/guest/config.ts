@@ -1,16 +1,11 @@
+import { parse, type TomlTable } from "smol-toml";
+import { Failure } from "../../local/failure.ts";
+
 /** What a project's config.toml gains, between these lines, so that a later run can renew it. */
 const first = "# >>> Logloom: npm run install-into writes what stands between these two lines.";
 const last = "# <<< Logloom";
 
-/** The tables that the project itself has, by the name in their head. */
-function tablesOf(toml: string): Map<string, string> {
-  const tables = new Map<string, string>();
-  for (const part of toml.split(/^(?=\s*\[)/m)) {
-    const name = /^\s*\[+\s*([^\]]+?)\s*\]/.exec(part)?.[1];
-    if (name) tables.set(name.replaceAll(/["'\s]/g, ""), part);
-  }
-  return tables;
-}
+const ourHook = "pg-functions://postgres/logloom_private/custom_access_token_hook";
 
 export interface ConfigChange {
   text: string;
@@ -20,43 +15,81 @@ export interface ConfigChange {
 
 /** The project's config.toml with the sections that Logloom's functions and its token hook need. */
 export function withLogloom(config: string, functions: readonly string[]): ConfigChange {
-  const own = config.replace(new RegExp(`\\n*${first}[\\s\\S]*?${last}\\n?`), "\n").trimEnd() +
-    "\n";
-  const tables = tablesOf(own);
+  const own = withoutLogloom(config).trimEnd();
+  const settings = parsed(own);
   const advice: string[] = [];
   const sections = functions.map((name) =>
     `[functions.${name}]\nverify_jwt = false\nimport_map = "./functions/${name}/deno.json"\n`
   );
 
-  const hook = tables.get("auth.hook.custom_access_token");
+  const hook = at(settings, "auth", "hook", "custom_access_token");
   if (hook === undefined) {
     sections.push(
       "# Puts the tenant_id claim into every access token of a user who belongs to a tenant.\n" +
-        "[auth.hook.custom_access_token]\nenabled = true\n" +
-        'uri = "pg-functions://postgres/logloom_private/custom_access_token_hook"\n',
+        `[auth.hook.custom_access_token]\nenabled = true\nuri = "${ourHook}"\n`,
     );
-  } else if (!hook.includes("logloom_private/custom_access_token_hook")) {
+  } else if (at(hook, "enabled") === false) {
+    advice.push(
+      "[auth.hook.custom_access_token] is switched off. Tokens carry tenant_id once it says " +
+        `enabled = true and uri = "${ourHook}".`,
+    );
+  } else if (at(hook, "uri") !== ourHook) {
     advice.push(
       "The project has an access-token hook of its own: let it call Logloom's, as docs/identity.md shows.",
     );
   }
-  const schemas = /^\s*schemas\s*=\s*\[([^\]]*)\]/m.exec(tables.get("api") ?? "")?.[1];
-  if (schemas !== undefined && !/["']public["']/.test(schemas)) {
+  const schemas = at(settings, "api", "schemas");
+  if (Array.isArray(schemas) && !schemas.includes("public")) {
     advice.push('[api] schemas does not name "public": the operations are functions there.');
   }
-  if (/^\s*schema_paths\s*=\s*\[\s*["']/m.exec(tables.get("db.migrations") ?? "")) {
+  const declared = at(settings, "db", "migrations", "schema_paths");
+  if (Array.isArray(declared) && declared.length > 0) {
     advice.push(
       "The project declares its schemas (schema_paths): leave logloom, logloom_private and what is " +
         "named logloom_… out of what supabase db diff makes of them.",
     );
   }
-  return { text: `${own}\n${first}\n${sections.join("\n")}${last}\n`, advice };
+  const lines = config.includes("\r\n") ? "\r\n" : "\n";
+  const block = `${first}\n${sections.join("\n")}${last}\n`.replaceAll("\n", lines);
+  const text = `${own}${lines}${lines}${block}`;
+  try {
+    parse(text);
+  } catch {
+    throw new Failure(
+      "Nothing was installed. supabase/config.toml has functions, auth or auth.hook as an inline " +
+        "table, { … }, to which Logloom's sections cannot be added: write it as sections of its " +
+        "own ([functions.name], [auth.hook.name]), then run this again.",
+    );
+  }
+  return { text, advice };
 }
 
-/** The functions' sections that the project has already, outside our lines. */
+/** The functions' sections that the project has already, outside our lines, however it writes them. */
 export function takenSections(config: string, functions: readonly string[]): string[] {
-  const own = config.replace(new RegExp(`${first}[\\s\\S]*?${last}`), "");
-  const tables = tablesOf(own);
-  return functions.filter((name) => tables.has(`functions.${name}`))
+  const settings = parsed(withoutLogloom(config));
+  return functions.filter((name) => at(settings, "functions", name) !== undefined)
     .map((name) => `[functions.${name}] in config.toml`);
+}
+
+function withoutLogloom(config: string): string {
+  return config.replace(new RegExp(`(?:\\r?\\n)*${first}[\\s\\S]*?${last}(?:\\r?\\n)?`), "\n");
+}
+
+function parsed(config: string): TomlTable {
+  try {
+    return parse(config);
+  } catch (error) {
+    throw new Failure(
+      `Nothing was installed. supabase/config.toml cannot be read: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** What stands at a path of keys; undefined where nothing does. */
+function at(value: unknown, ...keys: string[]): unknown {
+  for (const key of keys) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+  }
+  return value;
 }

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import { exists } from "../../local/files.ts";
+import { Failure } from "../../local/failure.ts";
+import { exists, removeIfThere } from "../../local/files.ts";
+import { withoutReturns } from "./migrations.ts";
 
 /** What an earlier run wrote, by its path in the functions' folder: a digest of each file. */
 export type Manifest = Record<string, string>;
@@ -10,7 +12,7 @@ export const ourShared = "_logloom";
 export const manifestPath = `${ourShared}/manifest.json`;
 
 export function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return createHash("sha256").update(withoutReturns(text)).digest("hex");
 }
 
 /** What a module names by its path: what it imports, and files that it reads beside itself. */
@@ -50,52 +52,98 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return (await exists(path)) ? JSON.parse(await Deno.readTextFile(path)) as Manifest : {};
 }
 
-/** Files in our folders that are not ours, and files of ours that were edited since. */
+/**
+ * Files in our folders that are not ours, and files of ours that were edited since. One that reads as what is to be written
+ * is neither: a run may have been interrupted before its manifest.
+ */
 export async function filesInTheWay(
   folder: string,
   functions: readonly string[],
   manifest: Manifest,
+  files: ReadonlyMap<string, string>,
 ): Promise<{ foreign: string[]; edited: string[] }> {
   const foreign: string[] = [];
   const edited: string[] = [];
   for (const name of [ourShared, ...functions]) {
     for (const path of await filesBelow(`${folder}/${name}`)) {
       const target = path.slice(folder.length + 1);
-      if (target === manifestPath) continue;
+      if (target === manifestPath || target.endsWith(draft)) continue;
+      const found = digest(await Deno.readTextFile(path));
+      const wanted = files.get(target);
+      if (wanted !== undefined && found === digest(wanted)) continue;
       if (manifest[target] === undefined) foreign.push(target);
-      else if (manifest[target] !== digest(await Deno.readTextFile(path))) edited.push(target);
+      else if (manifest[target] !== found) edited.push(target);
     }
   }
   return { foreign, edited };
 }
 
-/** Writes our files and removes those that an earlier version had. */
-export async function writeFunctions(
-  folder: string,
-  files: ReadonlyMap<string, string>,
-  before: Manifest,
-): Promise<void> {
+/** The manifest of these files, as the file that it is written to. */
+export function manifestOf(files: ReadonlyMap<string, string>): string {
   const manifest: Manifest = {};
-  for (const [path, text] of files) {
-    await Deno.mkdir(dirname(`${folder}/${path}`), { recursive: true });
-    await Deno.writeTextFile(`${folder}/${path}`, text);
-    manifest[path] = digest(text);
-  }
-  for (const path of Object.keys(before)) {
-    if (!files.has(path) && await exists(`${folder}/${path}`)) {
-      await Deno.remove(`${folder}/${path}`);
-    }
-  }
-  await Deno.writeTextFile(`${folder}/${manifestPath}`, `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const [path, text] of files) manifest[path] = digest(text);
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-export async function filesBelow(folder: string): Promise<string[]> {
+/** How a file is called that is written but not yet in its place. */
+const draft = ".logloom-new";
+
+/**
+ * Removes some files and writes others, each beside its place first: what cannot be written leaves everything as it was, and
+ * what is interrupted can be run again.
+ */
+export async function replaceFiles(
+  files: ReadonlyMap<string, string>,
+  gone: readonly string[],
+): Promise<void> {
+  const folders = [...new Set([...files.keys()].map((path) => dirname(path)))];
+  const missing: string[] = [];
+  const drafts: { path: string; place: string }[] = [];
+  try {
+    for (const folder of folders) {
+      missing.push(...await missingFolders(folder));
+      await Deno.mkdir(folder, { recursive: true });
+      for (const path of await filesBelow(folder)) {
+        if (path.endsWith(draft)) await Deno.remove(path);
+      }
+    }
+    for (const [path, text] of files) {
+      const there = await exists(path);
+      // A link stays one.
+      const place = there ? await Deno.realPath(path) : path;
+      const mode = there ? (await Deno.stat(place)).mode ?? undefined : undefined;
+      if (mode !== undefined && (mode & 0o200) === 0) throw new Error(`${path} is read-only`);
+      drafts.push({ path: `${place}${draft}`, place });
+      await Deno.writeTextFile(`${place}${draft}`, text, { mode: mode && mode & 0o777 });
+    }
+  } catch (error) {
+    for (const { path } of drafts) await removeIfThere(path);
+    for (const folder of missing.reverse()) await removeIfThere(folder);
+    throw new Failure(`Nothing was installed: ${(error as Error).message}`);
+  }
+  for (const path of gone) await removeIfThere(path);
+  for (const { path, place } of drafts) await Deno.rename(path, place);
+}
+
+/** Of a folder and those that it is in, the ones that are to be made; the outermost first. */
+async function missingFolders(folder: string): Promise<string[]> {
+  if (await exists(folder)) return [];
+  return [...await missingFolders(dirname(folder)), folder];
+}
+
+/** The files in a folder, and in those that links in it lead to. */
+export async function filesBelow(folder: string, above: string[] = []): Promise<string[]> {
   if (!(await exists(folder))) return [];
+  const here = await Deno.realPath(folder);
+  // A link to a folder above would never end.
+  if (above.includes(here)) return [];
   const found: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+  for await (const { name } of Deno.readDir(folder)) {
     const path = `${folder}/${name}`;
-    if (!isDirectory) found.push(path);
-    else if (name !== "node_modules") found.push(...await filesBelow(path));
+    if (name === "node_modules") continue;
+    const what = await Deno.stat(path).catch(() => null);
+    if (what?.isFile) found.push(path);
+    if (what?.isDirectory) found.push(...await filesBelow(path, [...above, here]));
   }
   return found.sort();
 }

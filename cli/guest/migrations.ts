@@ -13,6 +13,11 @@ export function migrationOf(file: string, text: string): Migration | null {
   return parts && { version: parts[1], name: parts[2], text };
 }
 
+/** As it was written, whatever git on somebody's machine makes of the ends of lines. */
+export function withoutReturns(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
 /**
  * Our migrations that a project does not have yet, with versions after its last one: db push refuses one that is older than
  * what it has applied. One that it has is known by its name, and must not have changed, for it may be applied.
@@ -24,7 +29,7 @@ export function migrationsToAdd(
 ): Migration[] {
   const there = new Map(theirs.map((migration) => [migration.name, migration]));
   const changed = ours.filter(({ name, text }) =>
-    there.has(name) && there.get(name)?.text !== text
+    there.has(name) && withoutReturns(there.get(name)?.text ?? "") !== withoutReturns(text)
   );
   if (changed.length > 0) {
     throw new Failure(
@@ -34,30 +39,49 @@ export function migrationsToAdd(
         "never applied, remove the file and run this again.",
     );
   }
-  const latest = theirs.reduce((max, { version }) => later(version, max), "0");
-  let version = later(stamp(now), next(latest));
+  // In the order of the files' names, as db push has them: 3_a.sql comes after 20261201_b.sql.
+  let latest = theirs.map(({ version }) => `${version}_`).sort().at(-1) ?? "";
   return ours.filter(({ name }) => !there.has(name)).map((migration) => {
-    const added = { ...migration, version };
-    version = next(version);
-    return added;
+    const version = `${stamp(now)}_` > latest ? stamp(now) : next(latest.slice(0, -1));
+    latest = `${version}_`;
+    return { ...migration, version };
   });
 }
 
-function stamp(time: Date): string {
-  return time.toISOString().replaceAll(/\D/g, "").slice(0, 14);
+/** Those of a later version of Logloom than this one: no project has functions of its own in that schema. */
+export function newerMigrations(
+  ours: readonly Migration[],
+  theirs: readonly Migration[],
+): Migration[] {
+  const names = new Set(ours.map(({ name }) => name));
+  const makes = /\bcreate\s+(?:or\s+replace\s+)?(?:function|procedure)\s+"?logloom_private"?\s*\./i;
+  return theirs.filter(({ name, text }) =>
+    /^logloom(_|$)/.test(name) && !names.has(name) && makes.test(text)
+  );
 }
 
-function later(a: string, b: string): string {
-  return BigInt(a) >= BigInt(b) ? a : b;
+const stampLength = 14;
+
+function stamp(time: Date): string {
+  return time.toISOString().replaceAll(/\D/g, "").slice(0, stampLength);
 }
 
 function next(version: string): string {
-  return `${BigInt(version) + 1n}`.padStart(version.length, "0");
+  if (/^9+$/.test(version)) {
+    throw new Failure(
+      `Nothing was installed. supabase db push sorts migrations by name, and no version comes ` +
+        `after ${version}. Give that migration an earlier one (and its row in ` +
+        "supabase_migrations.schema_migrations), then run this again.",
+    );
+  }
+  const following = `${BigInt(version) + 1n}`.padStart(version.length, "0");
+  // Behind a short one there is room for more.
+  return following.padEnd(stampLength, "0");
 }
 
 const identifier = (name: string) => `"?${name}"?`;
 
-/** Of these functions in public, those that the project's SQL makes and does not remove again. */
+/** Of these functions in public, those that the project's SQL makes and does not remove or move again. */
 export function functionsMadeIn(sql: string, names: readonly string[]): string[] {
   const text = sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\/\*[\s\S]*?\*\//g, "");
   return names.filter((name) => {
@@ -67,17 +91,23 @@ export function functionsMadeIn(sql: string, names: readonly string[]): string[]
     const made = places(
       `\\bcreate\\s+(?:or\\s+replace\\s+)?(?:function|procedure)\\s+${qualified}\\s*\\(`,
     );
-    const gone = places(
-      `\\bdrop\\s+(?:function|procedure|routine)\\s+(?:if\\s+exists\\s+)?${qualified}(?![\\w"])`,
+    const kind = "(?:function|procedure|routine)\\s+";
+    const gone = Math.max(
+      -1,
+      ...places(`\\bdrop\\s+${kind}(?:if\\s+exists\\s+)?(?:[^;]*,\\s*)?${qualified}(?![\\w"])`),
+      ...places(
+        `\\balter\\s+${kind}${qualified}\\s*(?:\\([^;]*\\)\\s*)?(?:rename\\s+to|set\\s+schema)\\b`,
+      ),
     );
-    return made.length > 0 && (made.at(-1) ?? 0) > (gone.at(-1) ?? -1);
+    return (made.at(-1) ?? -1) > gone;
   });
 }
 
 /** The names of the functions that our migrations make in public. */
 export function publicFunctions(migrations: readonly Migration[]): string[] {
   const names = migrations.flatMap(({ text }) =>
-    [...text.matchAll(/^create (?:or replace )?function public\.(\w+)/gm)].map(([, name]) => name)
+    [...text.matchAll(/^create (?:or replace )?function "?public"?\."?(\w+)/gim)]
+      .map(([, name]) => name)
   );
   return [...new Set(names)].sort();
 }
