@@ -31,6 +31,7 @@ const review =
 --     an index) is better done in steps: not valid first, then validate.
 --   * What changes logloom.logs begins with: select logloom_private.hold_writers();
 --   * Deployed functions of the version before go on calling while this is applied.
+--   * Its name belongs into supabase/uninstall.sql, among those that leave the project's history.
 `;
 
 await run(async () => {

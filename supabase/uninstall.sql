@@ -8,11 +8,51 @@
 -- step: nothing of the project depends on it
 do $$
 declare
+  v_owner text;
+  v_uses text;
   v_dependents text;
 begin
   if to_regclass('logloom_private.installation') is null then
     return;
   end if;
+  select string_agg(distinct n.nspowner::regrole::text, ', ') into v_owner
+  from pg_catalog.pg_namespace n
+  where n.nspname in ('logloom', 'logloom_private')
+    and not pg_catalog.pg_has_role(n.nspowner, 'usage');
+  if v_owner is not null then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = format('Logloom is not removed: it is owned by %s, not by %s', v_owner, current_user),
+      hint = format('Connect as %s, then run this again.', v_owner);
+  end if;
+
+  -- What a function or a job says is text, where no dependency shows it: something of our schemas,
+  -- or an operation or a type in public.
+  select format(
+    '(?<![\w/@.-])"?logloom(_private)?"?\."?[\w%%'']|(?<![\w."$])("?public"?\.)?"?(%s)"?\s*\('
+      '|(?<![\w."$])"?public"?\."?(%s)"?\s*\(|(?<![\w."$])("?public"?\.)?"?(%s)"?(?!\w)',
+    string_agg(o.name, '|') filter (where not o.is_elsewhere), string_agg(o.name, '|'), t.names
+  )
+  into v_uses
+  from (
+    select
+      n.name,
+      exists (
+        select
+        from pg_catalog.pg_proc p
+        where p.proname = n.name and p.pronamespace <> 'public'::regnamespace
+      ) as is_elsewhere
+    from unnest(logloom_private.operations()) n (name)
+  ) o
+  cross join (
+    select string_agg(t.typname, '|') as names
+    from pg_catalog.pg_type t
+    left join pg_catalog.pg_class c on c.oid = t.typrelid
+    where t.typnamespace = 'public'::regnamespace and t.typname like 'logloom\_%'
+      and (t.typtype in ('d', 'e') or c.relkind = 'c')
+  ) t
+  group by t.names;
+
   with ours as (
     select 'pg_class'::regclass::oid as classid, c.oid as objid
     from pg_catalog.pg_class c
@@ -31,22 +71,50 @@ begin
     from pg_catalog.pg_type t
     join pg_catalog.pg_namespace n on n.oid = t.typnamespace
     where n.nspname in ('logloom', 'logloom_private')
-      or n.nspname = 'public' and ltrim(t.typname, '_') like 'logloom\_%'
+    union all
+    select 'pg_type'::regclass, i.oid
+    from pg_catalog.pg_type t
+    left join pg_catalog.pg_class c on c.oid = t.typrelid
+    cross join unnest(array[t.oid, t.typarray]) i (oid)
+    where t.typnamespace = 'public'::regnamespace and t.typname like 'logloom\_%'
+      and (t.typtype in ('d', 'e') or c.relkind = 'c')
   ), dependents as (
     select i.type || ' ' || i.identity as name
     from ours o
     join pg_catalog.pg_depend d on d.refclassid = o.classid and d.refobjid = o.objid
-    cross join lateral pg_catalog.pg_identify_object(d.classid, d.objid, d.objsubid) i
+    left join pg_catalog.pg_rewrite r
+      on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid and r.rulename = '_RETURN'
+    -- A view, not the rule that it is made of.
+    cross join lateral pg_catalog.pg_identify_object(
+      case when r.oid is null then d.classid else 'pg_class'::regclass end,
+      coalesce(r.ev_class, d.objid),
+      case when r.oid is null then d.objsubid else 0 end
+    ) i
     where d.deptype in ('n', 'a')
       and not exists (select from ours x where x.classid = d.classid and x.objid = d.objid)
       and coalesce(i.schema, '') not in ('logloom', 'logloom_private')
       and i.identity !~ ' on logloom(_private)?\.'
       and i.identity !~ '^(for )?logloom(_private)?\.'
     union
+    select format('trigger %I on %s', t.tgname, t.tgrelid::regclass)
+    from pg_catalog.pg_trigger t
+    join ours o on o.classid = 'pg_class'::regclass and o.objid = t.tgrelid
+    where not t.tgisinternal and t.tgparentid = 0
+      and not exists (select from ours x where x.objid = t.tgfoid)
+    union
     select 'function ' || p.oid::regprocedure
     from pg_catalog.pg_proc p
-    where p.prosrc ~ '\mlogloom(_private)?\.'
+    where p.prosrc ~* v_uses
+      and p.pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
       and not exists (select from ours x where x.objid = p.oid)
+      and not exists (
+        select from pg_catalog.pg_depend x where x.objid = p.oid and x.deptype = 'e'
+      )
+    union
+    select format('the job %s of pg_cron', coalesce(quote_ident(j.jobname), j.jobid::text))
+    from cron.job j
+    where j.command ~* v_uses
+      and (j.jobname like 'logloom\_%' and strpos(j.command, 'logloom_private.') > 0) is not true
   )
   select string_agg(d.name, e'\n  ' order by d.name) into v_dependents from dependents d;
   if v_dependents is not null then
@@ -66,12 +134,15 @@ begin
   if to_regclass('logloom_private.installation') is null then
     return;
   end if;
-  if (logloom_private.pre_request_setting()).function = 'logloom_private.check_request' then
-    perform logloom_private.set_pre_request(
-      i.host_pre_request, (logloom_private.pre_request_setting()).of_database
+  -- Set for the role and for the database, it may name ours twice.
+  perform logloom_private.set_pre_request(i.host_pre_request, s.setdatabase <> 0)
+  from logloom_private.installation i
+  cross join pg_catalog.pg_db_role_setting s
+  where s.setrole = 'authenticator'::regrole
+    and s.setdatabase in (
+      0, (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
     )
-    from logloom_private.installation i;
-  end if;
+    and 'pgrst.db_pre_request=logloom_private.check_request' = any (s.setconfig);
   perform cron.unschedule(j.jobid)
   from cron.job j
   where j.jobname like 'logloom\_%' and strpos(j.command, 'logloom_private.') > 0;
@@ -167,9 +238,12 @@ begin
   end loop;
   drop schema logloom, logloom_private cascade;
 
+  -- Not those that a table of the project has by its name.
   select string_agg(t.oid::regtype::text, ', ') into v_name
   from pg_catalog.pg_type t
-  where t.typnamespace = 'public'::regnamespace and t.typname like 'logloom\_%';
+  left join pg_catalog.pg_class c on c.oid = t.typrelid
+  where t.typnamespace = 'public'::regnamespace and t.typname like 'logloom\_%'
+    and (t.typtype in ('d', 'e') or c.relkind = 'c');
   if v_name is not null then
     execute 'drop type ' || v_name;
   end if;
@@ -200,8 +274,11 @@ begin
     if not v_is_used then
       begin
         execute format('drop extension %I', v_name);
-      exception when dependent_objects_still_exist then
-        v_is_used := true;
+      exception
+        when dependent_objects_still_exist then
+          v_is_used := true;
+        when insufficient_privilege then
+          raise warning 'The extension % stays: % may not drop it.', v_name, current_user;
       end;
     end if;
     if v_is_used then
@@ -211,13 +288,25 @@ begin
   foreach v_name in array v_installation.created_schemas loop
     begin
       execute format('drop schema if exists %I', v_name);
-    exception when dependent_objects_still_exist then
-      raise warning 'The schema % stays: there are other things in it.', v_name;
+    exception
+      when dependent_objects_still_exist then
+        raise warning 'The schema % stays: there are other things in it.', v_name;
+      when insufficient_privilege then
+        raise warning 'The schema % stays: % may not drop it.', v_name, current_user;
     end;
   end loop;
 
   if to_regclass('supabase_migrations.schema_migrations') is not null then
-    delete from supabase_migrations.schema_migrations m where m.name ~ '^logloom(_|$)';
+    -- By name: the project may have called one of its own after us.
+    delete from supabase_migrations.schema_migrations m
+    where m.name = any (
+      array[
+        'logloom',
+        'logloom_schedules',
+        'logloom_faster_sealed_days',
+        'logloom_cheaper_requests'
+      ]
+    );
   end if;
   notify pgrst, 'reload schema';
 end;

@@ -169,15 +169,56 @@ Deno.test("in a project with much of its own", async (t) => {
     create function app.hook(event jsonb) returns jsonb language sql as
       'select logloom_private.custom_access_token_hook(event)';
     create view app.plans as select * from logloom.plans;
-    create table app.levels (level public.logloom_alert_comparison)`);
-    await assert.rejects(uninstall(stack.databaseUrl, () => {}), (error: Error) => {
-      assert.match(error.message, /function app\.hook\(jsonb\)/);
-      assert.match(error.message, /app\.plans/);
-      assert.match(error.message, /app\.levels/);
-      return true;
+    create table app.levels (level public.logloom_alert_comparison);
+    create function app.log_order() returns trigger language plpgsql as
+      'begin perform public.ingest_logs(p_tenant_id => ''acme''); return new; end';
+    create function app.count_tenants() returns bigint language sql as
+      'select count(*) from "logloom"."tenants"';
+    create function app.members_of() returns void language plpgsql as
+      'begin perform list_members(); end';
+    create function app.greet() returns trigger language plpgsql as 'begin return new; end';
+    create trigger greet after insert on logloom.tenants
+      for each row execute function app.greet();
+    set role postgres;
+    select cron.schedule('nightly report', '0 0 1 1 *', 'select public.get_usage()');
+    reset role`);
+    // None of these is Logloom's.
+    await sql.unsafe(`
+    create function app.shop_logs() returns void language plpgsql as
+      'begin perform ingest_logs(); perform app.search_logs(); perform "app"."search_logs"(); end';
+    create function app.address() returns text language sql as
+      'select ''https://logloom.example.com/'' || ''my_list_members()''';
+    create table public.logloom_notes (note text);
+    create function app.notes() returns setof public.logloom_notes language sql as
+      'select * from public.logloom_notes'`);
+    await assert.rejects(uninstall(stack.databaseUrl, () => {}), {
+      name: "Failure",
+      message: `Logloom is not removed, since these of the project use it:
+  function app.count_tenants()
+  function app.hook(jsonb)
+  function app.log_order()
+  function app.members_of()
+  table column app.levels.level
+  the job "nightly report" of pg_cron
+  trigger greet on logloom.tenants
+  view app.plans
+Change or remove them, then run this again.`,
+    });
+    const stranger = databaseUrl("supabase_auth_admin", stack.ports.postgres, "postgres");
+    await assert.rejects(uninstall(stranger, () => {}), {
+      name: "Failure",
+      message: "Logloom is not removed: it is owned by postgres, not by supabase_auth_admin\n" +
+        "Connect as postgres, then run this again.",
     });
     assert.equal((await sql`select from logloom.plans`).length > 0, true);
-    await sql.unsafe("drop function app.hook(jsonb); drop view app.plans; drop table app.levels");
+    await sql.unsafe(`
+    drop function app.hook(jsonb), app.log_order(), app.count_tenants(), app.members_of();
+    drop view app.plans;
+    drop table app.levels;
+    drop function app.greet() cascade;
+    set role postgres;
+    select cron.unschedule('nightly report');
+    reset role`);
   });
 
   await t.step(
@@ -240,4 +281,46 @@ Deno.test("in a project with much of its own", async (t) => {
     assert.equal(answer.claims.shop, "north");
     assert.equal(answer.claims.role, "authenticated");
   });
+
+  await t.step(
+    "without it again, what the project named after it stays; and with it again",
+    async () => {
+      await sql.unsafe(`
+    drop function app.token_hook(jsonb);
+    create or replace function app.check_request() returns void language plpgsql as 'begin end'`);
+      // Set for the role and for the database, Logloom's is in both places now.
+      await sql`select logloom_private.adopt_pre_request()`;
+      const folder = `${shop.folder}/supabase/migrations`;
+      await Deno.writeTextFile(`${folder}/20290301000000_logloom_notes.sql`, "select 1;\n");
+      await shop.push();
+
+      const said: string[] = [];
+      assert.equal(await uninstall(stack.databaseUrl, (line) => said.push(line)), true);
+      assert.equal(said.some((line) => line.includes("stays")), false, said.join("\n"));
+      assert.equal((await sql`select from app.notes()`).length, 0);
+      const history = await sql`
+      select name from supabase_migrations.schema_migrations order by version`;
+      assert.deepEqual(history.map(({ name }) => name), ["shop", "shop_jobs", "logloom_notes"]);
+      const settings = await sql`
+      select c.entry
+      from pg_db_role_setting s
+      cross join unnest(s.setconfig) c (entry)
+      where c.entry like 'pgrst.db\\_pre\\_request=%'`;
+      assert.deepEqual(settings.map(({ entry }) => entry), [
+        "pgrst.db_pre_request=app.check_request",
+        "pgrst.db_pre_request=app.check_request",
+      ]);
+
+      for (const name of await migrations(folder)) {
+        if (/_logloom(_|\.)/.test(name) && !name.includes("notes")) {
+          await Deno.remove(`${folder}/${name}`);
+        }
+      }
+      await sql.unsafe("drop function app.notes(); drop table public.logloom_notes");
+      const [again] = (await installInto(shop.folder)).migrations;
+      assert.equal(again, "20290301000001_logloom.sql");
+      await shop.push();
+      assert.equal((await sql`select from logloom.plans`).length > 0, true);
+    },
+  );
 });

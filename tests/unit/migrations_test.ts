@@ -35,6 +35,14 @@ Deno.test("each migration has a name by which a project tells that it is ours, a
   for (const name of names) assert.match(name, /^\d{14}_logloom(_\w+)?\.sql$/);
 });
 
+Deno.test("uninstalling takes each migration out of the project's history, by its name", async () => {
+  const text = await Deno.readTextFile(`${checkout}/supabase/uninstall.sql`);
+  for (const name of await migrations()) {
+    const [, bare] = /^\d+_(\w+)\.sql$/.exec(name) ?? [];
+    assert.ok(text.includes(`\n        '${bare}'`), `supabase/uninstall.sql does not name ${bare}`);
+  }
+});
+
 Deno.test("an edited, a removed and a late migration are each reported", async () => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/released.sha256`;
