@@ -33,8 +33,14 @@ Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
           id: `${each.id.slice(0, 32)}${n.toString(16).padStart(4, "0")}`,
           ts: timestamp(each.ts),
           received_at: timestamp(each.received_at),
-          // Among the others an attribute that is a column of whole numbers.
-          attrs: each.attrs && { ...each.attrs, n: n * n - 99 },
+          // Among the others a field that has a dictionary, and attributes that are columns of whole
+          // numbers, in half of the batches one that queries look into.
+          env: events[n % 3].env,
+          attrs: each.attrs && {
+            ...each.attrs,
+            ...events[0].level === null || events[0].level === "info" ? { a: n * n - 9 } : {},
+            n: n * n - 99,
+          },
         }));
         const [{ outcomes }] = await sql`
           select pg_temp.compare(

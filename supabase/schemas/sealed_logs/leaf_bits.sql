@@ -67,9 +67,9 @@ declare
   v_each text[];
   v_bits text;
 begin
-  -- What a dictionary of a field does not hold, no record has.
+  -- What a dictionary of a field does not hold, no record has, unless letter case is ignored.
   if p_column.kind = 'dictionary' and p_leaf ->> 'test' = 'equal' and v_field <> 'attrs'
-    and not p_column.dictionary && array(
+    and not p_leaf ? 'fold' and not p_column.dictionary && array(
       select v from jsonb_array_elements_text(p_leaf -> 'values') v
     )
   then
@@ -108,7 +108,10 @@ begin
       select string_agg(coalesce(v_each[c.code], v_fill), '' order by c.n) into v_bits
       from unnest(v_wide_codes) with ordinality c (code, n);
     end if;
-  elsif p_column.kind = 'numbers' and p_leaf ->> 'test' = 'range' and v_field = 'attrs' then
+  elsif p_column.kind = 'numbers' and p_leaf ->> 'test' = 'range' and v_field = 'attrs'
+    -- A path that goes on within the value finds nothing in a number.
+    and (jsonb_array_length(p_leaf -> 'path') = 1 or v_key = p_leaf ->> 'joined')
+  then
     -- Beyond what the column holds a bound decides nothing.
     v_lower := p_leaf ->> 'lower';
     v_upper := p_leaf ->> 'upper';

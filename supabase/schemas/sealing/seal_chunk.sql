@@ -304,6 +304,12 @@ begin
     end if;
     delete from logloom_private.sealed_chunks c
     where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+    -- An erasure that is past their place among the rows comes by again: it looks at chunks last.
+    update logloom.retention_runs r
+    set position_ts = greatest(v_chunk.first_ts, r.ts_from),
+      position_id = '00000000-0000-0000-0000-000000000000'
+    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status = 'running'
+      and r.position_ts > greatest(v_chunk.first_ts, r.ts_from);
     v_records := v_records + v_chunk_records;
   end loop;
   return v_records;

@@ -12,9 +12,33 @@ declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
   v_days date[];
   v_records numeric[];
+  v_packed_days date[] := '{}';
+  v_packed_events bigint[] := '{}';
   v_all_days bigint;
   v_bytes numeric;
 begin
+  -- Nothing is packed of records that are spread over nodes.
+  if not logloom_private.is_spread() then
+    select array_agg(p.day), array_agg(p.events)
+    into v_packed_days, v_packed_events
+    from (
+      select w.week + c.minute / 1440 as day, sum(c.events) as events
+      from logloom_private.packed_counts w
+      cross join lateral unnest(w.minutes, w.events) c (minute, events)
+      where w.tenant_id = p_tenant_id
+        and w.week >= (
+          select logloom_private.week_of(min(n.day))
+          from (
+            select u.day
+            from logloom_private.log_days u
+            where u.tenant_id = p_tenant_id
+            order by u.day desc
+            limit v_counted
+          ) n
+        )
+      group by 1
+    ) p;
+  end if;
   -- What is known of the days first: records and partitions may be on other nodes than the catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
@@ -28,7 +52,7 @@ begin
           where c.tenant_id = p_tenant_id
             and c.minute >= logloom_private.day_start(u.day)
             and c.minute < logloom_private.day_start(u.day + 1)
-        ) - (
+        ) + coalesce(v_packed_events[array_position(v_packed_days, u.day)], 0) - (
           -- Of the days that a chunk spans each has its part.
           select coalesce(
             sum(

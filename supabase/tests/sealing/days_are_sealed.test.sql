@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(37);
+select plan(39);
 
 -- A Wednesday, whose week is over.
 create temp table clock as
@@ -280,6 +280,44 @@ select is(
 select is(
   (select sum(c.events)::integer from logloom_private.log_counts c where c.tenant_id = 'acme'), 144,
   'and so have the counts'
+);
+
+-- An erasure that has passed the rows of a later day, and a sealed day that is rows again by then.
+insert into logloom.tenants (tenant_id, plan_id) values ('again', 'pro');
+select pg_temp.add_day(c.day, 'again', 60, 13), pg_temp.add_day(c.day + 2, 'again', 5, 14)
+from clock c;
+select logloom_private.seal_chunk('again', array[c.day]),
+  logloom_private.leave_sealed_days('again', array[c.day])
+from clock c;
+create temp table run as select gen_random_uuid() as run_id;
+insert into logloom.retention_runs (
+  run_id, tenant_id, kind, status, requested_by, query_dsl, ts_from, ts_to
+)
+select
+  r.run_id, 'again', 'erasure', 'queued', 'alice', 'attrs.status:204',
+  c.day::timestamp at time zone 'UTC' + interval '10 minutes',
+  (c.day + 3)::timestamp at time zone 'UTC'
+from clock c, run r;
+select logloom_private.deletion_step(r.run_id) from run r;
+select logloom_private.unseal_day('again', c.day) from clock c;
+do $$
+begin
+  while logloom_private.deletion_step((select r.run_id from run r)) loop
+    null;
+  end loop;
+  perform logloom_private.finish_deletion((select r.run_id from run r), null);
+end;
+$$;
+select is(
+  (select r.records from logloom.retention_runs r join run using (run_id)), 11::bigint,
+  'an erasure finds what was unsealed behind it'
+);
+select is(
+  (
+    select count(*) from logloom.logs l
+    where l.tenant_id = 'again' and l.attrs @> '{"status": 204}'
+  ),
+  2::bigint, 'and leaves what its range leaves out'
 );
 
 -- Retention.

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(12);
+select plan(15);
 
 create temp table filter as
 select logloom_private.value_filter(array_agg('request ' || i)) as bits
@@ -100,6 +100,39 @@ select is(
     (now() - interval '10 days')::text, now()::text
   ) s),
   2::double precision, 'chunks that lack the value have other records'
+);
+
+-- What is kept as a dictionary, or as numbers, answers as the records do.
+select pg_temp.act_as_postgres();
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object(
+    'ts', date_trunc('day', now()) - interval '8 days' + i * interval '1 second',
+    'msg', 'shaped ' || i, 'env', (array['Prod', 'test'])[1 + i % 2],
+    'attrs', jsonb_build_object('took', i * i)
+  ))
+)
+from generate_series(1, 60) i;
+select logloom_private.seal_chunk(
+  'acme', array[logloom_private.utc_day(date_trunc('day', now()) - interval '8 days')]
+);
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (select s.value from public.log_stats(
+    'shaped env:i=PROD | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  30::double precision, 'in another letter case'
+);
+select is(
+  (select s.value from public.log_stats(
+    'attrs.took.ms:>5 | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  0::double precision, 'a number has no members'
+);
+select is(
+  (select s.value from public.log_stats(
+    'attrs.took:>5 | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  58::double precision, 'it is itself one'
 );
 
 select * from finish();

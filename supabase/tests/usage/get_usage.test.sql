@@ -1,7 +1,8 @@
 begin;
 \ir ../actors.psql
 \ir ../ingest_answer.psql
-select plan(9);
+\ir ../search/records.psql
+select plan(11);
 
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
@@ -86,6 +87,32 @@ select throws_ok(
 select throws_ok(
   'select public.get_usage(p_months => 0)', 'PT400', 'Invalid p_months: 1 to 24', 'too few'
 );
+
+-- Rows of long ago, whose counts are packed.
+select pg_temp.act_as_postgres();
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object('ago', (240 + i % 3 * 24) || ' hours', 'msg', 'event ' || i))
+)
+from generate_series(1, 30) i;
+select logloom_private.compact_log_counts();
+update logloom_private.counted_days set noted_at = now() - interval '1 day' where true;
+select logloom_private.pack_log_counts();
+select is_empty('select from logloom_private.log_counts', 'no count is left unpacked');
+create temp table partitions as
+select
+  sum(
+    pg_total_relation_size(format('logloom.%I', logloom_private.partition_name(d.day))::regclass)
+  ) as bytes
+from logloom_private.log_days d;
+grant select on partitions to public;
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (public.get_usage()).stored,
+  row(0, p.bytes)::public.logloom_stored,
+  'what rows take is known when their counts are packed'
+)
+from partitions p;
+select pg_temp.act_as_postgres();
 
 select * from finish();
 rollback;
