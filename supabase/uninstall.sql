@@ -22,7 +22,9 @@ begin
   if v_owner is not null then
     raise exception using
       errcode = 'insufficient_privilege',
-      message = format('Logloom is not removed: it is owned by %s, not by %s', v_owner, current_user),
+      message = format(
+        'Logloom is not removed: it is owned by %s, not by %s', v_owner, current_user
+      ),
       hint = format('Connect as %s, then run this again.', v_owner);
   end if;
 

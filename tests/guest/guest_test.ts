@@ -65,6 +65,8 @@ Deno.test("a project answers as before, to the byte, with Logloom in it; and is 
   assert.deepEqual(await answers(shop), before.answers);
   const withLogloom = await rows(shop, false);
   assert.deepEqual(withLogloom, beforeInstall);
+  const unaligned = await shop.sql`select unnest(logloom_private.unaligned_partitions()) as name`;
+  assert.deepEqual(unaligned.map(({ name }) => name), [], "days are UTC's, whatever the project's");
   const token = tenantToken();
   assert.equal((await operation(shop, "search_logs", token))[0], 200);
   assert.equal((await operation(shop, "create_api_key", token, { p_name: "a" }))[0], 200);

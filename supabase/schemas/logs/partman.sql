@@ -4,6 +4,8 @@ language plpgsql
 volatile
 security invoker
 set search_path = ''
+-- Days begin in UTC, whatever the project's time zone is.
+set timezone = 'UTC'
 as $$
 begin
   if not exists (

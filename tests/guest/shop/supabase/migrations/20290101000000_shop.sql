@@ -1,5 +1,8 @@
 -- A project of somebody else, with as many of our words in it as one project can have.
 
+-- Its days begin where it is.
+alter database postgres set timezone = 'Asia/Kathmandu';
+
 create schema app;
 grant usage on schema app to anon, authenticated, service_role, supabase_auth_admin;
 alter default privileges in schema app grant select on tables to anon;
