@@ -68,6 +68,8 @@ const settings: Record<string, string> = {
 /** What a server needs beyond that to be one of several nodes. */
 const nodeSettings: Record<string, string> = {
   "citus.node_conninfo": "sslmode=disable",
+  // Less than a search may take: a node that is silent is away, and a search of it not a slow one.
+  "citus.node_connection_timeout": "5s",
   // Moving a shard replicates it meanwhile.
   wal_level: "logical",
   max_wal_senders: "10",

@@ -1,8 +1,22 @@
 import assert from "node:assert/strict";
-import { health, newTenant, type Tenant } from "../support/client.ts";
+import {
+  type Answer,
+  assertRpcError,
+  health,
+  newTenant,
+  rpc,
+  type Tenant,
+} from "../support/client.ts";
 import { type Database, openDatabase, stopJob, stopWriter } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { isBack, killProcess, signalIfThere, stackState } from "../support/processes.ts";
+import {
+  freezePostgres,
+  isBack,
+  keepDown,
+  killProcess,
+  signalIfThere,
+  stackState,
+} from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 import { stack } from "../support/stack.ts";
 import { onNode } from "./node_database.ts";
@@ -78,6 +92,94 @@ for (const name of nodes) {
     await assertNothingLost(sql, sent);
   });
 }
+
+/** A tenant of the first worker that has sent events. */
+async function tenantOfFirstWorker(sql: Database) {
+  const [first] = await portsOfWorkers(sql);
+  while (true) {
+    const tenant = await newTenant();
+    const [{ nodeport }] = await sql`
+      select p.nodeport
+      from pg_dist_shard_placement p
+      where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`;
+    if (nodeport !== first) continue;
+    const sender = new Sender(tenant, { eventsPerRequest: 10 });
+    await sender.send(1);
+    await outcomeOf(sql, tenant, settled);
+    return { tenant, sender };
+  }
+}
+
+const recordsAreAway = "The server that has these records does not answer";
+
+/** What is known of the queue is the coordinator's, whatever becomes of a node. */
+function assertHealthKnowsTheQueue({ body }: Answer): void {
+  const { queue, writer } = body.checks as Record<string, Record<string, unknown>>;
+  assert.ok(Number.isInteger(queue.depth), JSON.stringify(body));
+  assert.notEqual(writer.last_run, null);
+}
+
+Deno.test("while a node is away its tenants are told so, not where it is, and health knows the rest", async () => {
+  await using sql = openDatabase(undefined, 2, { isCut: true });
+  const one = await tenantOfFirstWorker(sql);
+  const { token } = one.tenant;
+  const saved = await rpc<string>(token, "create_saved_search", {
+    p_name: "all",
+    p_query_dsl: "*",
+  });
+  const id = crypto.randomUUID();
+  const daysAgo = new Date(Date.now() - 3 * 86_400_000).toISOString();
+  const asked: [string, Record<string, unknown>][] = [
+    ["search_logs", {}],
+    ["search_logs", { p_ts_from: daysAgo }],
+    ["log_stats", { p_query_dsl: "info | count() by service" }],
+    ["log_histogram", {}],
+    ["log_series", { p_query_dsl: "info | count()" }],
+    ["list_log_fields", {}],
+    ["get_log", { p_id: id }],
+    ["get_log_context", { p_id: id }],
+    ["tail_logs", { p_backlog: 5 }],
+    ["run_saved_search", { p_id: saved.body }],
+    ["preview_alert_rule", {
+      p_query_dsl: "*",
+      p_threshold: 1,
+      p_comparison: "gt",
+      p_window_minutes: 5,
+    }],
+    ["delete_logs", {
+      p_query_dsl: "*",
+      p_ts_from: daysAgo,
+      p_ts_to: new Date().toISOString(),
+    }],
+    ["get_usage", {}],
+    ["get_tenant_settings", {}],
+    ["update_tenant_settings", { pipeline_config: { compression: true } }],
+  ];
+  {
+    await using _down = await keepDown("postgres-1");
+    for (const [operation, parameters] of asked) {
+      const answer = await rpc(token, operation, parameters);
+      assert.equal(answer.headers.get("retry-after"), "5", operation);
+      assertRpcError(answer, 504, recordsAreAway);
+    }
+    assert.equal((await rpc(token, "list_saved_searches")).status, 200);
+    await one.sender.send(2);
+    assertHealthKnowsTheQueue(await health("/detailed"));
+  }
+  await assertNothingLost(sql, [one]);
+});
+
+Deno.test("a node that is silent is away, and holds up neither health nor what is sent", async () => {
+  await using sql = openDatabase(undefined, 2, { isCut: true });
+  const one = await tenantOfFirstWorker(sql);
+  {
+    using _frozen = await freezePostgres("postgres-1");
+    assertRpcError(await rpc(one.tenant.token, "get_usage"), 504, recordsAreAway);
+    await one.sender.send(2);
+    assertHealthKnowsTheQueue(await health("/detailed"));
+  }
+  await assertNothingLost(sql, [one]);
+});
 
 /** Processes of a node that have done such a statement and wait for a standby before they say so. */
 async function heldOn(port: number, statement: string): Promise<number> {

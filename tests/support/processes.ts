@@ -40,8 +40,10 @@ export async function isBack(name: ProcessName, killed: ProcessIdentity): Promis
  * Stops every process of PostgreSQL without ending it: connections stay open, nothing answers. The
  * postmaster first, so that no child is born meanwhile; a child is one before the database lists it.
  */
-export async function freezePostgres(): Promise<Disposable> {
-  const postmaster = (await stackState()).processes.postgres.pid;
+export async function freezePostgres(
+  name: "postgres" | `postgres-${1 | 2}` = "postgres",
+): Promise<Disposable> {
+  const postmaster = (await stackState()).processes[name].pid;
   const frozen: number[] = [];
   const freeze = (pid: number) => {
     if (signalIfThere(pid, "SIGSTOP")) frozen.push(pid);

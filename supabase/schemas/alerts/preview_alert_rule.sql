@@ -258,8 +258,12 @@ begin
     p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
     v_rule.cooldown_minutes
   );
-exception when query_canceled then
+exception
+when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
   return null;
 end;
 $$;

@@ -138,8 +138,11 @@ begin
       logloom_private.time_parameter('p_ts_to', p_ts_to), coalesce(p_dry_run, true)
     )
   );
-exception when query_canceled then
+exception
+when query_canceled then
   perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
 end;
 $$;
 

@@ -46,8 +46,12 @@ begin
   return row(
     '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
   )::public.logloom_saved_search_run;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
   return null;
 end;
 $$;

@@ -97,8 +97,12 @@ begin
   end loop;
   perform logloom_private.refuse('search.log_not_found');
   return null;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
   return null;
 end;
 $$;

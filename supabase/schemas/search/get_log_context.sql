@@ -86,8 +86,11 @@ begin
       || logloom_private.log_neighbours(v_log, v_after, 'asc')
   ) b
   order by b.ts, b.id;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
 end;
 $$;
 

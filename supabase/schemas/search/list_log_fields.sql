@@ -212,8 +212,11 @@ begin
   perform logloom_private.take_search_slot(v_tenant_id);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
   return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
 end;
 $$;
 

@@ -177,8 +177,12 @@ begin
   into v_buckets;
   select sum(b.count) into v_total from unnest(v_buckets) b;
   return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
   return null;
 end;
 $$;

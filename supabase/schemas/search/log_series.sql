@@ -165,8 +165,12 @@ begin
   return row(
     v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
   )::public.logloom_log_series_answer;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
   return null;
 end;
 $$;

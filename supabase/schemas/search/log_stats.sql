@@ -209,8 +209,11 @@ begin
   v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
   return query
   select s.* from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
 end;
 $$;
 

@@ -240,8 +240,12 @@ begin
     v_page.logs, v_cursor, lower(v_range), upper(v_range),
     logloom_private.query_warnings(v_query.warnings)
   )::public.logloom_log_page;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
   return null;
 end;
 $$;

@@ -169,8 +169,12 @@ begin
     v_tail.logs,
     logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
   )::public.logloom_log_tail;
-exception when query_canceled or lock_not_available then
+exception
+when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
   return null;
 end;
 $$;

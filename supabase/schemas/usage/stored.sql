@@ -106,13 +106,15 @@ as $$
 -- definer because the API roles read neither chunks nor counts
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_sealed constant bigint := (
-    select coalesce(sum(c.bytes), 0)
-    from logloom_private.sealed_chunks c
-    where c.tenant_id = v_tenant_id
-  );
+  v_sealed bigint;
 begin
+  select coalesce(sum(c.bytes), 0) into v_sealed
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
+exception when query_canceled or connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
 end;
 $$;
 

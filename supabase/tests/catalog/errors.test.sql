@@ -44,7 +44,7 @@ select is_empty(
 );
 select is_empty(
   $$select name, status, message, hint from registered
-    where status not between 400 and 503 or message !~ '\S' or hint !~ '\S'$$,
+    where status not between 400 and 504 or message !~ '\S' or hint !~ '\S'$$,
   'each has the status of a refusal and a message'
 );
 select is_empty(

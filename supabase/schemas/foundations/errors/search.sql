@@ -57,7 +57,10 @@ begin
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
       'Wait for one to end.',
       '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
-        '`concurrent_validations`.')
+        '`concurrent_validations`.'),
+    ('search.records_are_away', 504, 'The server that has these records does not answer',
+      'Try again in a moment. What is sent meanwhile is kept.',
+      'Records are spread over several, or what is stored took 8 s to sum up; `Retry-After`.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;
