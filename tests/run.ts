@@ -9,6 +9,8 @@ import { checkout } from "../local/stack.ts";
 // npm test -- long: what takes too long to be run at every change.
 await run(async () => {
   const [wanted, ...files] = Deno.args;
+  // A project may have a time zone, also one with summer time.
+  Deno.env.set("LOGLOOM_TIMEZONE", "America/New_York");
   const chosen = choose(wanted);
   if (chosen.length === 0) {
     const names = [...steps, ...longSteps].map((step) => step.name).join(", ");

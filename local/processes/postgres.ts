@@ -88,6 +88,8 @@ export function postgresProcess(
   const chosen: Record<string, string> = {
     port: `${node.port}`,
     ...settings,
+    // As a project may have chosen one.
+    timezone: Deno.env.get("LOGLOOM_TIMEZONE") ?? settings.timezone,
     ...isOneOfSeveral && nodeSettings,
   };
   if (isOneOfSeveral) {

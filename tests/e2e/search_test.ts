@@ -3,6 +3,7 @@ import {
   type Answer,
   assertAnswer,
   assertRpcError,
+  call,
   ingest,
   newTenant,
   rpc,
@@ -156,6 +157,32 @@ Deno.test("pages hold each record once, while others are being written", async (
 function counted(value: number, groups: number) {
   return { value, values: { count: value }, total_groups: groups, warnings: [] };
 }
+
+Deno.test("times are UTC, whatever zone a request prefers", async () => {
+  const tenant = await newTenant();
+  const ts = yesterday("10:00:00Z");
+  await ingest(tenant.headers, { ts, msg: "one" });
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 1);
+  const parameters = { p_ts_from: yesterday("10:00:00"), p_ts_to: yesterday("10:00:01") };
+  const { status, body } = await call<{ logs: { ts: string }[]; ts_from: string }>(
+    "/rest/v1/rpc/search_logs",
+    {
+      method: "POST",
+      headers: {
+        ...tenant.headers,
+        "content-type": "application/json",
+        prefer: "timezone=Asia/Kolkata",
+      },
+      body: JSON.stringify(parameters),
+    },
+  );
+  assert.deepEqual([status, body.ts_from, body.logs.map((log) => log.ts)], [
+    200,
+    yesterday("10:00:00+00:00"),
+    [yesterday("10:00:00+00:00")],
+  ]);
+});
 
 Deno.test("statistics and a histogram count what was ingested", async () => {
   const tenant = await newTenant();

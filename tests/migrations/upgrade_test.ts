@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { pushMigrations } from "../../local/database.ts";
 import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
-import { assertAnswer, createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import {
+  assertAnswer,
+  call,
+  createKey,
+  ingest,
+  newTenant,
+  rpc,
+  type Tenant,
+} from "../support/client.ts";
 import { type Database, openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
@@ -60,7 +68,16 @@ async function read(tenant: Tenant): Promise<unknown[]> {
   const answers: unknown[] = [];
   // A range of its own, so that both readings mean the same records.
   for (const [operation, parameters] of readings) {
-    const { status, body } = await rpc<unknown>(tenant.token, operation, parameters);
+    // 0.1.0 answered in the time zone of the database, or in this one.
+    const { status, body } = await call<unknown>(`/rest/v1/rpc/${operation}`, {
+      method: "POST",
+      headers: {
+        ...tenant.headers,
+        "content-type": "application/json",
+        prefer: "timezone=UTC",
+      },
+      body: JSON.stringify(parameters),
+    });
     assert.equal(status, 200, operation);
     answers.push([operation, withoutRange(body)]);
   }
@@ -98,10 +115,34 @@ async function migrationOfNothing(sql: Database): Promise<string> {
   ].join(";\n\n") + ";\n";
 }
 
+/** How many records lie in a partition of the day of their ts, and how many in another one. */
+async function places(sql: Database, tenant: Tenant): Promise<Record<string, unknown>> {
+  const [row] = await sql`
+    select
+      count(*) filter (where l.tableoid::regclass::text = p.name)::integer as right,
+      count(*) filter (where l.tableoid::regclass::text <> p.name)::integer as wrong
+    from logloom.logs l
+    cross join lateral (
+      select 'logloom.' || logloom_private.partition_name(logloom_private.utc_day(l.ts)) as name
+    ) p
+    where l.tenant_id = ${tenant.id}`;
+  return row;
+}
+
 Deno.test("an upgrade under load loses nothing and keeps what tenants have", async () => {
   await using sql = openDatabase();
   const tenant = await tenantWithEverything(sql);
   const before = await read(tenant);
+
+  // 0.1.0 began its days at midnight in the time zone of the database.
+  const hourly = await newTenant("hourly");
+  const hours = Array.from({ length: 24 }, (_, n) => ({
+    ts: new Date(Date.now() - n * 3_600_000).toISOString(),
+  }));
+  await ingest(hourly.headers, hours);
+  await recordsOf(sql, hourly.id, hours.length);
+  const { wrong } = await places(sql, hourly);
+  assert.ok(wrong === 4 || wrong === 5, `${wrong} records in a partition of another day`);
 
   const busy = await newTenant("busy");
   const sender = new Sender(busy, { eventsPerRequest: 200, ballast: 200 });
@@ -129,6 +170,7 @@ Deno.test("an upgrade under load loses nothing and keeps what tenants have", asy
 
   assert.deepEqual(await outcomeOf(sql, busy, 60_000), complete(sender));
   assert.deepEqual(await read(tenant), before);
+  assert.deepEqual(await places(sql, hourly), { right: hours.length, wrong: 0 });
   const [{ versions }] = await sql`
     select count(*)::integer as versions from supabase_migrations.schema_migrations`;
   assert.equal(versions, (await migrations(folder)).length);

@@ -100,6 +100,7 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+set timezone = 'UTC'
 as $$
 declare
   v_text constant text := logloom_private.trim_space(p_text);

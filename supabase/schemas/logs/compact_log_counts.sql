@@ -14,7 +14,7 @@ begin
   where d.day = p_day
     and c.tenant_id = d.tenant_id
     and c.minute >= v_from
-    and c.minute < v_from + interval '1 day';
+    and c.minute < v_from + interval '24 hours';
   with unpacked as (
     delete from logloom_private.packed_counts p
     where p.week = logloom_private.week_of(p_day)
@@ -28,7 +28,7 @@ begin
     array(
       select c
       from logloom_private.unpacked_counts(u.packed) c
-      where c.minute < v_from or c.minute >= v_from + interval '1 day'
+      where c.minute < v_from or c.minute >= v_from + interval '24 hours'
     )
   ) p
   where p.minutes is not null;

@@ -231,7 +231,7 @@ begin
       from logloom_private.sealed_chunks w
       where w.tenant_id = p_tenant_id
         and w.first_ts >= v_week
-        and w.last_ts < v_week + interval '7 days'
+        and w.last_ts < v_week + interval '168 hours'
         and w.records <= v_settings.seal_chunk_records / 2
     ) c
   ) m

@@ -75,8 +75,9 @@ begin
   if v_method <> 'POST' then
     perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
   end if;
-  -- Hosted projects have 0, which cuts a double at its 15th digit.
-  perform set_config('extra_float_digits', '1', true);
+  -- Hosted projects have 0, which cuts a double at its 15th digit; a project, or the request's
+  -- Prefer, may have a time zone.
+  perform set_config('extra_float_digits', '1', true), set_config('timezone', 'UTC', true);
 end;
 $$;
 

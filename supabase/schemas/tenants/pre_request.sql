@@ -132,6 +132,6 @@ revoke all on function logloom_private.pre_request_health() from public;
 comment on function logloom_private.pre_request_health() is
   'Degraded where PostgREST no longer calls our check before a request. The operations stay safe, '
   'they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for '
-  'another method, and the last digits of doubles.';
+  'another method, the last digits of doubles, and UTC where the project has a time zone.';
 
 select logloom_private.adopt_pre_request();

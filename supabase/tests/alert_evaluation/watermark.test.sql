@@ -1,4 +1,5 @@
 begin;
+set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
 select plan(10);

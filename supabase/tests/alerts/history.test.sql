@@ -1,4 +1,5 @@
 begin;
+set local timezone = 'UTC';
 \ir ../actors.psql
 select plan(21);
 

@@ -1,4 +1,5 @@
 begin;
+set local timezone = 'UTC';
 select plan(15);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');

@@ -1,4 +1,5 @@
 begin;
+set local timezone = 'UTC';
 select plan(58);
 
 -- What the parts that search, count and evaluate alerts rely on beside the matches.

@@ -1,4 +1,5 @@
 begin;
+set local timezone = 'UTC';
 \ir ../ingest_answer.psql
 select plan(17);
 

@@ -1,4 +1,5 @@
 begin;
+set local timezone = 'UTC';
 \ir ../actors.psql
 \ir ../ingest_answer.psql
 \ir ../search/records.psql
