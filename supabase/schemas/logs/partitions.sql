@@ -198,7 +198,10 @@ begin
     end loop;
     execute format('drop table logloom.%I', v_name || '_unaligned');
   end loop;
-  -- pg_partman goes on from the newest.
+  -- Also those that hold nothing yet; pg_partman goes on from the newest.
+  perform logloom_private.create_partition(to_date(u.name, '"logs_"YYYY_MM_DD'))
+  from unnest(v_unaligned) u (name)
+  where u.name ~ '^logs_\d{4}_\d\d_\d\d$';
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, (select s.partition_days_ahead from logloom_private.settings s)) i;
   perform logloom_private.restore_lock_wait(v_lock_wait);
