@@ -172,7 +172,10 @@ begin
     end loop;
     execute format('drop table logloom.%I', v_name || '_unaligned');
   end loop;
-  -- pg_partman goes on from the newest.
+  -- Also those that hold nothing yet; pg_partman goes on from the newest.
+  perform logloom_private.create_partition(to_date(u.name, '"logs_"YYYY_MM_DD'))
+  from unnest(v_unaligned) u (name)
+  where u.name ~ '^logs_\d{4}_\d\d_\d\d$';
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, (select s.partition_days_ahead from logloom_private.settings s)) i;
   perform logloom_private.restore_lock_wait(v_lock_wait);
@@ -573,6 +576,30 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.my_stored (
+  p_tenant_id text
+)
+  RETURNS public.logloom_stored
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  AS $function$
+-- definer because the API roles read neither chunks nor counts
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_sealed bigint;
+begin
+  select coalesce(sum(c.bytes), 0) into v_sealed
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = v_tenant_id;
+  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
+exception when query_canceled or connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_network (
   p_token    text,
   p_position integer
@@ -606,6 +633,625 @@ begin
     end if;
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log (
+  p_id uuid,
+  p_ts timestamp with time zone
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := logloom_private.from_microseconds(
+    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
+  p_id     uuid,
+  p_ts     timestamp with time zone,
+  p_before integer,
+  p_after  integer
+)
+  RETURNS SETOF public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_log public.logloom_log_record;
+  v_before constant integer := coalesce(p_before, 20);
+  v_after constant integer := coalesce(p_after, 20);
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+begin
+  if v_before not between 0 and v_max or v_after not between 0 and v_max then
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
+  end if;
+  v_log := logloom_private.read_log(p_id, p_ts);
+  return query
+  select b.*
+  from unnest(
+    logloom_private.log_neighbours(v_log, v_before, 'desc')
+      || v_log
+      || logloom_private.log_neighbours(v_log, v_after, 'asc')
+  ) b
+  order by b.ts, b.id;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone
+)
+  RETURNS SETOF public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET jit TO 'off'
+  SET work_mem TO '16MB'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_histogram (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_histogram
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_total bigint;
+  v_buckets public.logloom_log_bucket[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_seconds := logloom_private.histogram_seconds(
+    v_range, logloom_private.require_buckets(p_buckets)
+  );
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  execute 'select array('
+    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+  into v_buckets;
+  select sum(b.count) into v_total from unnest(v_buckets) b;
+  return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_page (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_limit     integer,
+  p_cursor    text,
+  p_order     text
+)
+  RETURNS public.logloom_log_page
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer := logloom_private.page_limit(p_limit);
+  v_order text := coalesce(p_order, 'desc');
+  v_now timestamptz := now();
+  v_from timestamptz := p_ts_from;
+  v_to timestamptz := p_ts_to;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_after text[];
+  v_page logloom_private.found_page;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if v_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  end if;
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_from := coalesce(v_from, logloom_private.from_microseconds(v_after[4]::bigint));
+    v_to := coalesce(v_to, logloom_private.from_microseconds(v_after[5]::bigint));
+    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+  end if;
+  v_range := logloom_private.search_range(v_from, v_to);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  v_order := logloom_private.page_order(v_query.plan, p_order);
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
+    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(array[
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      logloom_private.to_microseconds(upper(v_range))::text,
+      logloom_private.to_microseconds(v_now)::text, v_left::text
+    ]);
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_page;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_series_answer
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_buckets integer;
+  v_seconds bigint;
+  v_groups jsonb := '[[]]';
+  v_series public.logloom_log_series[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_buckets := logloom_private.require_buckets(p_buckets);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
+  v_seconds := coalesce(
+    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
+  );
+  if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
+    > (select s.search_buckets_max from logloom_private.settings s)
+  then
+    perform logloom_private.refuse_stage_bound(
+      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
+    );
+  end if;
+  if cardinality(v_query.by_sql) > 0 then
+    v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
+  end if;
+  execute 'with found (ts, series, value) as materialized ('
+    || logloom_private.log_series_sql(v_tenant_id, v_query, v_range, v_seconds, v_groups)
+    || ') '
+    || $query$
+      select array_agg(
+        row(
+          case when s.n is not null then jsonb_object($1::text[], s.texts) end, p.points
+        )::public.logloom_log_series
+        order by s.n nulls last
+      )
+      from (
+        select (g.n - 1)::integer as n, array(select jsonb_array_elements_text(g.texts)) as texts
+        from jsonb_array_elements($2) with ordinality g (texts, n)
+        union all
+        select null, null where exists (select from found f where f.series is null)
+      ) s
+      cross join lateral (
+        select jsonb_agg(
+          jsonb_build_array(
+            to_char(b.ts at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            coalesce(f.value, $3)
+          )
+          order by b.ts
+        ) as points
+        from generate_series(
+          date_bin($4, lower($5), 'epoch'),
+          date_bin($4, upper($5) - interval '1 microsecond', 'epoch'),
+          $4
+        ) b (ts)
+        left join found f on f.ts = b.ts and f.series is not distinct from s.n
+      ) p
+    $query$
+  into v_series
+  using
+    v_query.by_fields, v_groups,
+    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
+      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    make_interval(secs => v_seconds), v_range;
+  return row(
+    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_series_answer;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_stats (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_limit     integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  return query
+  select s.* from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_tail (
+  p_query_dsl text,
+  p_cursor    text,
+  p_limit     integer,
+  p_backlog   integer
+)
+  RETURNS public.logloom_log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET jit TO 'off'
+  SET enable_seqscan TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_query logloom_private.compiled_query;
+  v_last bigint;
+  v_after text[];
+  v_tail logloom_private.log_tail;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+    perform logloom_private.refuse(
+      'search.backlog_is_out_of_range',
+      (select s.list_limit_max from logloom_private.settings s)::text
+    );
+  end if;
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
+  if p_cursor is null then
+    v_tail.first := v_last + 1;
+    -- Arrivals and records are of one snapshot: what is not here yet comes after this cursor.
+    if p_backlog > 0 then
+      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
+        || ')'
+      into v_tail.logs;
+    end if;
+  else
+    v_after := logloom_private.decode_cursor(
+      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
+    );
+    v_tail.first := v_after[1];
+    v_tail.id := v_after[2];
+    if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
+      perform logloom_private.refuse('search.cursor_lies_ahead');
+    end if;
+  end if;
+  v_tail.logs := coalesce(v_tail.logs, '{}');
+  v_tail.more := false;
+  v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
+  if not v_tail.more then
+    -- All of the last arrival was seen. The days of later ones may be gone.
+    v_tail.first := greatest(v_last + 1, v_tail.first);
+    v_tail.id := null;
+  end if;
+  return row(
+    v_tail.logs,
+    logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
+  )::public.logloom_log_tail;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_saved_search (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_limit     integer,
+  p_cursor    text
+)
+  RETURNS public.logloom_saved_search_run
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO ''
+  AS $function$
+-- definer because whether the query aggregates is for the compiler to say
+declare
+  v_query logloom_private.compiled_query;
+  v_page public.logloom_log_page;
+  v_range tstzrange;
+  v_stats public.logloom_log_stat[];
+begin
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'any');
+  if not v_query.plan ?| array['aggregates', 'patterns'] then
+    v_page := logloom_private.read_log_page(
+      p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
+    );
+    return row(
+      v_page.logs, v_page.next_cursor, v_page.ts_from, v_page.ts_to, null
+    )::public.logloom_saved_search_run;
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_stats := array(
+    select s
+      from logloom_private.read_log_stats(p_query_dsl, lower(v_range), upper(v_range), p_limit) s
+  );
+  return row(
+    '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
+  )::public.logloom_saved_search_run;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_search_away()
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+begin
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealing_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_days_due bigint;
+  v_differences bigint;
+  v_last_chunk timestamptz;
+begin
+  select count(*) into v_days_due
+  from logloom_private.settings s
+  cross join unnest(logloom_private.partition_days()) p (day)
+  left join logloom_private.sealing_days d on d.day = p.day
+  where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
+    and (d.checked_at is null or d.checked_through is not null);
+  select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
+  -- Health must answer while a node is away, whatever that does to who asks it.
+  if not logloom_private.is_spread() then
+    select c.sealed_at into v_last_chunk
+    from logloom_private.sealed_chunks c
+    order by c.chunk_id desc
+    limit 1;
+  end if;
+  return jsonb_build_object(
+    'status', logloom_private.health_word(false, v_differences > 0),
+    'days_due', v_days_due,
+    'last_chunk', v_last_chunk,
+    'differences', v_differences
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.search_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO ''
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_cursor for more.', 'A page has 1 to 1000 items.'),
+    ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.', null),
+    ('search.log_not_found', 404, 'Log record not found',
+      'It may be on its way still, or past its retention.',
+      'No such id in this tenant, not written yet, or past its retention.'),
+    ('search.took_too_long', 408, 'The search took too long',
+      'Narrow it: a shorter range of time, or a filter by level, service or req_id.',
+      '15 seconds. Narrow the range or the query.'),
+    ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
+      'Wait for one to end; the plan says how many may run at once.',
+      'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
+    ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
+      'Those of all tenants hold their share of the connections.'),
+    ('search.range_leaves_the_years', 400, 'Invalid range: it leaves the years 1970 to 9999',
+      'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
+    ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
+      'Send next_cursor of the page before, unchanged, or none to begin.',
+      'It is not a `next_cursor` of this operation.'),
+    ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
+      'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
+    ('search.cursor_lies_ahead', 400,
+      'Invalid p_cursor: it lies ahead of all that was ever written',
+      'The database was restored from before it. Begin anew, without p_cursor.', null),
+    ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
+      'desc gives the newest records first.', null),
+    ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
+      'So many of the newest records a tail begins with.',
+      '`tail_logs` begins with so many records.'),
+    ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
+      'The width of a bucket follows from the range and p_buckets.',
+      'A histogram has 1 to 1000 buckets.'),
+    ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
+      'Leave them out for 20 records on each side.', null),
+    ('search.query_gives_no_records', 400, 'Invalid p_query_dsl: records are asked for, not %s',
+      'Leave out the bar and what follows, or ask log_stats.', null),
+    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
+      'Leave the stage out.', null),
+    ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
+      'Leave out one of them.', null),
+    ('search.stage_met_its_bound', 400, 'The stage %s met its bound of %s %s',
+      'Narrow the filter before it, or the range of time.', null),
+    ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
+      'Wait for one to end.',
+      '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
+        '`concurrent_validations`.'),
+    ('search.records_are_away', 504, 'The server that has these records does not answer',
+      'Try again in a moment. What is sent meanwhile is kept.',
+      'Records are spread over several, or what is stored took 8 s to sum up; `Retry-After`.')
+  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -729,6 +1375,95 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.delete_logs (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_dry_run   boolean DEFAULT NULL::boolean
+)
+  RETURNS public.logloom_retention_run
+  LANGUAGE plpgsql
+  SET search_path TO ''
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
+  perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
+  return logloom_private.retention_run_of(
+    logloom_private.request_deletion(
+      p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+      logloom_private.time_parameter('p_ts_to', p_ts_to), coalesce(p_dry_run, true)
+    )
+  );
+exception
+when query_canceled then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.preview_alert_rule (
+  p_tenant_id        text             DEFAULT NULL::text,
+  p_rule_id          uuid             DEFAULT NULL::uuid,
+  p_query_dsl        text             DEFAULT NULL::text,
+  p_threshold        double precision DEFAULT NULL::double precision,
+  p_comparison       text             DEFAULT NULL::text,
+  p_window_minutes   integer          DEFAULT NULL::integer,
+  p_cooldown_minutes integer          DEFAULT NULL::integer
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  SET statement_timeout TO '15s'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_rule logloom.alert_rules;
+begin
+  if p_rule_id is not null then
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+    if not found then
+      perform logloom_private.refuse_alert_rule();
+    end if;
+  end if;
+  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
+  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
+  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
+  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
+  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
+  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
+  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
+  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
+    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
+  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
+    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
+  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
+    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
+  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
+    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
+  end if;
+  return logloom_private.preview_windows(
+    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
+    v_rule.cooldown_minutes
+  );
+exception
+when query_canceled then
+  perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE PROCEDURE logloom_private.run_job (
   IN p_job text,
   IN p_step regprocedure
@@ -765,6 +1500,10 @@ COMMENT ON FUNCTION "logloom_private"."align_partitions"() IS 'Puts days in UTC 
 
 COMMENT ON FUNCTION "logloom_private"."pre_request_health"() IS 'Degraded where PostgREST no longer calls our check before a request. The operations stay safe, they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for another method, the last digits of doubles, and UTC where the project has a time zone.';
 
+COMMENT ON FUNCTION "logloom_private"."refuse_search_away"() IS 'PT504, where records are spread and the node that has these does not answer: at a 503 PostgREST would connect anew and read its schema again, for everybody. What the node said has its address and is not for tenants.';
+
+COMMENT ON FUNCTION "logloom_private"."sealing_health"(timestamp with time zone) IS 'How sealing does: days that no pass has looked at yet, when the last chunk was made (null where records are spread over nodes), and chunks that were given up because they differed from their records, which stay rows: degraded.';
+
 COMMENT ON FUNCTION "logloom_private"."unaligned_partitions"() IS 'Partitions that do not begin and end with a day in UTC.';
 
 REVOKE ALL ON FUNCTION "logloom_private"."align_partitions"() FROM PUBLIC;
@@ -800,6 +1539,10 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."operations"() TO PUBLIC;
 REVOKE ALL ON FUNCTION "logloom_private"."refuse"(text, text[]) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."refuse"(text, text[]) TO PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."refuse_search_away"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."refuse_search_away"() TO "authenticated", "service_role";
 
 REVOKE ALL ON FUNCTION "logloom_private"."requested_operation"(text, text) FROM PUBLIC;
 
