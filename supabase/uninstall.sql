@@ -12,6 +12,10 @@ declare
   v_uses text;
   v_dependents text;
 begin
+  -- For all steps: no function of the project stands in for one of PostgreSQL's, and names are read
+  -- as they are printed.
+  perform pg_catalog.set_config('search_path', '', false);
+  perform set_config('quote_all_identifiers', 'off', false);
   if to_regclass('logloom_private.installation') is null then
     return;
   end if;

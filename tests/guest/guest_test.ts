@@ -43,6 +43,10 @@ function tenantToken(): string {
 Deno.test("a project answers as before, to the byte, with Logloom in it; and is as before without", async () => {
   await using shop = await openShop(shopMigrations);
   await shop.push();
+  // A namesake of one of PostgreSQL's, which fits better.
+  await shop.sql.unsafe(`
+    create function app.format(text, variadic text[]) returns text
+    language sql as 'select null::text'`);
   await shop.serve();
   const before = { answers: await answers(shop), rows: await rows(shop), dump: await shop.dump() };
   const beforeInstall = await rows(shop, false);
@@ -149,6 +153,8 @@ Deno.test("in a project with much of its own", async (t) => {
   await using shop = await openShop(shopMigrations);
   const { sql, stack } = shop;
   await shop.push();
+  // So that messages have names as people write them.
+  await sql.unsafe("alter database postgres reset quote_all_identifiers");
   await installInto(shop.folder);
 
   await t.step("installing refuses what would be in its way, and says what it is", async () => {

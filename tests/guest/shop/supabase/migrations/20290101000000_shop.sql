@@ -8,6 +8,10 @@ grant usage on schema app to anon, authenticated, service_role, supabase_auth_ad
 alter default privileges in schema app grant select on tables to anon;
 alter default privileges in schema public revoke all on tables from anon;
 
+-- Whoever looks after it works in its schema first.
+alter role postgres set search_path = app, public, extensions;
+alter database postgres set quote_all_identifiers = on;
+
 create type public.tenant as (id integer, name text);
 
 create table app.settings (singleton boolean primary key default true, motto text not null);
