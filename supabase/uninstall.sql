@@ -310,7 +310,8 @@ begin
         'logloom',
         'logloom_schedules',
         'logloom_faster_sealed_days',
-        'logloom_cheaper_requests'
+        'logloom_cheaper_requests',
+        'logloom_as_a_guest'
       ]
     );
   end if;
