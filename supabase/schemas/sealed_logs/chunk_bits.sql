@@ -77,6 +77,8 @@ begin
         v_bits := logloom_private.section_bits(p_chunk, p_node);
       elsif p_node ->> 'field' = 'msg' then
         return logloom_private.message_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' = 'any' and p_node ->> 'test' in ('contains', 'equal', 'regex') then
+        return logloom_private.any_bits(p_chunk, p_node);
       elsif p_node ->> 'field' in ('env', 'req_id', 'user_id', 'route', 'host') then
         select c.* into v_column
         from logloom_private.sealed_columns c

@@ -1,5 +1,5 @@
--- Elements of an array of texts, which are found by walking over those before them: for many it is
--- better to walk once.
+-- Elements of an array of texts. A few are found by walking over those before them, which takes
+-- less than to learn where each one begins.
 create function logloom_private.texts_at(p_texts text[], p_places integer[])
 returns text[]
 language plpgsql
@@ -15,12 +15,8 @@ begin
       select p_texts[p.place] from unnest(p_places) with ordinality p (place, n) order by p.n
     );
   end if;
-  return array(
-    select t.value
-    from unnest(p_texts) with ordinality t (value, n)
-    where t.n::integer = any(p_places)
-    order by t.n
-  );
+  -- Not "= any(p_places)": a plan made for any values compares each element with each place.
+  return logloom_private.elements_at(p_texts, p_places);
 end;
 $$;
 

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(15);
+select plan(17);
 
 create temp table filter as
 select logloom_private.value_filter(array_agg('request ' || i)) as bits
@@ -133,6 +133,26 @@ select is(
     'attrs.took:>5 | count()', (now() - interval '10 days')::text, now()::text
   ) s),
   58::double precision, 'it is itself one'
+);
+select pg_temp.act_as_postgres();
+create function pg_temp.decided(p_query text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(bit_count(b.bits)::text, ' of ' order by b.n)
+    from logloom_private.sealed_chunks c
+    cross join lateral unnest(
+      logloom_private.node_bits(c, (logloom_private.compile_query(p_query, now())).tree)
+    ) with ordinality b (bits, n)
+    where c.tenant_id = 'acme' and c.records = 60
+  );
+end;
+$$;
+select is(pg_temp.decided('any:prod'), '30 of 30', 'any text is found without reading a record');
+select is(
+  pg_temp.decided('any:=1600'), '1 of 1', 'a number among the attributes, too'
 );
 
 select * from finish();
