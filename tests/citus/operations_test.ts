@@ -157,6 +157,29 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
     assert.deepEqual(again, [], "an upgrade ends as it did before");
   });
 
+  await t.step("a shard becomes two while events come in and are searched", async () => {
+    await using load = await startLoad();
+    const { tenant } = load.senders[0];
+    await eventually("it has sent events", () => Promise.resolve(load.senders[0].acknowledged > 0));
+    const shards = () =>
+      sql`select s.shardid from pg_dist_shard s where s.logicalrelid = 'logloom.logs'::regclass`;
+    const { length: before } = await shards();
+    const split = await timed(() =>
+      sql`
+        select citus_split_shard_by_split_points(
+          s.shardid, array[((s.shardminvalue::bigint + s.shardmaxvalue::bigint) / 2)::text],
+          array[n.nodeid, n.nodeid], 'block_writes'
+        )
+        from pg_dist_shard s
+        join pg_dist_shard_placement p on p.shardid = s.shardid
+        join pg_dist_node n on n.nodename = p.nodename and n.nodeport = p.nodeport
+        where s.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`
+    );
+    console.log(`splitting took ${split}: ${await load.end()}`);
+    assert.equal((await shards()).length, before + 1);
+    await assertNothingLost(sql, load.senders);
+  });
+
   await t.step("its shards go to the others, and it leaves", async () => {
     await using load = await startLoad();
     const took = await timed(() => sql`select citus_drain_node('127.0.0.1', ${third.port})`);

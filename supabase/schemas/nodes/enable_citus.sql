@@ -284,12 +284,17 @@ begin
       raise exception using
         errcode = 'object_not_in_prerequisite_state',
         message = format('%s is spread already, by %s', v_table, v_column),
-        hint = 'undistribute_table brings it back to one table; then try again.';
+        hint = 'It was spread by hand. Begin with a copy from before: undistribute_table makes the '
+          'table anew and drops what depends on it, functions of the service too.';
     elsif v_shards <> p_shards then
       raise exception using
         errcode = 'object_not_in_prerequisite_state',
         message = format('%s is spread already, over %s shards', v_table, v_shards),
-        hint = 'alter_distributed_table, with cascade_to_colocated, changes their number.';
+        hint = format(
+          'Call it with %s. More shards: citus_split_shard_by_split_points, never '
+            || 'alter_distributed_table, which drops functions of the service with the table.',
+          v_shards
+        );
     end if;
     v_first_colocation := coalesce(v_first_colocation, v_colocation);
     if v_colocation <> v_first_colocation then
