@@ -181,6 +181,46 @@ Deno.test("a node that is silent is away, and holds up neither health nor what i
   await assertNothingLost(sql, [one]);
 });
 
+Deno.test("an erasure whose node goes away is carried out when it is back", async () => {
+  await using sql = openDatabase(undefined, 2, { isCut: true });
+  const { tenant, sender } = await tenantOfFirstWorker(sql);
+  const run = async () => {
+    const { body } = await rpc<{ status: string; records: number; error: string | null }[]>(
+      tenant.token,
+      "list_retention_runs",
+      { p_kind: "erasure" },
+    );
+    return body.map(({ status, records, error }) => ({ status, records, error }));
+  };
+  {
+    await using _job = await stopJob(sql, "run_deletions");
+    const asked = await rpc(tenant.token, "delete_logs", {
+      p_query_dsl: "*",
+      p_ts_from: new Date(Date.now() - 86_400_000).toISOString(),
+      p_ts_to: new Date(Date.now() + 60_000).toISOString(),
+      p_dry_run: false,
+    });
+    assert.equal(asked.status, 200, JSON.stringify(asked.body));
+    await using _down = await keepDown("postgres-1");
+    await assert.rejects(
+      sql`select logloom_private.run_deletion_step()`.execute(),
+      (error: { code: string }) => error.code === "08006",
+    );
+    assert.deepEqual((await run()).map(({ status, error }) => ({ status, error })), [
+      { status: "queued", error: null },
+    ]);
+  }
+  await eventually("it is done", async () => {
+    await sql`call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')`;
+    return (await run())[0].status === "done";
+  }, { within: settled });
+  assert.deepEqual(await run(), [{
+    status: "done",
+    records: sender.acknowledged,
+    error: null,
+  }]);
+});
+
 /** Processes of a node that have done such a statement and wait for a standby before they say so. */
 async function heldOn(port: number, statement: string): Promise<number> {
   await using sql = onNode(port);

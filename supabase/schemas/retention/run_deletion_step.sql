@@ -295,7 +295,11 @@ begin
   end if;
   begin
     v_more := logloom_private.deletion_step(v_run_id);
-  exception when query_canceled or others then
+  exception
+  when connection_exception or admin_shutdown then
+    -- The node that has the records is away: it goes on from its place when that is back.
+    raise;
+  when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
     perform logloom_private.record_job(
