@@ -71,7 +71,11 @@ begin
       end loop;
       return v_result;
     when 'leaf' then
-      if not logloom_private.leaf_is_known(p_node) then
+      if p_node ->> 'test' = 'word' and p_node ->> 'field' in ('msg', 'any') then
+        -- What holds the word holds its text.
+        v_item := logloom_private.node_bits(p_chunk, p_node - 'regex' || '{"test": "contains"}');
+        return array[v_none, v_item[2]];
+      elsif not logloom_private.leaf_is_known(p_node) then
         return array[v_none, ~v_none];
       elsif p_node ->> 'field' in ('service', 'level') then
         v_bits := logloom_private.section_bits(p_chunk, p_node);
