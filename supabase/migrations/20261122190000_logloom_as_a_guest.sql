@@ -1,7 +1,8 @@
 -- What a project may have of its own: a time zone, roles, a search_path. Days of logs are UTC's, and so
 -- are the times in answers and those in parameters that name no zone. What is written like an IPv6
 -- address is one only as RFC 4291 has it. Of sealed days: numbers have no members, letter case,
--- unsealing beside an erasure, the bytes of packed days.
+-- unsealing beside an erasure, the bytes of packed days, any: and words by columns. A node that is
+-- away is a 504 to searches.
 
 select logloom_private.hold_writers();
 
@@ -181,6 +182,75 @@ begin
   perform logloom_private.restore_lock_wait(v_lock_wait);
 exception when lock_not_available then
   raise warning 'Partitions are not aligned yet: readers or the writer hold them.';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.any_bits (
+  p_chunk logloom_private.sealed_chunks,
+  p_leaf  jsonb
+)
+  RETURNS bit varying[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_test constant text[] := logloom_private.query_text_test(p_leaf);
+  -- Of an attribute that is no scalar, as of a record that has it alone.
+  v_attribute_test constant text := format(
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
+    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+  );
+  v_no_fields constant text := (
+    select string_agg('null::text as ' || f, ', ')
+    from unnest(logloom_private.query_text_columns()) f
+  );
+  v_column logloom_private.sealed_columns;
+  v_values text[];
+  v_flags boolean[];
+  v_bits text;
+  v_found varbit;
+  v_result varbit[];
+begin
+  v_result := logloom_private.message_bits(p_chunk, p_leaf || '{"field": "msg", "name": "msg"}');
+  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
+    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
+    || 'from unnest($1, $2) with ordinality l (service, level, n)'
+  into v_flags
+  using p_chunk.section_services, p_chunk.section_levels;
+  v_found := logloom_private.run_bits(v_flags, p_chunk.section_records);
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+  loop
+    v_values := case v_column.kind when 'dictionary' then v_column.dictionary
+      else logloom_private.column_texts(v_column, null) end;
+    execute 'select string_agg(case when ('
+      || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
+        else v_test[1] || 'l.value' || v_test[2] end
+      || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
+      || case when left(v_column.name, 5) = 'attrs'
+        then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
+      || 'v.value, v.n from unnest($1) with ordinality v (value, n)) l'
+    into v_bits
+    using v_values;
+    continue when strpos(v_bits, '1') = 0;
+    if v_column.kind = 'dictionary' and v_column.codes is null and v_column.wide_codes is null then
+      v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
+    elsif v_column.kind = 'dictionary' then
+      v_values := string_to_array(v_bits, null);
+      select string_agg(
+        coalesce(v_values[coalesce(c.code::integer + 129, c.wide_code)], '0'), '' order by c.n
+      )
+      into v_bits
+      from unnest(v_column.codes, v_column.wide_codes) with ordinality c (code, wide_code, n);
+    end if;
+    v_found := v_found
+      | logloom_private.widen_bits(v_bits, v_column.first, p_chunk.records, false);
+  end loop;
+  return array[v_result[1] | v_found, v_result[2] | v_found];
 end;
 $function$;
 
@@ -393,6 +463,99 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.enable_citus (
+  p_shards integer DEFAULT 32
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO ''
+  SET client_min_messages TO 'warning'
+  AS $function$
+-- definer because a table is distributed by its owner, whoever of the operators calls this
+declare
+  v_state constant text := format(
+    'select column_to_column_name(p.logicalrelid, p.partkey), c.shardcount, c.colocationid '
+      || 'from %s p join %s c on c.colocationid = p.colocationid '
+      || 'where p.logicalrelid = $1::regclass',
+    to_regclass('pg_catalog.pg_dist_partition'), to_regclass('pg_catalog.pg_dist_colocation')
+  );
+  v_table text;
+  v_column text;
+  v_shards integer;
+  v_colocation integer;
+  v_first_colocation integer;
+  v_distributed text[] := '{}';
+begin
+  perform logloom_private.refuse_unfit_for_citus();
+  if p_shards is null or p_shards not between 1 and 1024 then
+    raise exception using
+      errcode = 'invalid_parameter_value',
+      message = 'Invalid p_shards: 1 to 1024',
+      hint = 'Each day has a table a shard: two to four shards a worker that there may ever be '
+        'are enough.';
+  end if;
+  -- Requests go on into the queue meanwhile.
+  perform logloom_private.hold_writers();
+  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  -- Where records are spread no count is packed.
+  if not logloom_private.is_spread() then
+    insert into logloom_private.log_counts
+      (tenant_id, minute, events, is_other, level, service, is_delta)
+    select p.tenant_id, c.minute, c.events, c.is_other, c.level, c.service, false
+    from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c;
+    delete from logloom_private.packed_counts p where true;
+  end if;
+  -- One statement after another: each over the connections of the one before.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  foreach v_table in array logloom_private.spread_tables() loop
+    v_shards := null;
+    execute v_state into v_column, v_shards, v_colocation using v_table;
+    if v_shards is null then
+      execute format(
+        'select %s(%L, ''tenant_id'', colocate_with => $1, '
+          || 'shard_count => case when $1 = ''none'' then $2 end)',
+        to_regproc('create_distributed_table'), v_table
+      )
+      using case when v_first_colocation is null then 'none' else 'logloom.logs' end, p_shards;
+      execute v_state into v_column, v_shards, v_colocation using v_table;
+      v_distributed := v_distributed || v_table;
+    elsif v_column <> 'tenant_id' then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is spread already, by %s', v_table, v_column),
+        hint = 'It was spread by hand. Begin with a copy from before: undistribute_table makes the '
+          'table anew and drops what depends on it, functions of the service too.';
+    elsif v_shards <> p_shards then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is spread already, over %s shards', v_table, v_shards),
+        hint = format(
+          'Call it with %s. More shards: citus_split_shard_by_split_points, never '
+            || 'alter_distributed_table, which drops functions of the service with the table.',
+          v_shards
+        );
+    end if;
+    v_first_colocation := coalesce(v_first_colocation, v_colocation);
+    if v_colocation <> v_first_colocation then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is spread already, apart from logloom.logs', v_table),
+        hint = 'update_distributed_table_colocation brings them together.';
+    end if;
+  end loop;
+  perform logloom_private.carry_to_nodes();
+  perform logloom_private.keep_snapshots();
+  perform logloom_private.spare_transactions();
+  -- A search's functions read, on the node where they run, more of the same tenant.
+  execute format(
+    'alter role %I set citus.allow_nested_distributed_execution to on', current_user
+  );
+  return v_distributed;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.forget_day (
   p_day date
 )
@@ -597,6 +760,97 @@ begin
 exception when query_canceled or connection_exception or admin_shutdown then
   perform logloom_private.refuse_search_away();
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.node_bits (
+  p_chunk logloom_private.sealed_chunks,
+  p_node  jsonb
+)
+  RETURNS bit varying[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_none constant varbit := logloom_private.no_bits(p_chunk.records);
+  v_bits varbit;
+  v_item varbit[];
+  v_result varbit[];
+  v_node jsonb;
+  v_column logloom_private.sealed_columns;
+begin
+  case v_type
+    when 'all' then
+      return array[~v_none, ~v_none];
+    when 'none' then
+      return array[v_none, v_none];
+    when 'not' then
+      v_item := logloom_private.node_bits(p_chunk, p_node -> 'item');
+      return array[~v_item[2], ~v_item[1]];
+    when 'and' then
+      v_result := array[~v_none, ~v_none];
+      for v_node in
+        -- What sections tell costs least, and may leave nothing to ask.
+        select i.item
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by coalesce(i.item ->> 'field' not in ('service', 'level'), true), i.n
+      loop
+        v_item := logloom_private.node_bits(p_chunk, v_node);
+        v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
+        exit when bit_count(v_result[2]) = 0;
+      end loop;
+      return v_result;
+    when 'or' then
+      v_result := array[v_none, v_none];
+      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
+        v_item := logloom_private.node_bits(p_chunk, v_node);
+        v_result := array[v_result[1] | v_item[1], v_result[2] | v_item[2]];
+      end loop;
+      return v_result;
+    when 'leaf' then
+      if p_node ->> 'test' = 'word' and p_node ->> 'field' in ('msg', 'any') then
+        -- What holds the word holds its text.
+        v_item := logloom_private.node_bits(p_chunk, p_node - 'regex' || '{"test": "contains"}');
+        return array[v_none, v_item[2]];
+      elsif not logloom_private.leaf_is_known(p_node) then
+        return array[v_none, ~v_none];
+      elsif p_node ->> 'field' in ('service', 'level') then
+        v_bits := logloom_private.section_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' = 'msg' then
+        return logloom_private.message_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' = 'any' and p_node ->> 'test' in ('contains', 'equal', 'regex') then
+        return logloom_private.any_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' in ('env', 'req_id', 'user_id', 'route', 'host') then
+        select c.* into v_column
+        from logloom_private.sealed_columns c
+        where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+          and c.name = p_node ->> 'field';
+        if v_column.chunk_id is not null then
+          v_bits := logloom_private.column_bits(v_column, p_node, p_chunk.records);
+        else
+          v_bits := repeat(
+            logloom_private.tested_values(
+              logloom_private.query_sql(p_node, 'l'), p_node ->> 'field', null, array[null::text]
+            ),
+            p_chunk.records
+          )::varbit;
+        end if;
+      elsif p_node ->> 'field' = 'attrs' and jsonb_typeof(p_node -> 'path') = 'array' then
+        v_bits := logloom_private.attribute_bits(p_chunk, p_node);
+      elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within'
+        and coalesce((p_node ->> 'from')::timestamptz <= p_chunk.first_ts, true)
+        and coalesce((p_node ->> 'to')::timestamptz > p_chunk.last_ts, true)
+      then
+        v_bits := ~v_none;
+      else
+        return array[v_none, ~v_none];
+      end if;
+      return array[v_bits, v_bits];
+    else
+      return array[v_none, ~v_none];
+  end case;
 end;
 $function$;
 
@@ -1154,6 +1408,47 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.run_deletion_step()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO ''
+  AS $function$
+declare
+  v_run_id uuid;
+  v_more boolean;
+  v_failed text;
+begin
+  -- One at a time deletes, retention too.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
+    return interval '100 milliseconds';
+  end if;
+  v_run_id := logloom_private.next_deletion();
+  if v_run_id is null then
+    if logloom_private.erase_tenant_step() then
+      return (select s.deletion_pause from logloom_private.settings s);
+    end if;
+    return null;
+  end if;
+  begin
+    v_more := logloom_private.deletion_step(v_run_id);
+  exception
+  when connection_exception or admin_shutdown then
+    -- The node that has the records is away: it goes on from its place when that is back.
+    raise;
+  when query_canceled or others then
+    v_more := false;
+    v_failed := format('The deletion stopped with error %s', sqlstate);
+    perform logloom_private.record_job(
+      'run_deletions', clock_timestamp(), format('%s: %s', sqlstate, sqlerrm)
+    );
+  end;
+  if not v_more then
+    perform logloom_private.finish_deletion(v_run_id, v_failed);
+  end if;
+  return (select s.deletion_pause from logloom_private.settings s);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.sealing_health (
   p_now timestamp with time zone
 )
@@ -1252,6 +1547,28 @@ begin
       'Try again in a moment. What is sent meanwhile is kept.',
       'Records are spread over several, or what is stored took 8 s to sum up; `Retry-After`.')
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.texts_at (
+  p_texts  text[],
+  p_places integer[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO ''
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+begin
+  if cardinality(p_places) < 20 then
+    return array(
+      select p_texts[p.place] from unnest(p_places) with ordinality p (place, n) order by p.n
+    );
+  end if;
+  -- Not "= any(p_places)": a plan made for any values compares each element with each place.
+  return logloom_private.elements_at(p_texts, p_places);
 end;
 $function$;
 
@@ -1498,6 +1815,8 @@ $procedure$;
 
 COMMENT ON FUNCTION "logloom_private"."align_partitions"() IS 'Puts days in UTC in the place of partitions that begin at another hour: 0.1.0 made those where the project has a time zone of its own.';
 
+COMMENT ON FUNCTION "logloom_private"."any_bits"(logloom_private.sealed_chunks, jsonb) IS 'A leaf over any text of a record: the bits that are sure, and those that may be.';
+
 COMMENT ON FUNCTION "logloom_private"."pre_request_health"() IS 'Degraded where PostgREST no longer calls our check before a request. The operations stay safe, they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for another method, the last digits of doubles, and UTC where the project has a time zone.';
 
 COMMENT ON FUNCTION "logloom_private"."refuse_search_away"() IS 'PT504, where records are spread and the node that has these does not answer: at a 503 PostgREST would connect anew and read its schema again, for everybody. What the node said has its address and is not for tenants.';
@@ -1507,6 +1826,8 @@ COMMENT ON FUNCTION "logloom_private"."sealing_health"(timestamp with time zone)
 COMMENT ON FUNCTION "logloom_private"."unaligned_partitions"() IS 'Partitions that do not begin and end with a day in UTC.';
 
 REVOKE ALL ON FUNCTION "logloom_private"."align_partitions"() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."any_bits"(logloom_private.sealed_chunks, jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."call_host_pre_request"() FROM PUBLIC;
 
