@@ -6,7 +6,7 @@ const contract = ["isolation", "api_keys", "authentication", "ingest", "audit"]
   .map((name) => `tests/e2e/${name}_test.ts`);
 
 export async function restore({ files }: Context): Promise<StepResult> {
-  const stack = await startReleasedStack();
+  const stack = await startReleasedStack("checkout");
   try {
     return sum([
       await denoTests(["tests/restore"], { files: [], stack }),

@@ -310,6 +310,44 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.chunk_bits (
+  p_chunk  logloom_private.sealed_chunks,
+  p_tree   jsonb,
+  p_filter text,
+  p_fields text[],
+  p_keys   text[],
+  p_from   timestamp with time zone,
+  p_to     timestamp with time zone
+)
+  RETURNS bit varying
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_bits varbit[];
+  v_within varbit;
+  v_rest varbit;
+  v_found integer[];
+begin
+  perform logloom_private.take_turn();
+  v_bits := logloom_private.node_bits(p_chunk, coalesce(p_tree, '{"type": "unknown"}'));
+  if bit_count(v_bits[2]) > 0 and (p_chunk.first_ts < p_from or p_chunk.last_ts >= p_to) then
+    v_within := logloom_private.range_bits(p_chunk, v_bits[2], p_from, p_to);
+    v_bits := array[v_bits[1] & v_within, v_within];
+  end if;
+  v_rest := v_bits[2] & ~v_bits[1];
+  if bit_count(v_rest) = 0 then
+    return v_bits[1];
+  end if;
+  v_found := logloom_private.filtered_positions(
+    p_chunk, logloom_private.bit_positions(v_rest), p_filter, p_fields, p_keys
+  );
+  return v_bits[1] | logloom_private.position_bits(v_found, p_chunk.records);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.chunks_to_merge (
   p_tenant_id text,
   p_day       date
@@ -553,6 +591,40 @@ begin
     'alter role %I set citus.allow_nested_distributed_execution to on', current_user
   );
   return v_distributed;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.filtered_positions (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_filter    text,
+  p_fields    text[],
+  p_keys      text[]
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_found integer[];
+begin
+  execute format(
+    $query$
+      select array_agg(p.position order by p.n)
+      from unnest($1) with ordinality p (position, n)
+      join (
+        select l.*, row_number() over () as n
+        from logloom_private.sealed_records($2, $1, $3, $4) l
+      ) l on l.n = p.n
+      where %s
+    $query$,
+    p_filter
+  )
+  into v_found
+  using p_positions, p_chunk, p_fields, p_keys;
+  return coalesce(v_found, '{}');
 end;
 $function$;
 
@@ -887,6 +959,44 @@ begin
     end if;
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.quick_tree (
+  p_node jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_items jsonb;
+begin
+  case p_node ->> 'type'
+    when 'and', 'or' then
+      select jsonb_agg(
+        coalesce(logloom_private.quick_tree(i.item), '{"type": "unknown"}') order by i.n
+      )
+      into v_items
+      from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n);
+      return p_node || jsonb_build_object('items', v_items);
+    when 'not' then
+      return p_node || jsonb_build_object(
+        'item', coalesce(logloom_private.quick_tree(p_node -> 'item'), '{"type": "unknown"}')
+      );
+    when 'leaf' then
+      if p_node ->> 'field' in ('service', 'level', 'ts')
+        or p_node ->> 'field' in ('env', 'req_id', 'user_id', 'route', 'host')
+          and p_node ->> 'test' in ('equal', 'exists') and not p_node ? 'fold'
+        or p_node ->> 'field' = 'msg' and p_node ->> 'test' in ('equal', 'exists', 'contains')
+      then
+        return p_node;
+      end if;
+      return null;
+    else
+      return p_node;
+  end case;
 end;
 $function$;
 
@@ -1449,6 +1559,129 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.sealed_page (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_filter    text,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid,
+  p_reads     text                     DEFAULT NULL::text
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id');
+  v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
+  -- Null: all of the range.
+  v_candidates constant bigint[] := case
+    when logloom_private.needed_leaf(p_tree) is not null
+      then array(select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree))
+  end;
+  v_quick_tree constant jsonb := coalesce(
+    logloom_private.quick_tree(p_tree), '{"type": "unknown"}'
+  );
+  -- Not again where it found too few; of many, deciding for all is cheaper.
+  v_tries boolean := v_quick_tree <> p_tree and p_limit <= 250;
+  v_chunks refcursor;
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+  v_positions integer[];
+  v_times timestamptz[];
+  v_best timestamptz[] := '{}';
+  v_edge timestamptz;
+begin
+  -- Cursors, which are planned to give the first of many chunks soon.
+  if v_is_descending then
+    open v_chunks for
+      select c.*
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.chunk_id = any(v_candidates))
+      order by c.last_ts desc;
+  else
+    open v_chunks for
+      select c.*
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.chunk_id = any(v_candidates))
+      order by c.first_ts;
+  end if;
+  loop
+    fetch v_chunks into v_chunk;
+    exit when not found;
+    -- The page is full, and nothing of this chunk and of those after it can come before its end.
+    exit when case when v_is_descending then v_chunk.last_ts < v_edge
+      else v_chunk.first_ts > v_edge end;
+    -- Null: all of them.
+    v_positions := null;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_turn();
+    elsif v_tries then
+      perform logloom_private.take_turn();
+      v_positions := logloom_private.tried_positions(
+        v_chunk, v_quick_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from,
+        p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
+      v_bits := logloom_private.chunk_bits(
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+      );
+      continue when bit_count(v_bits) = 0;
+      if bit_count(v_bits) < v_chunk.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_chunk, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    );
+    continue when v_positions = '{}';
+    v_times := logloom_private.chunk_times(v_chunk, v_positions);
+    -- Records of the page before, of the same ts as its last, are more than p_limit.
+    v_best := array(
+      select t
+      from unnest(v_best || v_times) t
+      where p_ts is null or t <> p_ts
+      order by
+        case when v_is_descending then t end desc,
+        case when not v_is_descending then t end
+      limit p_limit
+    );
+    v_edge := v_best[p_limit];
+    v_positions := array(
+      select p.position
+      from unnest(v_positions, v_times) with ordinality p (position, ts, n)
+      where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end
+      order by p.n
+    );
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_chunk, case when cardinality(v_positions) < v_chunk.records then v_positions end,
+      v_shown, v_shown_keys
+    ) r
+    where p_ts is null
+      or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
+        else (r.ts, r.id) > (p_ts, p_id) end;
+  end loop;
+  close v_chunks;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.sealing_health (
   p_now timestamp with time zone
 )
@@ -1602,6 +1835,51 @@ begin
   end if;
   perform logloom_private.refuse('parameters.not_a_time', p_name);
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.tried_positions (
+  p_chunk         logloom_private.sealed_chunks,
+  p_quick_tree    jsonb,
+  p_filter        text,
+  p_fields        text[],
+  p_keys          text[],
+  p_limit         integer,
+  p_is_descending boolean,
+  p_past          timestamp with time zone,
+  p_from          timestamp with time zone,
+  p_to            timestamp with time zone
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_tried constant integer := 4 * p_limit;
+  v_bits constant varbit := (logloom_private.node_bits(p_chunk, p_quick_tree))[2];
+  v_count constant integer := bit_count(v_bits);
+  v_positions integer[];
+begin
+  if v_count <= v_tried then
+    return null;
+  end if;
+  v_positions := logloom_private.first_positions(
+    p_chunk,
+    case when v_count < p_chunk.records then logloom_private.bit_positions(v_bits) end,
+    v_tried, p_is_descending, p_past, p_from, p_to
+  );
+  v_positions := logloom_private.filtered_positions(
+    p_chunk, v_positions, p_filter, p_fields, p_keys
+  );
+  if p_limit > (
+    select count(*)
+    from unnest(logloom_private.chunk_times(p_chunk, v_positions)) t (ts)
+    where t.ts is distinct from p_past
+  ) then
+    return null;
+  end if;
+  return v_positions;
 end;
 $function$;
 
@@ -1817,6 +2095,8 @@ COMMENT ON FUNCTION "logloom_private"."align_partitions"() IS 'Puts days in UTC 
 
 COMMENT ON FUNCTION "logloom_private"."any_bits"(logloom_private.sealed_chunks, jsonb) IS 'A leaf over any text of a record: the bits that are sure, and those that may be.';
 
+COMMENT ON FUNCTION "logloom_private"."filtered_positions"(logloom_private.sealed_chunks, integer[], text, text[], text[]) IS 'Those of a chunk''s ascending positions whose records pass p_filter, which is asked of each; p_fields and p_keys are what it reads.';
+
 COMMENT ON FUNCTION "logloom_private"."pre_request_health"() IS 'Degraded where PostgREST no longer calls our check before a request. The operations stay safe, they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for another method, the last digits of doubles, and UTC where the project has a time zone.';
 
 COMMENT ON FUNCTION "logloom_private"."refuse_search_away"() IS 'PT504, where records are spread and the node that has these does not answer: at a 503 PostgREST would connect anew and read its schema again, for everybody. What the node said has its address and is not for tenants.';
@@ -1853,9 +2133,13 @@ REVOKE ALL ON FUNCTION "logloom_private"."errors"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."errors"(text) TO PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."filtered_positions"(logloom_private.sealed_chunks, integer[], text, text[], text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."operations"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."operations"() TO PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."quick_tree"(jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."refuse"(text, text[]) FROM PUBLIC;
 
@@ -1868,6 +2152,11 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."refuse_search_away"() TO "authentic
 REVOKE ALL ON FUNCTION "logloom_private"."requested_operation"(text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."requested_operation"(text, text) TO PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "logloom_private"."tried_positions"(logloom_private.sealed_chunks, jsonb, text, text[], text[], integer, boolean, timestamp WITH time zone, timestamp
+    WITH time zone, timestamp WITH time zone)
+  FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."unaligned_partitions"() FROM PUBLIC;
 

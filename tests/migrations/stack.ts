@@ -18,17 +18,19 @@ export interface ReleasedStack {
 }
 
 /**
- * A stack of its own with the released migrations only (all of them until there is a release), and
- * beside its database "bare", a project's before its first migration.
+ * A stack of its own with the released migrations only (all of them until there is a release), or
+ * with those of the checkout, and beside its database "bare", a project's before its first migration.
  */
-export async function startReleasedStack(): Promise<ReleasedStack> {
+export async function startReleasedStack(
+  version: "released" | "checkout" = "released",
+): Promise<ReleasedStack> {
   const progress = (step: string) => console.log(`  ${step} …`);
   const stack = stackNamed("scratch");
   const system = await prepareSystem(progress);
   await endLeftovers(stack);
   await removeCluster(system, stack);
   await removeIfThere(stack.folder);
-  const project = await releasedProject(stack);
+  const project = await projectOf(stack, version);
   const running = await up(stack, system, {
     progress,
     project,
@@ -47,12 +49,12 @@ export async function startReleasedStack(): Promise<ReleasedStack> {
   };
 }
 
-async function releasedProject(stack: Stack): Promise<string> {
-  const project = `${stack.folder}/released`;
+async function projectOf(stack: Stack, version: "released" | "checkout"): Promise<string> {
+  const project = `${stack.folder}/${version}`;
   const released = await releasedMigrations();
   await Deno.mkdir(`${project}/supabase/migrations`, { recursive: true });
   for (const name of await migrations()) {
-    if (released.size > 0 && !released.has(name)) continue;
+    if (version === "released" && released.size > 0 && !released.has(name)) continue;
     await Deno.copyFile(`${migrationsFolder}/${name}`, `${project}/supabase/migrations/${name}`);
   }
   for (const name of ["config.toml", "seed.sql"]) {

@@ -167,6 +167,51 @@ comment on function logloom_private.range_bits(
 ) is
   'Those of the bits whose records are in [p_from, p_to).';
 
+create function logloom_private.filtered_positions(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_filter text,
+  p_fields text[],
+  p_keys text[]
+)
+returns integer[]
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_found integer[];
+begin
+  execute format(
+    $query$
+      select array_agg(p.position order by p.n)
+      from unnest($1) with ordinality p (position, n)
+      join (
+        select l.*, row_number() over () as n
+        from logloom_private.sealed_records($2, $1, $3, $4) l
+      ) l on l.n = p.n
+      where %s
+    $query$,
+    p_filter
+  )
+  into v_found
+  using p_positions, p_chunk, p_fields, p_keys;
+  return coalesce(v_found, '{}');
+end;
+$$;
+
+revoke all on function logloom_private.filtered_positions(
+  logloom_private.sealed_chunks, integer[], text, text[], text[]
+) from public;
+
+comment on function logloom_private.filtered_positions(
+  logloom_private.sealed_chunks, integer[], text, text[], text[]
+) is
+  'Those of a chunk''s ascending positions whose records pass p_filter, which is asked of each; '
+  'p_fields and p_keys are what it reads.';
+
 create function logloom_private.chunk_bits(
   p_chunk logloom_private.sealed_chunks,
   p_tree jsonb,
@@ -187,7 +232,6 @@ declare
   v_bits varbit[];
   v_within varbit;
   v_rest varbit;
-  v_positions integer[];
   v_found integer[];
 begin
   perform logloom_private.take_turn();
@@ -200,21 +244,9 @@ begin
   if bit_count(v_rest) = 0 then
     return v_bits[1];
   end if;
-  v_positions := logloom_private.bit_positions(v_rest);
-  execute format(
-    $query$
-      select array_agg(p.position order by p.n)
-      from unnest($1) with ordinality p (position, n)
-      join (
-        select l.*, row_number() over () as n
-        from logloom_private.sealed_records($2, $1, $3, $4) l
-      ) l on l.n = p.n
-      where %s
-    $query$,
-    p_filter
-  )
-  into v_found
-  using v_positions, p_chunk, p_fields, p_keys;
+  v_found := logloom_private.filtered_positions(
+    p_chunk, logloom_private.bit_positions(v_rest), p_filter, p_fields, p_keys
+  );
   return v_bits[1] | logloom_private.position_bits(v_found, p_chunk.records);
 end;
 $$;

@@ -51,6 +51,8 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+-- The values of a dictionary are no constants to plan with.
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_field constant text := p_leaf ->> 'field';

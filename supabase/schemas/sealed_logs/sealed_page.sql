@@ -181,6 +181,8 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree))
   end;
+  -- Not again where it found too few; of many, deciding for all is cheaper.
+  v_tries boolean := p_limit <= 250;
   v_chunks refcursor;
   v_chunk logloom_private.sealed_chunks;
   v_bits varbit;
@@ -215,7 +217,13 @@ begin
     v_positions := null;
     if p_tree ->> 'type' = 'all' then
       perform logloom_private.take_turn();
-    else
+    elsif v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
       v_bits := logloom_private.chunk_bits(
         v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
       );
@@ -224,6 +232,7 @@ begin
         v_positions := logloom_private.bit_positions(v_bits);
       end if;
     end if;
+    continue when v_positions = '{}';
     v_positions := logloom_private.first_positions(
       v_chunk, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );

@@ -1,9 +1,9 @@
--- A page of sealed records is chosen by the upper parts of their times: it is that of rows,
--- whatever time a chunk spans.
+-- A page of sealed records is chosen by the upper parts of their times, and of a filter that reads
+-- texts it asks the outermost records first: it is that of rows, whatever time a chunk spans.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(10);
+select plan(42);
 
 create temp table spans (name text, step interval, day date);
 insert into spans
@@ -28,14 +28,16 @@ select pg_temp.add_records(
       'ts', (s.day::timestamp at time zone 'UTC')
         + (case when i < 100 then 0 when i % 5 = 0 then i + 1 else i end) * s.step
         + i % 2 * interval '1 millisecond',
-      'msg', 'event ' || i % 7, 'service', (array['api', 'web', null])[1 + i % 3]
+      'msg', 'event ' || i % 7, 'service', (array['api', 'web', null])[1 + i % 3],
+      'attrs', jsonb_build_object('note', i || ' of ' || i % 97, 'took', i || 'ms')
+        || case when i % 90 = 0 then '{"rare": "very rare"}' else '{}' end::jsonb
     ))
     from generate_series(1, 1200) i
   )
 )
 from spans s;
 
-create function pg_temp.pages(p_tenant text, p_order text)
+create function pg_temp.pages(p_tenant text, p_order text, p_query text)
 returns uuid[]
 language plpgsql
 as $$
@@ -48,7 +50,7 @@ begin
   loop
     select * into v_page
     from public.search_logs(
-      '', p_ts_from => 'now-20d', p_ts_to => 'now', p_limit => 37, p_order => p_order,
+      p_query, p_ts_from => 'now-20d', p_ts_to => 'now', p_limit => 37, p_order => p_order,
       p_cursor => v_cursor
     );
     v_ids := v_ids || array(select l.id from unnest(v_page.logs) l);
@@ -60,9 +62,23 @@ begin
 end;
 $$;
 
+create temp table queries (query text, records integer, is_of_all boolean);
+insert into queries values
+('', 1200, true),
+('attrs.note:*of*', 1200, false),
+('attrs.note:*7', 111, false),
+('NOT attrs.note:1*', 888, false),
+('service:api attrs.note:*2*', 160, false),
+('service:web OR attrs.note:*9 OR any:"8 of"', 548, false),
+('attrs.took:>300ms', 900, false),
+('attrs.rare:*rare', 13, false),
+('attrs.note:*nothing*', 0, false);
+
 create temp table given as
-select s.name, o.p_order, pg_temp.pages(s.name, o.p_order) as ids
-from spans s, (values ('desc'), ('asc')) o (p_order);
+select s.name, o.p_order, q.query, q.records, pg_temp.pages(s.name, o.p_order, q.query) as ids
+from spans s
+join queries q on q.is_of_all or s.name in ('an hour', 'a day')
+cross join (values ('desc'), ('asc')) o (p_order);
 
 do $$
 declare
@@ -77,8 +93,9 @@ end;
 $$;
 
 select is(
-  (g.name, cardinality(g.ids), pg_temp.pages(g.name, g.p_order)), (g.name, 1200, g.ids),
-  'pages of ' || g.name || ', ' || g.p_order
+  (g.name, cardinality(g.ids), pg_temp.pages(g.name, g.p_order, g.query)),
+  (g.name, g.records, g.ids),
+  'pages of ' || g.name || ', ' || g.p_order || ': ' || g.query
 )
 from given g;
 
