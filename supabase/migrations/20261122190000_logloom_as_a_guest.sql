@@ -404,6 +404,7 @@ CREATE OR REPLACE FUNCTION logloom_private.column_bits (
   LANGUAGE plpgsql
   STABLE
   SET search_path TO ''
+  SET plan_cache_mode TO 'force_generic_plan'
   AS $function$
 declare
   v_field constant text := p_leaf ->> 'field';
@@ -963,11 +964,12 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.quick_tree (
-  p_node jsonb
+  p_chunk logloom_private.sealed_chunks,
+  p_node  jsonb
 )
   RETURNS jsonb
   LANGUAGE plpgsql
-  IMMUTABLE
+  STABLE
   SET search_path TO ''
   AS $function$
 declare
@@ -976,20 +978,30 @@ begin
   case p_node ->> 'type'
     when 'and', 'or' then
       select jsonb_agg(
-        coalesce(logloom_private.quick_tree(i.item), '{"type": "unknown"}') order by i.n
+        coalesce(logloom_private.quick_tree(p_chunk, i.item), '{"type": "unknown"}') order by i.n
       )
       into v_items
       from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n);
       return p_node || jsonb_build_object('items', v_items);
     when 'not' then
       return p_node || jsonb_build_object(
-        'item', coalesce(logloom_private.quick_tree(p_node -> 'item'), '{"type": "unknown"}')
+        'item',
+        coalesce(logloom_private.quick_tree(p_chunk, p_node -> 'item'), '{"type": "unknown"}')
       );
     when 'leaf' then
       if p_node ->> 'field' in ('service', 'level', 'ts')
         or p_node ->> 'field' in ('env', 'req_id', 'user_id', 'route', 'host')
           and p_node ->> 'test' in ('equal', 'exists') and not p_node ? 'fold'
         or p_node ->> 'field' = 'msg' and p_node ->> 'test' in ('equal', 'exists', 'contains')
+        or p_node ->> 'field' = 'attrs' and logloom_private.leaf_is_known(p_node)
+          and jsonb_typeof(p_node -> 'path') = 'array' and jsonb_array_length(p_node -> 'path') = 1
+          and exists (
+            select
+            from logloom_private.sealed_columns c
+            where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+              and c.name = 'attrs.' || (p_node -> 'path' ->> 0)
+              and c.kind = 'numbers'
+          )
       then
         return p_node;
       end if;
@@ -1589,11 +1601,8 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  v_quick_tree constant jsonb := coalesce(
-    logloom_private.quick_tree(p_tree), '{"type": "unknown"}'
-  );
   -- Not again where it found too few; of many, deciding for all is cheaper.
-  v_tries boolean := v_quick_tree <> p_tree and p_limit <= 250;
+  v_tries boolean := p_limit <= 250;
   v_chunks refcursor;
   v_chunk logloom_private.sealed_chunks;
   v_bits varbit;
@@ -1629,10 +1638,8 @@ begin
     if p_tree ->> 'type' = 'all' then
       perform logloom_private.take_turn();
     elsif v_tries then
-      perform logloom_private.take_turn();
       v_positions := logloom_private.tried_positions(
-        v_chunk, v_quick_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from,
-        p_to
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from, p_to
       );
       v_tries := v_positions is not null;
     end if;
@@ -1840,7 +1847,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.tried_positions (
   p_chunk         logloom_private.sealed_chunks,
-  p_quick_tree    jsonb,
+  p_tree          jsonb,
   p_filter        text,
   p_fields        text[],
   p_keys          text[],
@@ -1856,30 +1863,45 @@ CREATE OR REPLACE FUNCTION logloom_private.tried_positions (
   SET search_path TO ''
   AS $function$
 declare
-  v_tried constant integer := 4 * p_limit;
-  v_bits constant varbit := (logloom_private.node_bits(p_chunk, p_quick_tree))[2];
-  v_count constant integer := bit_count(v_bits);
-  v_positions integer[];
+  v_quick_tree constant jsonb := coalesce(
+    logloom_private.quick_tree(p_chunk, p_tree), '{"type": "unknown"}'
+  );
+  v_tried bigint := 4 * p_limit;
+  v_bits varbit;
+  v_all integer[];
+  v_found integer[];
+  v_count integer;
 begin
-  if v_count <= v_tried then
+  if v_quick_tree = p_tree then
     return null;
   end if;
-  v_positions := logloom_private.first_positions(
-    p_chunk,
-    case when v_count < p_chunk.records then logloom_private.bit_positions(v_bits) end,
-    v_tried, p_is_descending, p_past, p_from, p_to
-  );
-  v_positions := logloom_private.filtered_positions(
-    p_chunk, v_positions, p_filter, p_fields, p_keys
-  );
-  if p_limit > (
-    select count(*)
-    from unnest(logloom_private.chunk_times(p_chunk, v_positions)) t (ts)
-    where t.ts is distinct from p_past
-  ) then
-    return null;
+  v_bits := (logloom_private.node_bits(p_chunk, v_quick_tree))[2];
+  if bit_count(v_bits) < p_chunk.records then
+    v_all := logloom_private.bit_positions(v_bits);
   end if;
-  return v_positions;
+  for v_try in 1..2 loop
+    if v_tried > bit_count(v_bits) / 4 then
+      return null;
+    end if;
+    v_found := logloom_private.filtered_positions(
+      p_chunk,
+      logloom_private.first_positions(
+        p_chunk, v_all, v_tried::integer, p_is_descending, p_past, p_from, p_to
+      ),
+      p_filter, p_fields, p_keys
+    );
+    select count(*) into v_count
+    from unnest(logloom_private.chunk_times(p_chunk, v_found)) t (ts)
+    where t.ts is distinct from p_past;
+    if v_count >= p_limit then
+      return v_found;
+    elsif v_count = 0 then
+      return null;
+    end if;
+    -- As many as hold half as many again as are wanted.
+    v_tried := v_tried * p_limit * 3 / 2 / v_count;
+  end loop;
+  return null;
 end;
 $function$;
 
@@ -2139,7 +2161,7 @@ REVOKE ALL ON FUNCTION "logloom_private"."operations"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."operations"() TO PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."quick_tree"(jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."quick_tree"(logloom_private.sealed_chunks, jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."refuse"(text, text[]) FROM PUBLIC;
 
