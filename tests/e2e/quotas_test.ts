@@ -112,7 +112,11 @@ Deno.test("a rate lets a burst through, then as much as it says", async () => {
   await putOnPlan(db, tenant, { requests_per_second: rate, requests_burst: burst });
   const statuses: number[] = [];
   const began = performance.now();
-  while (performance.now() - began < 3000) {
+  const passed = () => (performance.now() - began) / 1000;
+  const letIn = () => statuses.filter((status) => status === 200).length;
+  // On a slow disk it takes longer until more than the burst was sent.
+  while (passed() < 3 || letIn() < burst + rate) {
+    assert.ok(passed() < 60, `${letIn()} in a minute`);
     const { status, headers, body } = await ingest(tenant.headers, events(1));
     statuses.push(status);
     if (status === 200) continue;
@@ -121,11 +125,10 @@ Deno.test("a rate lets a burst through, then as much as it says", async () => {
     assert.match(headers.get("retry-after") ?? "", /^[12]$/);
     assert.equal(headers.get("x-ratelimit-limit"), "10");
   }
-  const seconds = (performance.now() - began) / 1000;
-  const accepted = statuses.filter((status) => status === 200).length;
+  const seconds = passed();
+  const accepted = letIn();
   assert.ok(statuses.slice(0, burst).every((status) => status === 200), `${statuses}`);
   assert.ok(accepted <= burst + rate * seconds + 1, `${accepted} in ${seconds} s`);
-  assert.ok(accepted >= burst + rate, `${accepted} in ${seconds} s`);
   await eventually("it is let in again", async () => {
     return (await ingest(tenant.headers, events(1))).status === 200;
   });
