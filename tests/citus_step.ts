@@ -33,8 +33,11 @@ export async function citus({ files }: Context): Promise<StepResult> {
   try {
     const run = (files: string[]) =>
       denoTests([], { files, stack }, "deno", [], { LOGLOOM_IS_SPREAD: "1" });
-    if (files.length > 0) return await run(files);
-    const results = [await run(["tests/citus/enable_citus_test.ts", ...operations])];
+    // Spreads the tables, so it comes first, before files that were named too.
+    const first = "tests/citus/enable_citus_test.ts";
+    const named = files.filter((file) => file !== first);
+    if (files.length > 0) return await run([first, ...named]);
+    const results = [await run([first, ...operations])];
     results.push(await run(kills));
     return sum(results);
   } finally {
