@@ -3,6 +3,7 @@ import { command } from "./command.ts";
 import { Failure, run } from "./failure.ts";
 import { applySql, bareDatabase, cloneDatabase, difference } from "./migrations/databases.ts";
 import {
+  lastStatement,
   migrations,
   migrationsFolder,
   release,
@@ -99,7 +100,9 @@ async function writeDifference(name: string): Promise<void> {
     }
     const file = `${migrationsFolder}/${nextVersion(names)}_logloom_${name}.sql`;
     const remarks = rows.map((row) => `-- To be written by hand: ${row}\n`).join("");
-    await Deno.writeTextFile(file, `${review}${remarks}\n${sql}\n`, { createNew: true });
+    await Deno.writeTextFile(file, `${review}${remarks}\n${sql}\n\n${lastStatement}\n`, {
+      createNew: true,
+    });
     console.log(`${file.slice(checkout.length + 1)} is to be read and corrected by hand.`);
   });
 }

@@ -140,6 +140,8 @@ begin
   if to_regclass('logloom_private.installation') is null then
     return;
   end if;
+  -- Where records are spread over nodes: PostgREST's role has its settings on the coordinator.
+  perform set_config('citus.enable_alter_role_set_propagation', 'off', true);
   -- Set for the role and for the database, it may name ours twice.
   perform logloom_private.set_pre_request(i.host_pre_request, s.setdatabase <> 0)
   from logloom_private.installation i
@@ -220,6 +222,18 @@ begin
   perform set_config('client_min_messages', 'warning', true);
   select i.* into v_installation from logloom_private.installation i;
   v_operations := logloom_private.operations();
+  if logloom_private.is_spread() then
+    -- Types and tables go from the nodes over one connection.
+    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+    execute format(
+      'alter role %s reset citus.allow_nested_distributed_execution',
+      (
+        select n.nspowner::regrole
+        from pg_catalog.pg_namespace n
+        where n.nspname = 'logloom_private'
+      )
+    );
+  end if;
 
   delete from cron.job_run_details d where strpos(d.command, 'logloom_private.') > 0;
 
@@ -311,7 +325,8 @@ begin
         'logloom_schedules',
         'logloom_faster_sealed_days',
         'logloom_cheaper_requests',
-        'logloom_as_a_guest'
+        'logloom_as_a_guest',
+        'logloom_upgrades_over_nodes'
       ]
     );
   end if;

@@ -1,4 +1,5 @@
 import { type Context, denoTests, type StepResult, sum } from "./step.ts";
+import { startReleasedStack } from "./migrations/stack.ts";
 import { startTestStack } from "./test_stack.ts";
 import { findSystem } from "../local/system.ts";
 
@@ -13,6 +14,12 @@ const operations = [
   "search",
   "usage",
 ].map((name) => `tests/e2e/${name}_test.ts`);
+
+const upgradeTest = "tests/citus/upgrade_test.ts";
+/** It spreads the tables, so it comes before all others on its stack. */
+const spreading = "tests/citus/enable_citus_test.ts";
+/** Of a node, what tests/e2e/concurrent_searches_test.ts tells of one server. */
+const turns = "tests/citus/turns_test.ts";
 
 const kills = [
   ...["kill", "poison", "sealing_kill"].map((name) => `tests/faults/${name}_test.ts`),
@@ -29,16 +36,34 @@ export async function citus({ files }: Context): Promise<StepResult> {
   }
   // As docs/scaling.md asks of every node.
   Deno.env.set("LOGLOOM_TIMEZONE", "UTC");
+  const results: StepResult[] = [];
+  if (files.length === 0 || files.includes(upgradeTest)) results.push(await upgrade());
+  const others = files.filter((path) => path !== upgradeTest && path !== spreading);
+  if (files.length === 0) results.push(await spread([spreading, turns, ...operations], kills));
+  else if (others.length > 0 || files.includes(spreading)) {
+    results.push(await spread([spreading, ...others]));
+  }
+  return sum(results);
+}
+
+/** From the released migrations to those of the checkout, on nodes. */
+async function upgrade(): Promise<StepResult> {
+  const released = await startReleasedStack("released", 2);
+  try {
+    Deno.env.set("LOGLOOM_PROJECT", released.project);
+    return await denoTests([], { files: [upgradeTest], stack: released });
+  } finally {
+    await released.stop();
+  }
+}
+
+async function spread(...runs: string[][]): Promise<StepResult> {
   const stack = await startTestStack("scratch", 2);
   try {
-    const run = (files: string[]) =>
-      denoTests([], { files, stack }, "deno", [], { LOGLOOM_IS_SPREAD: "1" });
-    // Spreads the tables, so it comes first, before files that were named too.
-    const first = "tests/citus/enable_citus_test.ts";
-    const named = files.filter((file) => file !== first);
-    if (files.length > 0) return await run([first, ...named]);
-    const results = [await run([first, ...operations])];
-    results.push(await run(kills));
+    const results: StepResult[] = [];
+    for (const files of runs) {
+      results.push(await denoTests([], { files, stack }, "deno", [], { LOGLOOM_IS_SPREAD: "1" }));
+    }
     return sum(results);
   } finally {
     await stack.stop();

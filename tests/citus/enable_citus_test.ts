@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import postgres from "postgres";
 import { ingest, newTenant } from "../support/client.ts";
 import {
+  callAsOwner,
   countRecords,
   openDatabase,
   queueIsEmpty,
@@ -137,6 +138,17 @@ Deno.test("only the owner may call it", async () => {
     where r.rolname in ('anon', 'authenticated', 'service_role', 'authenticator')
       and has_function_privilege(r.oid, 'logloom_private.enable_citus(integer)', 'execute')`;
   assert.deepEqual([...rows], []);
+});
+
+Deno.test("repair() makes PostgREST call the check again, of which no node knows", async () => {
+  await using sql = openDatabase(undefined, 1);
+  await sql`set citus.enable_alter_role_set_propagation = off`;
+  await sql`alter role authenticator reset pgrst.db_pre_request`;
+  await callAsOwner(sql, "select logloom_private.repair()");
+  const [{ settings }] = await sql`
+    select s.setconfig as settings from pg_db_role_setting s
+    where s.setrole = 'authenticator'::regrole and s.setdatabase = 0`;
+  assert.ok(settings.includes("pgrst.db_pre_request=logloom_private.check_request"));
 });
 
 Deno.test("a tenant's records lie on one node, and those of many tenants on both", async () => {

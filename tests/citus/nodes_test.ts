@@ -19,7 +19,7 @@ import {
 } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 import { stack } from "../support/stack.ts";
-import { onNode } from "./node_database.ts";
+import { nodeOf, onNode } from "./node_database.ts";
 
 const settled = 120_000;
 const nodes = ["postgres", "postgres-1", "postgres-2"] as const;
@@ -30,11 +30,7 @@ async function senders(sql: Database): Promise<{ tenant: Tenant; sender: Sender 
   const workers = new Set<number>();
   while (found.length < 3 || workers.size < 2) {
     const tenant = await newTenant();
-    const [{ nodeport }] = await sql`
-      select p.nodeport
-      from pg_dist_shard_placement p
-      where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`;
-    workers.add(nodeport);
+    workers.add(await nodeOf(sql, tenant));
     found.push({ tenant, sender: new Sender(tenant, { eventsPerRequest: 500 }) });
   }
   return found;
@@ -98,11 +94,7 @@ async function tenantOfFirstWorker(sql: Database) {
   const [first] = await portsOfWorkers(sql);
   while (true) {
     const tenant = await newTenant();
-    const [{ nodeport }] = await sql`
-      select p.nodeport
-      from pg_dist_shard_placement p
-      where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`;
-    if (nodeport !== first) continue;
+    if (await nodeOf(sql, tenant) !== first) continue;
     const sender = new Sender(tenant, { eventsPerRequest: 10 });
     await sender.send(1);
     await outcomeOf(sql, tenant, settled);

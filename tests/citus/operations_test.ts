@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { newTenant, rpc, type Tenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
-import { eventually, pause } from "../support/eventually.ts";
-import { complete, outcomeOf, Sender } from "../support/sender.ts";
+import { eventually } from "../support/eventually.ts";
+import { outcomeOf } from "../support/sender.ts";
+import { assertNothingLost, countedOf, settled, startLoad } from "./load.ts";
 import { databaseUrl } from "../../local/stack.ts";
 import { onNode } from "./node_database.ts";
 import { makeCluster } from "../../local/database.ts";
@@ -17,7 +17,6 @@ const workers = workerNodes(system, stack, 2);
 /** The place that is left for another one. */
 const third = workerNodes(system, stack, 3)[2];
 
-const settled = 180_000;
 const spread = [
   "logloom.logs",
   "logloom_private.log_counts",
@@ -25,60 +24,6 @@ const spread = [
   "logloom_private.sealed_chunks",
   "logloom_private.sealed_columns",
 ];
-
-/** Tenants that send and search until they are told to stop; nothing of it may fail. */
-async function startLoad(tenants = 4) {
-  const senders: Sender[] = [];
-  for (let n = 0; n < tenants; n++) {
-    senders.push(new Sender(await newTenant(), { eventsPerRequest: 50, pauseBetween: 100 }));
-  }
-  for (const sender of senders) sender.start(1);
-  let isOver = false;
-  const searches: number[] = [];
-  const search = async ({ token }: Tenant) => {
-    while (!isOver) {
-      const began = performance.now();
-      const { status, body } = await rpc(token, "search_logs", { p_query_dsl: "level:info" });
-      assert.equal(status, 200, JSON.stringify(body));
-      searches.push(performance.now() - began);
-      await pause(200);
-    }
-  };
-  const searching = Promise.all(senders.map(({ tenant }) => search(tenant)));
-  // A failure is reported when the load ends.
-  searching.catch(() => {});
-  const stop = async () => {
-    isOver = true;
-    for (const sender of senders) await sender.stop();
-  };
-  return {
-    senders,
-    /** Where the test failed meanwhile, nothing is to be in the way of the next one. */
-    [Symbol.asyncDispose]: stop,
-    async end() {
-      await stop();
-      await searching;
-      return `${senders.reduce((sum, { acknowledged }) => sum + acknowledged, 0)} events, ${
-        senders.reduce((sum, { repeats }) => sum + repeats, 0)
-      } repeats; ${searches.length} searches, the slowest ${Math.round(Math.max(...searches))} ms`;
-    },
-  };
-}
-
-async function assertNothingLost(sql: Database, senders: Sender[]): Promise<void> {
-  for (const sender of senders) {
-    assert.ok(sender.acknowledged > 0);
-    assert.deepEqual(await outcomeOf(sql, sender.tenant, settled), complete(sender));
-    assert.equal(await countedOf(sql, sender.tenant), sender.acknowledged, "the counts are right");
-  }
-}
-
-async function countedOf(sql: Database, { id }: Tenant): Promise<number> {
-  const [{ counted }] = await sql`
-    select coalesce(sum(c.events), 0)::integer as counted from logloom_private.log_counts c
-    where c.tenant_id = ${id}`;
-  return counted;
-}
 
 async function shardsOn(sql: Database, port: number): Promise<number> {
   const [{ shards }] = await sql`

@@ -19,10 +19,12 @@ export interface ReleasedStack {
 
 /**
  * A stack of its own with the released migrations only (all of them until there is a release), or
- * with those of the checkout, and beside its database "bare", a project's before its first migration.
+ * with those of the checkout, and beside its database "bare", a project's before its first migration. With workers its
+ * tables are spread over these.
  */
 export async function startReleasedStack(
   version: "released" | "checkout" = "released",
+  workers = 0,
 ): Promise<ReleasedStack> {
   const progress = (step: string) => console.log(`  ${step} …`);
   const stack = stackNamed("scratch");
@@ -34,6 +36,7 @@ export async function startReleasedStack(
   const running = await up(stack, system, {
     progress,
     project,
+    workers,
     beforeMigrations: async () => {
       await cloneDatabase(stack, "postgres", bareDatabase);
     },

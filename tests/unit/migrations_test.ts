@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import {
   editedMigrations,
+  lastStatement,
   migrations,
   migrationsFolder,
   releasedMigrations,
@@ -33,6 +34,16 @@ Deno.test("each migration has a name by which a project tells that it is ours, a
   const names = await migrations();
   assert.ok(names.length >= 2);
   for (const name of names) assert.match(name, /^\d{14}_logloom(_\w+)?\.sql$/);
+});
+
+Deno.test("each migration since there is a way to do it ends by bringing what is new to nodes", async () => {
+  const names = await migrations();
+  const first = "20261122220000_logloom_upgrades_over_nodes.sql";
+  assert.ok(names.includes(first));
+  for (const name of names.filter((name) => name >= first)) {
+    const text = await Deno.readTextFile(`${migrationsFolder}/${name}`);
+    assert.ok(text.endsWith(`\n${lastStatement}\n`), name);
+  }
 });
 
 Deno.test("uninstalling takes each migration out of the project's history, by its name", async () => {

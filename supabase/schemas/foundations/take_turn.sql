@@ -2,7 +2,9 @@
 
 -- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
 -- the worker, whose leader takes it again at its next turn.
-create function logloom_private.take_turn()
+create function logloom_private.take_turn(
+  p_scan text default current_setting('logloom.scan', true)
+)
 returns boolean
 language plpgsql
 volatile
@@ -10,25 +12,23 @@ parallel safe
 security invoker
 set search_path = ''
 as $$
-declare
-  v_scan constant text := current_setting('logloom.scan', true);
 begin
   -- Empty where no search set it: jobs have budgets of their own.
-  if coalesce(v_scan, '') = ''
-    or extract(epoch from clock_timestamp()) < split_part(v_scan, ' ', 1)::numeric
+  if coalesce(p_scan, '') = ''
+    or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
   then
     return true;
   end if;
   -- Its statement's time limit ends the wait.
-  while not pg_try_advisory_xact_lock(split_part(v_scan, ' ', 2)::bigint) loop
+  while not pg_try_advisory_xact_lock(split_part(p_scan, ' ', 2)::bigint) loop
     perform pg_sleep(0.005);
   end loop;
   return true;
 end;
 $$;
 
-revoke all on function logloom_private.take_turn() from public;
+revoke all on function logloom_private.take_turn(text) from public;
 
-comment on function logloom_private.take_turn() is
+comment on function logloom_private.take_turn(text) is
   'True, at once as long as the search runs shorter than search_free_time, then as soon as no '
   'other search of the tenant that shares its scan slot reads on. Asked every few hundred records.';

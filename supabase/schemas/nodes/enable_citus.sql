@@ -222,13 +222,40 @@ comment on function logloom_private.spare_transactions() is
   'Lets a page that is one statement be read without a transaction on the node: one message to it '
   'instead of four, a fifth of what a small search costs.';
 
+-- What a migration makes anew has lost what nodes need of it, and what it adds they do not have.
+create function logloom_private.bring_to_nodes()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+-- Citus tells of each function that is where it should be.
+set client_min_messages = warning
+as $$
+begin
+  if not logloom_private.is_spread() then
+    return;
+  end if;
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  perform logloom_private.carry_to_nodes();
+  perform logloom_private.keep_snapshots();
+  perform logloom_private.spare_transactions();
+end;
+$$;
+
+revoke all on function logloom_private.bring_to_nodes() from public;
+
+comment on function logloom_private.bring_to_nodes() is
+  'Where records are spread, brings the types and functions of this version to every node and '
+  'gives operations the settings that they need there; on one server it does nothing. The last '
+  'statement of each migration.';
+
 create function logloom_private.enable_citus(p_shards integer default 32)
 returns text[]
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- Citus tells of each function that is where it should be.
 set client_min_messages = warning
 as $$
 -- definer because a table is distributed by its owner, whoever of the operators calls this
@@ -304,9 +331,7 @@ begin
         hint = 'update_distributed_table_colocation brings them together.';
     end if;
   end loop;
-  perform logloom_private.carry_to_nodes();
-  perform logloom_private.keep_snapshots();
-  perform logloom_private.spare_transactions();
+  perform logloom_private.bring_to_nodes();
   -- A search's functions read, on the node where they run, more of the same tenant.
   execute format(
     'alter role %I set citus.allow_nested_distributed_execution to on', current_user
@@ -319,6 +344,5 @@ revoke all on function logloom_private.enable_citus(integer) from public;
 
 comment on function logloom_private.enable_citus(integer) is
   'Spreads records, counts and sealed records over the nodes of Citus by tenant, each tenant on '
-  'one node. Which tables it spread; none when called again, which brings what an upgrade '
-  'added to the nodes. 0A000 without Citus; 55000 where '
+  'one node. Which tables it spread; none when called again. 0A000 without Citus; 55000 where '
   'they are spread in another way or something is in the way: it changes nothing then.';

@@ -11,13 +11,15 @@ declare
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
   v_filter constant text := coalesce(p_filter, logloom_private.query_sql(p_tree, 'l'));
+  -- A node has the records and knows no setting of this transaction. Its locks are its own, and all
+  -- that a tenant reads is read there.
+  v_scan constant text := case
+    when logloom_private.is_spread() then quote_nullable(current_setting('logloom.scan', true))
+    else ''
+  end;
   v_quick jsonb;
   v_costly jsonb;
 begin
-  -- A node knows nothing of the others' locks.
-  if logloom_private.is_spread() then
-    return v_filter;
-  end if;
   select
     jsonb_agg(i.item order by i.n) filter (where i.is_quick),
     jsonb_agg(i.item order by i.n) filter (where i.is_quick is not true)
@@ -41,7 +43,7 @@ begin
       when v_quick is not null
         then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l')
     end,
-    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_turn() then '
+    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_turn(' || v_scan || ') then '
       || case
         when v_quick is null then v_filter
         when v_costly is null then 'true'

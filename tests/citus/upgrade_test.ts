@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { uninstall } from "../../cli/uninstall.ts";
+import { pushMigrations } from "../../local/database.ts";
+import { localShards } from "../../local/nodes.ts";
+import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
+import { ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { callAsOwner, type Database, openDatabase, recordsOf } from "../support/database.ts";
+import { eventually, pause } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+import { assertNothingLost, startLoad } from "./load.ts";
+
+const folder = `${Deno.env.get("LOGLOOM_PROJECT")}/supabase/migrations`;
+
+/** Noon of a day that is over, so that its records can be sealed. */
+const noon = new Date(new Date().setUTCHours(12, 0, 0, 0) - 4 * 86_400_000);
+const range = {
+  p_ts_from: noon.toISOString(),
+  p_ts_to: new Date(noon.getTime() + 3_600_000).toISOString(),
+};
+
+const questions: [operation: string, parameters: Record<string, unknown>][] = [
+  ["search_logs", { p_query_dsl: "*" }],
+  ["search_logs", { p_query_dsl: "attrs.took:>900", p_order: "asc" }],
+  ["search_logs", { p_query_dsl: 'msg:"order 7"' }],
+  ["search_logs", { p_query_dsl: "any:r-1234" }],
+  ["log_stats", { p_query_dsl: "level:error | count() by service" }],
+  ["log_stats", { p_query_dsl: "avg(attrs.took) by level" }],
+  ["log_histogram", { p_query_dsl: "error" }],
+  ["list_log_fields", {}],
+];
+
+/** A tenant with a sealed day. */
+async function tenantWithSealedDay(sql: Database): Promise<Tenant> {
+  const tenant = await newTenant("sealed");
+  const events = Array.from({ length: 2_000 }, (_, n) => ({
+    ts: new Date(noon.getTime() + n * 1000).toISOString(),
+    level: ["info", "warn", "error"][n % 3],
+    service: ["shop", "mail"][n % 2],
+    msg: `order ${n} took ${n % 1000} ms`,
+    req_id: `r-${n}`,
+    took: n % 1000,
+    nested: { list: [n, null, "x"] },
+  }));
+  for (let n = 0; n < events.length; n += 1000) {
+    assert.equal((await ingest(tenant.headers, events.slice(n, n + 1000))).status, 200);
+  }
+  await recordsOf(sql, tenant.id, events.length);
+  await sql`update logloom_private.settings set seal_day_records = 1 where singleton`;
+  await eventually("its day is sealed", async () => {
+    await callAsOwner(sql, "select logloom_private.seal_step_at(now() + interval '1 day')");
+    const [{ sealed }] = await sql`
+      select coalesce(sum(c.records), 0)::integer as sealed
+      from logloom_private.sealed_chunks c where c.tenant_id = ${tenant.id}`;
+    return sealed === events.length;
+  }, { within: 60_000 });
+  return tenant;
+}
+
+async function answers(tenant: Tenant): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const [operation, parameters] of questions) {
+    const { status, body } = await rpc(tenant.token, operation, { ...parameters, ...range });
+    assert.equal(
+      status,
+      200,
+      `${operation} ${JSON.stringify(parameters)}: ${JSON.stringify(body)}`,
+    );
+    // A cursor has the moment in which it was made.
+    const { next_cursor: _, ...answer } = Object(body);
+    all.push(answer);
+  }
+  return all;
+}
+
+/** What the nodes have of the service, and the settings that functions have for their sake. */
+async function onNodes(sql: Database): Promise<unknown[]> {
+  const rows = await sql`
+    select pg_describe_object(d.classid, d.objid, d.objsubid) as thing, p.proconfig as settings
+    from pg_dist_object d
+    left join pg_proc p on d.classid = 'pg_proc'::regclass and p.oid = d.objid
+    union all
+    select p.oid::regprocedure::text, p.proconfig
+    from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.proname = any (logloom_private.operations())
+    order by 1`;
+  assert.ok(rows.length > 100);
+  return [...rows];
+}
+
+Deno.test("an upgrade over nodes fails no search and loses nothing", async () => {
+  await using sql = openDatabase();
+  const tenant = await tenantWithSealedDay(sql);
+  const before = await answers(tenant);
+  await using load = await startLoad();
+  await eventually(
+    "events come in",
+    () => Promise.resolve(load.senders.every(({ acknowledged }) => acknowledged > 100)),
+  );
+
+  let isOver = false;
+  let asked = 0;
+  const asking = (async () => {
+    while (!isOver) {
+      assert.deepEqual(await answers(tenant), before);
+      asked++;
+      await pause(100);
+    }
+  })();
+  asking.catch(() => {});
+
+  const applied = await migrations(folder);
+  const newer = (await migrations()).filter((name) => !applied.includes(name));
+  for (const name of newer) await Deno.copyFile(`${migrationsFolder}/${name}`, `${folder}/${name}`);
+  assert.equal(
+    await pushMigrations(stack.databaseUrl, undefined, Deno.env.get("LOGLOOM_PROJECT")),
+    null,
+  );
+  isOver = true;
+  await asking;
+  assert.deepEqual(await answers(tenant), before);
+  const there = await onNodes(sql);
+  await callAsOwner(sql, `select logloom_private.enable_citus(${localShards})`);
+  assert.deepEqual(there, await onNodes(sql), "nothing is left to be done by hand");
+  console.log(`${asked} times asked: ${await load.end()}`);
+  await assertNothingLost(sql, load.senders);
+});
+
+Deno.test("uninstalling takes what is on the nodes too", async () => {
+  await using sql = openDatabase();
+  const left = () =>
+    sql`
+      select r.success, r.result
+      from run_command_on_workers($$
+        select coalesce(string_agg(t.thing, ', ' order by t.thing), 'nothing')
+        from (
+          select 'schema ' || n.nspname from pg_namespace n where n.nspname ~ '^logloom'
+          union all
+          select 'type ' || t.typname from pg_type t where t.typname ~ '^_?logloom'
+          union all
+          select 'setting ' || unnest(s.setconfig)
+          from pg_db_role_setting s where s.setrole = 'postgres'::regrole
+        ) t (thing)
+      $$) r`;
+  const [{ settings }] = await sql`
+    select s.setconfig as settings from pg_db_role_setting s
+    where s.setrole = 'postgres'::regrole and s.setdatabase = 0`;
+  const own = settings.filter((text: string) => !text.startsWith("citus."));
+  assert.equal(await uninstall(stack.databaseUrl, () => {}), true);
+  const nothing = {
+    success: true,
+    result: own.map((text: string) => `setting ${text}`).join(", "),
+  };
+  assert.deepEqual([...await left()], [nothing, nothing]);
+});
