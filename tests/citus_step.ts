@@ -18,8 +18,8 @@ const operations = [
 const upgradeTest = "tests/citus/upgrade_test.ts";
 /** It spreads the tables, so it comes before all others on its stack. */
 const spreading = "tests/citus/enable_citus_test.ts";
-/** Of a node, what tests/e2e/concurrent_searches_test.ts tells of one server. */
-const turns = "tests/citus/turns_test.ts";
+/** Of nodes, what other steps tell of one server. */
+const reading = ["sealed", "turns"].map((name) => `tests/citus/${name}_test.ts`);
 
 const kills = [
   ...["kill", "poison", "sealing_kill"].map((name) => `tests/faults/${name}_test.ts`),
@@ -39,7 +39,7 @@ export async function citus({ files }: Context): Promise<StepResult> {
   const results: StepResult[] = [];
   if (files.length === 0 || files.includes(upgradeTest)) results.push(await upgrade());
   const others = files.filter((path) => path !== upgradeTest && path !== spreading);
-  if (files.length === 0) results.push(await spread([spreading, turns, ...operations], kills));
+  if (files.length === 0) results.push(await spread([spreading, ...reading, ...operations], kills));
   else if (others.length > 0 || files.includes(spreading)) {
     results.push(await spread([spreading, ...others]));
   }

@@ -1,6 +1,6 @@
 -- Where records are spread over nodes, an upgrade brings what is new to them with the same commit: the
 -- last statement of this migration, and of each after it. There a search takes its turns with others of
--- its tenant on the node. Functions only: the writer goes on.
+-- its tenant on the node, and numbers of sealed records are read. Functions only: the writer goes on.
 
 SET local check_function_bodies = off;
 
@@ -20,6 +20,87 @@ begin
   perform logloom_private.carry_to_nodes();
   perform logloom_private.keep_snapshots();
   perform logloom_private.spare_transactions();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.candidate_chunks (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb
+)
+  RETURNS SETOF bigint
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO ''
+  SET plan_cache_mode TO 'auto'
+  AS $function$
+declare
+  v_leaf constant jsonb := logloom_private.needed_leaf(p_tree);
+  v_values constant text[] := array(select jsonb_array_elements_text(v_leaf -> 'values'));
+begin
+  return query
+  select c.chunk_id
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    and (
+      v_leaf is null or coalesce(
+        (
+          -- A value, not exists: that could be answered by looking at all of the tenant's chunks.
+          select case
+            when k.filter is not null
+              then logloom_private.filter_may_hold(k.filter, v_values)
+            when k.kind = 'dictionary' then k.dictionary && v_values
+            else true
+          end
+          from logloom_private.sealed_columns k
+          where k.tenant_id = p_tenant_id and k.chunk_id = c.chunk_id
+            and k.name = v_leaf ->> 'field'
+        ),
+        -- Without the column no record has a value.
+        false
+      )
+    );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.chunk_bits (
+  p_chunk  logloom_private.sealed_chunks,
+  p_tree   jsonb,
+  p_filter text,
+  p_fields text[],
+  p_keys   text[],
+  p_from   timestamp with time zone,
+  p_to     timestamp with time zone
+)
+  RETURNS bit varying
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  SET plan_cache_mode TO 'auto'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_bits varbit[];
+  v_within varbit;
+  v_rest varbit;
+  v_found integer[];
+begin
+  perform logloom_private.take_turn();
+  v_bits := logloom_private.node_bits(p_chunk, coalesce(p_tree, '{"type": "unknown"}'));
+  if bit_count(v_bits[2]) > 0 and (p_chunk.first_ts < p_from or p_chunk.last_ts >= p_to) then
+    v_within := logloom_private.range_bits(p_chunk, v_bits[2], p_from, p_to);
+    v_bits := array[v_bits[1] & v_within, v_within];
+  end if;
+  v_rest := v_bits[2] & ~v_bits[1];
+  if bit_count(v_rest) = 0 then
+    return v_bits[1];
+  end if;
+  v_found := logloom_private.filtered_positions(
+    p_chunk, logloom_private.bit_positions(v_rest), p_filter, p_fields, p_keys
+  );
+  return v_bits[1] | logloom_private.position_bits(v_found, p_chunk.records);
 end;
 $function$;
 
@@ -170,6 +251,622 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid,
+  p_reads     text                           DEFAULT NULL::text,
+  p_is_part   boolean                        DEFAULT false
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_order constant text := format(
+    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
+  );
+  v_rows constant text := case
+    when p_is_part then logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => true
+    )
+    else logloom_private.rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit
+    )
+  end || v_order;
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from ((select l.* ' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      case when p_is_part then p_from
+        else logloom_private.kept_since(p_tenant_id, p_from) end,
+      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads
+    )
+    || ') l) l' || v_order;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_tail_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_first     bigint,
+  p_id        uuid,
+  p_last      bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_days timestamptz[];
+  v_filter text;
+  v_arrivals text;
+  v_rows text;
+  v_is_sealed boolean;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_arrivals a
+  where a.arrival >= p_first;
+  v_arrivals := format('l.arrival between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_arrivals := v_arrivals || format('(l.arrival > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_arrivals;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
+  -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+  );
+  return 'select ' || logloom_private.log_record_sql() || ' as record, l.arrival '
+    || case when v_is_sealed then
+        'from (select l.* ' || v_rows
+        || ' union all select l.* from logloom_private.sealed_arrivals('
+        || format(
+          '%s, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_last,
+          p_query.tree, p_query.filter
+        )
+        || ') l where ' || v_arrivals
+        || format('l.ts >= %L) l', logloom_private.kept_from(p_tenant_id))
+      else
+        v_rows
+      end
+    || ' order by l.arrival, l.id limit ' || p_limit;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.mask_counts_sql (
+  p_tree jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_test constant text := logloom_private.masks_sql(p_tree);
+begin
+  if v_test is null then
+    return null;
+  elsif v_test !~ '\ml\.(?:msg|folded)\M' then
+    return $query$
+      select l.service, l.level, sum(l.records)::bigint
+      from logloom_private.sealed_chunks c
+      cross join lateral unnest(c.section_services, c.section_levels, c.section_records)
+        l (service, level, records)
+      where c.tenant_id = $1 and c.chunk_id = any($2) and $query$ || v_test || $query$
+      group by l.service, l.level
+    $query$;
+  end if;
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it. The masks are
+  -- read where the words of a section say that it may have one.
+  return format(
+    $query$
+      select l.service, l.level, sum(l.count)::bigint
+      from (
+        select
+          x.*, x.stored_masks || '{}'::text[] as masks,
+          x.stored_mask_records || '{}'::integer[] as mask_records
+        from (
+          select
+            c.separator, c.section_services, c.section_levels, c.section_records, c.section_masks,
+            c.masks as stored_masks, c.mask_records as stored_mask_records,
+            array(
+              select l.n::integer
+              from unnest(c.section_services, c.section_levels, c.section_words)
+                with ordinality l (service, level, words, n)
+              where %1$s
+              order by l.n
+            ) as found
+          from logloom_private.sealed_chunks c
+          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn($3)
+          offset 0
+        ) x
+        where x.found <> '{}'
+        offset 0
+      ) c
+      cross join lateral (
+        select l.*, (
+          select sum(u.masks)::integer from unnest(c.section_masks[1:l.n]) u (masks)
+        ) as last
+        from (
+          select
+            f.n, c.section_services[f.n] as service, c.section_levels[f.n] as level,
+            c.section_records[f.n] as records, c.section_masks[f.n] as mask_count,
+            c.masks[f.n] as masks, %2$s as folded
+          from unnest(c.found) f (n)
+          offset 0
+        ) l
+        where %3$s
+        offset 0
+      ) s
+      cross join lateral (
+        select s.service, s.level, u.msg, u.folded, u.count
+        from unnest(%4$s, %5$s, c.mask_records[s.last - s.mask_count + 1:s.last])
+          u (msg, folded, count)
+        where s.mask_count > 0 and u.count is not null
+        union all
+        select s.service, s.level, null, null, s.records
+        where s.mask_count = 0
+      ) l
+      where %6$s
+      group by l.service, l.level
+    $query$,
+    logloom_private.sections_sql(p_tree, true),
+    case when v_test ~ '\ml\.folded\M' then 'lower(c.masks[f.n] collate pg_c_utf8)'
+      else 'null::text' end,
+    logloom_private.sections_sql(p_tree, false),
+    case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.masks, c.separator)'
+      else 'null::text[]' end,
+    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+      else 'null::text[]' end,
+    v_test
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.numbers_source (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_key       text
+)
+  RETURNS logloom_private.counted_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_exact constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+  );
+  v_doubles constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
+  );
+  v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
+  v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+  v_sql text := format(
+    'select s.service, s.level, s.events, s.numbers, s.doubles '
+      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L, %L) s',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_key,
+    v_exact, v_doubles
+  );
+begin
+  if v_rows_from < p_to then
+    v_sql := v_sql || ' union all select l.service, l.level, 1, '
+      || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
+      || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
+        else 'null' end
+      || ' '
+      || logloom_private.rows_sql(
+        p_tenant_id, v_rows_from, p_to, p_query.filter, 'l.service l.level ' || v_number
+      );
+  end if;
+  return (
+    'from (select s.service, s.level, unnest(array[s.events]) as records'
+      || case when v_exact then ', unnest(s.numbers) as number' else '' end
+      || case when v_doubles then ', unnest(s.doubles) as double' else '' end
+      || ' from (' || v_sql || ') s'
+      || case when p_query.by_fields = '{}' then ''
+        else ' order by s.' || array_to_string(p_query.by_fields, ', s.') end
+      || ') l',
+    'coalesce(sum(l.records), 0)::double precision', 'l.number', 'l.double'
+  )::logloom_private.counted_source;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_source_sql (
+  p_query logloom_private.compiled_query
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+begin
+  return 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, %L, null) s',
+      logloom_private.scanned_tenant_sql('$1'), p_query.tree, p_query.filter
+    );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.records_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_reads     text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+declare
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_query.filter, p_reads
+  );
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from (select l.* ' || v_rows
+    || ' union all select l.* from logloom_private.sealed_rows('
+    || format(
+      '%s, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_reads
+    )
+    || ') l) l where true';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scanned_tenant_sql (
+  p_tenant text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+begin
+  if not logloom_private.is_spread() then
+    return p_tenant;
+  end if;
+  return format(
+    'logloom_private.scanning(%s, %L)', p_tenant, current_setting('logloom.scan', true)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scanning (
+  p_tenant_id text,
+  p_scan      text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+begin
+  -- Of the transaction alone, and what is given back hangs on nothing else: a volatile function in
+  -- a statement would keep it from the node.
+  perform set_config('logloom.scan', p_scan, true);
+  return p_tenant_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_counts (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_filter    text,
+  p_by        text[]                   DEFAULT ARRAY['service'::text,
+  'level'::text]
+)
+  RETURNS TABLE (
+    service text,
+    level   text,
+    events  bigint
+  )
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_chunks bigint[] := array(
+    select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_whole constant bigint[] := array(
+    select c.chunk_id
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.chunk_id = any(v_chunks)
+      and c.first_ts >= p_from and c.last_ts < p_to
+  );
+  v_sql constant text := logloom_private.mask_counts_sql(p_tree);
+  v_counted bigint[] := '{}';
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+begin
+  if v_sql is not null then
+    v_counted := v_whole;
+    return query execute v_sql
+    using p_tenant_id, v_counted, current_setting('logloom.scan', true);
+  elsif p_by = '{}' then
+    v_counted := logloom_private.chunks_with_dictionary(p_tenant_id, v_whole, p_tree);
+    if v_counted <> '{}' then
+      events := logloom_private.dictionary_count(p_tenant_id, v_counted, p_tree);
+      return next;
+    end if;
+  end if;
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id = any(v_chunks) and c.chunk_id <> all(v_counted)
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    return query
+    select x.service, x.level, x.events
+    from (
+      select s.service, s.level, bit_count(substring(v_bits from s.first for s.records)) as events
+      from (
+        select u.*, (sum(u.records) over (order by u.n) - u.records + 1)::integer as first
+        from unnest(v_chunk.section_services, v_chunk.section_levels, v_chunk.section_records)
+          with ordinality u (service, level, records, n)
+      ) s
+    ) x
+    where x.events > 0;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_counts_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  AS $function$
+begin
+  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+    '%s, %L, %L, %L, %L, %L',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter,
+    p_query.by_fields
+  ) || ') l';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_numbers (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_filter    text,
+  p_key       text,
+  p_exact     boolean,
+  p_doubles   boolean
+)
+  RETURNS TABLE (
+    service text,
+    level   text,
+    events  bigint,
+    numbers numeric[],
+    doubles double precision[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_chunks constant bigint[] := array(
+    select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_chunk logloom_private.sealed_chunks;
+  v_column logloom_private.sealed_columns;
+  v_bits varbit;
+  v_positions integer[];
+  v_numbers numeric[];
+  v_doubles double precision[];
+  v_before integer;
+  v_starts integer[];
+  v_events bigint[];
+  v_are_whole boolean;
+begin
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id = any(v_chunks)
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    v_numbers := null;
+    v_doubles := null;
+    v_before := 0;
+    select k.* into v_column
+    from logloom_private.sealed_columns k
+    where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+      and k.name = 'attrs.' || p_key;
+    if not found then
+      -- A key without a column of its own may be among the others.
+      v_numbers := array(
+        select logloom_private.json_number(a.attrs -> p_key)
+        from unnest(logloom_private.chunk_attributes(v_chunk, null, array[p_key]))
+          with ordinality a (attrs, n)
+        order by a.n
+      );
+    else
+      v_before := v_column.first - 1;
+      if p_exact or v_column.kind <> 'numbers' then
+        v_numbers := logloom_private.column_numbers(v_column);
+      elsif v_column.numbers is not null then
+        v_doubles := v_column.numbers;
+      else
+        v_doubles := v_column.wide_numbers;
+      end if;
+    end if;
+    if p_doubles and v_doubles is null then
+      v_doubles := array(
+        select logloom_private.finite_double(n.number)
+        from unnest(v_numbers) with ordinality n (number, n)
+        order by n.n
+      );
+    end if;
+    select
+      array_agg(u.first order by u.n),
+      array_agg(bit_count(substring(v_bits from u.first for u.records)) order by u.n),
+      bool_and(bit_count(substring(v_bits from u.first for u.records)) in (0, u.records))
+    into v_starts, v_events, v_are_whole
+    from (
+      select r.*, (sum(r.records) over (order by r.n) - r.records + 1)::integer as first
+      from unnest(v_chunk.section_records) with ordinality r (records, n)
+    ) u;
+    if not v_are_whole then
+      v_positions := logloom_private.bit_positions(v_bits);
+      v_numbers := case when p_exact then array(
+        select v_numbers[p.position - v_before]
+        from unnest(v_positions) with ordinality p (position, n)
+        order by p.n
+      ) end;
+      v_doubles := case when p_doubles then array(
+        select v_doubles[p.position - v_before]
+        from unnest(v_positions) with ordinality p (position, n)
+        order by p.n
+      ) end;
+      v_before := 0;
+    end if;
+    -- A section's records follow one another. "|| '{}'" makes one array of which each takes its
+    -- part.
+    return query
+    select
+      s.service, s.level, s.events,
+      case when p_exact then a.numbers[s.first:s.first + s.events - 1] end,
+      a.doubles[s.first:s.first + s.events - 1]
+    from (
+      select
+        v_numbers || '{}'::numeric[] as numbers, v_doubles || '{}'::double precision[] as doubles
+      offset 0
+    ) a
+    cross join (
+      select
+        u.service, u.level, u.events,
+        case when v_are_whole then u.start
+          else sum(u.events) over (order by u.n) - u.events + 1 end - v_before as first
+      from unnest(
+        v_chunk.section_services, v_chunk.section_levels, v_starts, v_events
+      ) with ordinality u (service, level, start, events, n)
+    ) s
+    where s.events > 0;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_rows (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_filter    text,
+  p_reads     text
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO ''
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_filter_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_filter_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_fields constant text[] := logloom_private.fields_read(p_reads);
+  v_keys constant text[] := logloom_private.keys_read(p_reads);
+  v_chunks constant bigint[] := array(
+    select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+begin
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id
+      and c.chunk_id = any(v_chunks)
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.chunk_bits(
+      v_chunk, p_tree, p_filter, v_filter_fields, v_filter_keys, p_from, p_to
+    );
+    continue when bit_count(v_bits) = 0;
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_chunk,
+      case when bit_count(v_bits) < v_chunk.records
+        then logloom_private.bit_positions(v_bits) end,
+      v_fields, v_keys
+    ) r;
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.set_pre_request (
   p_function    text,
   p_of_database boolean
@@ -220,9 +917,19 @@ COMMENT ON FUNCTION "logloom_private"."bring_to_nodes"() IS 'Where records are s
 
 COMMENT ON FUNCTION "logloom_private"."enable_citus"(integer) IS 'Spreads records, counts and sealed records over the nodes of Citus by tenant, each tenant on one node. Which tables it spread; none when called again. 0A000 without Citus; 55000 where they are spread in another way or something is in the way: it changes nothing then.';
 
+COMMENT ON FUNCTION "logloom_private"."mask_counts_sql"(jsonb) IS 'SQL that counts what a tree finds in the chunks $2 of the tenant $1, by service and level, in the turns of the scan $3; null where masks do not decide the tree.';
+
+COMMENT ON FUNCTION "logloom_private"."scanned_tenant_sql"(text) IS 'SQL: the tenant''s id, which p_tenant is SQL of, for a function that reads sealed records and takes turns meanwhile, wherever it runs.';
+
+COMMENT ON FUNCTION "logloom_private"."scanning"(text, text) IS 'The tenant''s id. Lets take_turn(), where it is given no scan, take the turns of this one to the end of the transaction: on a node, which knows no setting of who asks.';
+
 COMMENT ON FUNCTION "logloom_private"."take_turn"(text) IS 'True, at once as long as the search runs shorter than search_free_time, then as soon as no other search of the tenant that shares its scan slot reads on. Asked every few hundred records.';
 
 REVOKE ALL ON FUNCTION "logloom_private"."bring_to_nodes"() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."scanned_tenant_sql"(text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."scanning"(text, text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."take_turn"(text) FROM PUBLIC;
 

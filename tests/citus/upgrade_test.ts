@@ -8,11 +8,10 @@ import { callAsOwner, type Database, openDatabase, recordsOf } from "../support/
 import { eventually, pause } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { assertNothingLost, startLoad } from "./load.ts";
+import { noon, sealRecordsOf } from "./sealed_day.ts";
 
 const folder = `${Deno.env.get("LOGLOOM_PROJECT")}/supabase/migrations`;
 
-/** Noon of a day that is over, so that its records can be sealed. */
-const noon = new Date(new Date().setUTCHours(12, 0, 0, 0) - 4 * 86_400_000);
 const range = {
   p_ts_from: noon.toISOString(),
   p_ts_to: new Date(noon.getTime() + 3_600_000).toISOString(),
@@ -24,7 +23,7 @@ const questions: [operation: string, parameters: Record<string, unknown>][] = [
   ["search_logs", { p_query_dsl: 'msg:"order 7"' }],
   ["search_logs", { p_query_dsl: "any:r-1234" }],
   ["log_stats", { p_query_dsl: "level:error | count() by service" }],
-  ["log_stats", { p_query_dsl: "avg(attrs.took) by level" }],
+  ["log_stats", { p_query_dsl: "| avg(attrs.took) by level" }],
   ["log_histogram", { p_query_dsl: "error" }],
   ["list_log_fields", {}],
 ];
@@ -45,14 +44,7 @@ async function tenantWithSealedDay(sql: Database): Promise<Tenant> {
     assert.equal((await ingest(tenant.headers, events.slice(n, n + 1000))).status, 200);
   }
   await recordsOf(sql, tenant.id, events.length);
-  await sql`update logloom_private.settings set seal_day_records = 1 where singleton`;
-  await eventually("its day is sealed", async () => {
-    await callAsOwner(sql, "select logloom_private.seal_step_at(now() + interval '1 day')");
-    const [{ sealed }] = await sql`
-      select coalesce(sum(c.records), 0)::integer as sealed
-      from logloom_private.sealed_chunks c where c.tenant_id = ${tenant.id}`;
-    return sealed === events.length;
-  }, { within: 60_000 });
+  await sealRecordsOf(sql, tenant.id, events.length);
   return tenant;
 }
 

@@ -32,3 +32,24 @@ revoke all on function logloom_private.take_turn(text) from public;
 comment on function logloom_private.take_turn(text) is
   'True, at once as long as the search runs shorter than search_free_time, then as soon as no '
   'other search of the tenant that shares its scan slot reads on. Asked every few hundred records.';
+
+create function logloom_private.scanning(p_tenant_id text, p_scan text)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Of the transaction alone, and what is given back hangs on nothing else: a volatile function in
+  -- a statement would keep it from the node.
+  perform set_config('logloom.scan', p_scan, true);
+  return p_tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.scanning(text, text) from public;
+
+comment on function logloom_private.scanning(text, text) is
+  'The tenant''s id. Lets take_turn(), where it is given no scan, take the turns of this one to '
+  'the end of the transaction: on a node, which knows no setting of who asks.';

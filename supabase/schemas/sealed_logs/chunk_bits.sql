@@ -226,6 +226,8 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+-- Whoever asks may plan once for all values; a node is found by them.
+set plan_cache_mode = 'auto'
 set jit = off
 as $$
 declare

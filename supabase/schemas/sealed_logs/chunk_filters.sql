@@ -153,6 +153,8 @@ language plpgsql
 stable
 security invoker
 set search_path = ''
+-- Whoever asks may plan once for all values; a node is found by them.
+set plan_cache_mode = 'auto'
 rows 100
 as $$
 declare

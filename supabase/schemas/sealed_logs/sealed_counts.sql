@@ -92,7 +92,8 @@ comment on function logloom_private.sections_sql(jsonb, boolean) is
   'service, level and words, which are section_words; or else of service, level, masks and folded, '
   'its masks in lower case.';
 
--- Counts by service and level of the tenant $1 in the chunks $2, for a tree of masks_sql.
+-- Counts by service and level of the tenant $1 in the chunks $2, in the turns of the scan $3, for a
+-- tree of masks_sql.
 create function logloom_private.mask_counts_sql(p_tree jsonb)
 returns text
 language plpgsql
@@ -136,7 +137,7 @@ begin
               order by l.n
             ) as found
           from logloom_private.sealed_chunks c
-          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn()
+          where c.tenant_id = $1 and c.chunk_id = any($2) and logloom_private.take_turn($3)
           offset 0
         ) x
         where x.found <> '{}'
@@ -185,8 +186,8 @@ $$;
 revoke all on function logloom_private.mask_counts_sql(jsonb) from public;
 
 comment on function logloom_private.mask_counts_sql(jsonb) is
-  'SQL that counts what a tree finds in the chunks $2 of the tenant $1, by service and level; null '
-  'where masks do not decide the tree.';
+  'SQL that counts what a tree finds in the chunks $2 of the tenant $1, by service and level, in '
+  'the turns of the scan $3; null where masks do not decide the tree.';
 
 -- Those of the chunks in which a dictionary says how many records pass a leaf over its column.
 create function logloom_private.chunks_with_dictionary(
@@ -314,7 +315,8 @@ declare
 begin
   if v_sql is not null then
     v_counted := v_whole;
-    return query execute v_sql using p_tenant_id, v_counted;
+    return query execute v_sql
+    using p_tenant_id, v_counted, current_setting('logloom.scan', true);
   elsif p_by = '{}' then
     v_counted := logloom_private.chunks_with_dictionary(p_tenant_id, v_whole, p_tree);
     if v_counted <> '{}' then

@@ -70,6 +70,9 @@ declare
   v_filter_keys constant text[] := logloom_private.keys_read(p_filter);
   v_fields constant text[] := logloom_private.fields_read(p_reads);
   v_keys constant text[] := logloom_private.keys_read(p_reads);
+  v_chunks constant bigint[] := array(
+    select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
+  );
   v_chunk logloom_private.sealed_chunks;
   v_bits varbit;
 begin
@@ -77,9 +80,7 @@ begin
     select c.*
     from logloom_private.sealed_chunks c
     where c.tenant_id = p_tenant_id
-      and c.chunk_id in (
-        select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree)
-      )
+      and c.chunk_id = any(v_chunks)
     order by c.last_ts
   loop
     v_bits := logloom_private.chunk_bits(

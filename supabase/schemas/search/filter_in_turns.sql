@@ -1,3 +1,26 @@
+create function logloom_private.scanned_tenant_sql(p_tenant text)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if not logloom_private.is_spread() then
+    return p_tenant;
+  end if;
+  return format(
+    'logloom_private.scanning(%s, %L)', p_tenant, current_setting('logloom.scan', true)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.scanned_tenant_sql(text) from public;
+
+comment on function logloom_private.scanned_tenant_sql(text) is
+  'SQL: the tenant''s id, which p_tenant is SQL of, for a function that reads sealed records and '
+  'takes turns meanwhile, wherever it runs.';
+
 -- What an index answers stays outside: a condition within CASE is a filter to the planner.
 create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
 returns text

@@ -212,9 +212,9 @@ begin
   return 'from (select l.* ' || v_rows
     || ' union all select l.* from logloom_private.sealed_rows('
     || format(
-      '%L, %L, %L, %L, %L, %L',
-      p_tenant_id, logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree,
-      p_query.filter, p_reads
+      '%s, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_reads
     )
     || ') l) l where true';
 end;
@@ -270,8 +270,8 @@ begin
   return 'from ((select l.* ' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
-      '%L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-      p_tenant_id,
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
       case when p_is_part then p_from
         else logloom_private.kept_since(p_tenant_id, p_from) end,
       p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads

@@ -72,9 +72,10 @@ declare
   v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
-      || 'from logloom_private.sealed_numbers(%L, %L, %L, %L, %L, %L, %L, %L) s',
-    p_tenant_id, logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree,
-    p_query.filter, p_key, v_exact, v_doubles
+      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L, %L) s',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_key,
+    v_exact, v_doubles
   );
 begin
   if v_rows_from < p_to then

@@ -63,7 +63,11 @@ begin
     || case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
-        || format('%L, %L, %L, %L, %L', p_tenant_id, p_first, p_last, p_query.tree, p_query.filter)
+        || format(
+          '%s, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_last,
+          p_query.tree, p_query.filter
+        )
         || ') l where ' || v_arrivals
         || format('l.ts >= %L) l', logloom_private.kept_from(p_tenant_id))
       else

@@ -1,7 +1,7 @@
 -- What Citus asks of tables that are spread over nodes by tenant_id, held without Citus: records
 -- and what is known of them. Each rule was met as an error of Citus.
 begin;
-select plan(23);
+select plan(24);
 
 -- Packed counts are rows of the coordinator there, but the same functions read them.
 create temp table spread as
@@ -230,6 +230,11 @@ select is_empty(
   $$select o.signature from ours o
   where o.source ~* 'with\s+recursive' and o.names_spread$$,
   'no function walks them by recursion'
+);
+select is_empty(
+  $$select o.signature from ours o
+  where o.source ~* '\m(?:in|any)\s*\(\s*select\s+logloom_private\.\w+\(' and o.names_spread$$,
+  'none compares them with what a function gives in the same statement, of which no node is told'
 );
 select is_empty(
   $$select o.signature || ': ' || r from ours o, pg_temp.refused_in(o.source) r$$,
