@@ -581,12 +581,9 @@ CREATE OR REPLACE FUNCTION logloom_private.scanning (
 )
   RETURNS text
   LANGUAGE plpgsql
-  STABLE
   SET search_path TO ''
   AS $function$
 begin
-  -- Of the transaction alone, and what is given back hangs on nothing else: a volatile function in
-  -- a statement would keep it from the node.
   perform set_config('logloom.scan', p_scan, true);
   return p_tenant_id;
 end;

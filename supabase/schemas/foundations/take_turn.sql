@@ -36,13 +36,11 @@ comment on function logloom_private.take_turn(text) is
 create function logloom_private.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
-stable
+volatile
 security invoker
 set search_path = ''
 as $$
 begin
-  -- Of the transaction alone, and what is given back hangs on nothing else: a volatile function in
-  -- a statement would keep it from the node.
   perform set_config('logloom.scan', p_scan, true);
   return p_tenant_id;
 end;
