@@ -23,7 +23,7 @@ const questions: [operation: string, parameters: Record<string, unknown>][] = [
   ["search_logs", { p_query_dsl: 'msg:"order 7"' }],
   ["search_logs", { p_query_dsl: "any:r-1234" }],
   ["log_stats", { p_query_dsl: "level:error | count() by service" }],
-  ["log_stats", { p_query_dsl: "| avg(attrs.took) by level" }],
+  ["log_stats", { p_query_dsl: "attrs.took:>500 | count() by level" }],
   ["log_histogram", { p_query_dsl: "error" }],
   ["list_log_fields", {}],
 ];
