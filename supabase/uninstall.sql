@@ -140,7 +140,7 @@ begin
   if to_regclass('logloom_private.installation') is null then
     return;
   end if;
-  -- Where records are spread over nodes: PostgREST's role has its settings on the coordinator.
+  -- Where records are spread over nodes these refuse the setting; 0.1.0 does not see to it itself.
   perform set_config('citus.enable_alter_role_set_propagation', 'off', true);
   -- Set for the role and for the database, it may name ours twice.
   perform logloom_private.set_pre_request(i.host_pre_request, s.setdatabase <> 0)

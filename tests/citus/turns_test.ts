@@ -49,7 +49,7 @@ async function takeTurns(isSealed: boolean): Promise<void> {
   const ask = async ({ token }: Tenant, query: string) =>
     valueOf(await rpc(token, "log_stats", { p_query_dsl: query, ...range }));
 
-  // What a node reads takes its turns there, what the coordinator makes of it takes them there.
+  // What is read on the node takes its turns there, what is read on the coordinator there.
   await using servers = serversOf(port);
   const answers: number[] = [];
   let all: Promise<unknown> = Promise.resolve();

@@ -3,21 +3,22 @@ import { uninstall } from "../../cli/uninstall.ts";
 import { pushMigrations } from "../../local/database.ts";
 import { localShards } from "../../local/nodes.ts";
 import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
-import { ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
-import { callAsOwner, type Database, openDatabase, recordsOf } from "../support/database.ts";
+import { callAsOwner, type Database, openDatabase } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { assertNothingLost, startLoad } from "./load.ts";
-import { noon, sealRecordsOf } from "./sealed_day.ts";
+import {
+  answersTo,
+  noon,
+  orders,
+  type Question,
+  sealRecordsOf,
+  tenantWithDay,
+} from "./sealed_day.ts";
 
 const folder = `${Deno.env.get("LOGLOOM_PROJECT")}/supabase/migrations`;
 
-const range = {
-  p_ts_from: noon.toISOString(),
-  p_ts_to: new Date(noon.getTime() + 3_600_000).toISOString(),
-};
-
-const questions: [operation: string, parameters: Record<string, unknown>][] = [
+const questions: Question[] = [
   ["search_logs", { p_query_dsl: "*" }],
   ["search_logs", { p_query_dsl: "attrs.took:>900", p_order: "asc" }],
   ["search_logs", { p_query_dsl: 'msg:"order 7"' }],
@@ -27,42 +28,6 @@ const questions: [operation: string, parameters: Record<string, unknown>][] = [
   ["log_histogram", { p_query_dsl: "error" }],
   ["list_log_fields", {}],
 ];
-
-/** A tenant with a sealed day. */
-async function tenantWithSealedDay(sql: Database): Promise<Tenant> {
-  const tenant = await newTenant("sealed");
-  const events = Array.from({ length: 2_000 }, (_, n) => ({
-    ts: new Date(noon.getTime() + n * 1000).toISOString(),
-    level: ["info", "warn", "error"][n % 3],
-    service: ["shop", "mail"][n % 2],
-    msg: `order ${n} took ${n % 1000} ms`,
-    req_id: `r-${n}`,
-    took: n % 1000,
-    nested: { list: [n, null, "x"] },
-  }));
-  for (let n = 0; n < events.length; n += 1000) {
-    assert.equal((await ingest(tenant.headers, events.slice(n, n + 1000))).status, 200);
-  }
-  await recordsOf(sql, tenant.id, events.length);
-  await sealRecordsOf(sql, tenant.id, events.length);
-  return tenant;
-}
-
-async function answers(tenant: Tenant): Promise<unknown[]> {
-  const all: unknown[] = [];
-  for (const [operation, parameters] of questions) {
-    const { status, body } = await rpc(tenant.token, operation, { ...parameters, ...range });
-    assert.equal(
-      status,
-      200,
-      `${operation} ${JSON.stringify(parameters)}: ${JSON.stringify(body)}`,
-    );
-    // A cursor has the moment in which it was made.
-    const { next_cursor: _, ...answer } = Object(body);
-    all.push(answer);
-  }
-  return all;
-}
 
 /** What the nodes have of the service, and the settings that functions have for their sake. */
 async function onNodes(sql: Database): Promise<unknown[]> {
@@ -81,8 +46,10 @@ async function onNodes(sql: Database): Promise<unknown[]> {
 
 Deno.test("an upgrade over nodes fails no search and loses nothing", async () => {
   await using sql = openDatabase();
-  const tenant = await tenantWithSealedDay(sql);
-  const before = await answers(tenant);
+  const tenant = await tenantWithDay(sql);
+  await sealRecordsOf(sql, tenant.id, orders);
+  const answers = () => answersTo(questions, tenant, new Date(noon.getTime() + 3_600_000));
+  const before = await answers();
   await using load = await startLoad();
   await eventually(
     "events come in",
@@ -93,7 +60,7 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
   let asked = 0;
   const asking = (async () => {
     while (!isOver) {
-      assert.deepEqual(await answers(tenant), before);
+      assert.deepEqual(await answers(), before);
       asked++;
       await pause(100);
     }
@@ -109,7 +76,7 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
   );
   isOver = true;
   await asking;
-  assert.deepEqual(await answers(tenant), before);
+  assert.deepEqual(await answers(), before);
   const there = await onNodes(sql);
   await callAsOwner(sql, `select logloom_private.enable_citus(${localShards})`);
   assert.deepEqual(there, await onNodes(sql), "nothing is left to be done by hand");

@@ -142,7 +142,8 @@ Deno.test("an upgrade under load loses nothing and keeps what tenants have", asy
   await ingest(hourly.headers, hours);
   await recordsOf(sql, hourly.id, hours.length);
   const { wrong } = await places(sql, hourly);
-  assert.ok(wrong === 4 || wrong === 5, `${wrong} records in a partition of another day`);
+  const hoursBehind = Deno.env.get("LOGLOOM_TIMEZONE") === "UTC" ? [0] : [4, 5];
+  assert.ok(hoursBehind.includes(Number(wrong)), `${wrong} records in a partition of another day`);
 
   const busy = await newTenant("busy");
   const sender = new Sender(busy, { eventsPerRequest: 200, ballast: 200 });
