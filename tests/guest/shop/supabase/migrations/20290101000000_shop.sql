@@ -1,7 +1,7 @@
 -- A project of somebody else, with as many of our words in it as one project can have.
 
 -- Its days begin where it is.
-alter database postgres set timezone = 'Asia/Kathmandu';
+alter database postgres set timezone = 'Africa/Abidjan';
 
 create schema app;
 grant usage on schema app to anon, authenticated, service_role, supabase_auth_admin;
