@@ -14,6 +14,7 @@ import {
   replaceFiles,
 } from "./guest/files.ts";
 import {
+  asInstalled,
   functionsMadeIn,
   type Migration,
   migrationOf,
@@ -99,7 +100,7 @@ export async function installInto(project: string, now = new Date()): Promise<In
   await replaceFiles(
     new Map([
       ...added.map(({ version, name, text }) =>
-        [`${folder}/migrations/${version}_${name}.sql`, text] as const
+        [`${folder}/migrations/${version}_${name}.sql`, asInstalled(text)] as const
       ),
       ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
       [`${folder}/functions/${manifestPath}`, manifestOf(files)],

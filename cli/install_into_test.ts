@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { exists } from "../local/files.ts";
 import { filesBelow } from "./guest/files.ts";
 import { takenSections, withLogloom } from "./guest/config.ts";
-import { functionsMadeIn, migrationsToAdd } from "./guest/migrations.ts";
+import { asInstalled, functionsMadeIn, migrationsToAdd } from "./guest/migrations.ts";
 import { installInto } from "./install_into.ts";
 
 /** A project's folder with these files in its supabase/. */
@@ -224,6 +224,11 @@ Deno.test("versions come after the project's last one, and what is applied does 
     () => versions([{ version: "7", name: "logloom", text: "c" }]),
     /7_logloom\.sql\. A migration that was applied cannot change/,
   );
+  // With what is written around it, which earlier versions did not.
+  const installed = (text: string) =>
+    versions([{ version: "0007", name: "logloom", text: asInstalled(text) }]);
+  assert.deepEqual(installed("a"), ["20261201100000_logloom_schedules"]);
+  assert.throws(() => installed("c"), /A migration that was applied cannot change/);
 });
 
 Deno.test("a function that the project made and dropped, or made elsewhere, is not in the way", () => {

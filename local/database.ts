@@ -79,7 +79,9 @@ export async function prepareDatabase(
     await makeProject(stack);
     await beforeMigrations?.();
   }
-  const output = await pushMigrations(stack.databaseUrl, signal, project);
+  // The first migration installs in these alone (docs/guest.md), whatever the database has.
+  const databaseUrl = `${stack.databaseUrl}?timezone=UTC&datestyle=ISO`;
+  const output = await pushMigrations(databaseUrl, signal, project);
   if (output !== null) {
     const hint = before ? "\n\nnpm run reset starts over with the migrations as they are now." : "";
     throw new Failure(`supabase db push failed:\n\n${output}${hint}`);

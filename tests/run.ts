@@ -9,11 +9,8 @@ import { checkout } from "../local/stack.ts";
 // npm test -- long: what takes too long to be run at every change.
 await run(async () => {
   const [wanted, ...files] = Deno.args;
-  // A project may have a time zone, also one with summer time. While it is yesterday there, 0.1.0,
-  // with which every project begins, does not install (docs/guest.md): tests are in UTC then.
-  const zone = "America/New_York";
-  const dayIn = (timeZone: string) => new Date().toLocaleDateString("en-CA", { timeZone });
-  Deno.env.set("LOGLOOM_TIMEZONE", dayIn(zone) === dayIn("UTC") ? zone : "UTC");
+  // A project may have a time zone, also one with summer time.
+  Deno.env.set("LOGLOOM_TIMEZONE", "America/New_York");
   const chosen = choose(wanted);
   if (chosen.length === 0) {
     const names = [...steps, ...longSteps].map((step) => step.name).join(", ");

@@ -13,6 +13,32 @@ export function migrationOf(file: string, text: string): Migration | null {
   return parts && { version: parts[1], name: parts[2], text };
 }
 
+const before =
+  `-- Written by Logloom's install-into: a project may have other settings than its migrations are made for.
+set timezone = 'UTC';
+set datestyle = 'ISO, MDY';
+set intervalstyle = 'postgres';
+
+`;
+const after = `
+reset timezone;
+reset datestyle;
+reset intervalstyle;
+`;
+
+/** A migration of ours as a project gets it: run with our time zone and forms of dates, whatever the database's are. */
+export function asInstalled(text: string): string {
+  return `${before}${text}${after}`;
+}
+
+/** As it was written, without what asInstalled adds; earlier versions added nothing. */
+function asReleased(text: string): string {
+  const written = withoutReturns(text);
+  return written.startsWith(before) && written.endsWith(after)
+    ? written.slice(before.length, -after.length)
+    : written;
+}
+
 /** As it was written, whatever git on somebody's machine makes of the ends of lines. */
 export function withoutReturns(text: string): string {
   return text.replaceAll("\r\n", "\n");
@@ -29,7 +55,7 @@ export function migrationsToAdd(
 ): Migration[] {
   const there = new Map(theirs.map((migration) => [migration.name, migration]));
   const changed = ours.filter(({ name, text }) =>
-    there.has(name) && withoutReturns(there.get(name)?.text ?? "") !== withoutReturns(text)
+    there.has(name) && asReleased(there.get(name)?.text ?? "") !== withoutReturns(text)
   );
   if (changed.length > 0) {
     throw new Failure(

@@ -153,8 +153,11 @@ Deno.test("in a project with much of its own", async (t) => {
   await using shop = await openShop(shopMigrations);
   const { sql, stack } = shop;
   await shop.push();
-  // So that messages have names as people write them.
-  await sql.unsafe("alter database postgres reset quote_all_identifiers");
+  await sql.unsafe(`
+    -- So that messages have names as people write them.
+    alter database postgres reset quote_all_identifiers;
+    -- Its days begin later than UTC's; the other project's begin earlier.
+    alter database postgres set timezone = 'America/New_York'`);
   await installInto(shop.folder);
 
   await t.step("installing refuses what would be in its way, and says what it is", async () => {

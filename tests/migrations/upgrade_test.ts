@@ -115,6 +115,33 @@ async function migrationOfNothing(sql: Database): Promise<string> {
   ].join(";\n\n") + ";\n";
 }
 
+/**
+ * Gives the partitions the bounds that 0.1.0 gave them in a project with this time zone: its midnights. Not by installing in
+ * one, which it can at some hours alone (docs/guest.md). There are no records yet.
+ */
+async function beginDaysIn(sql: Database, timeZone: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select logloom_private.lock_partitions()`;
+    const partitions = await tx`
+      select i.inhrelid::regclass::text as name, substr(c.relname, 6) as day
+      from pg_inherits i
+      join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'logloom.logs'::regclass`;
+    assert.ok(partitions.length > 7);
+    for (const { name } of partitions) {
+      await tx.unsafe(`alter table logloom.logs detach partition ${name}`);
+    }
+    await tx`select set_config('timezone', ${timeZone}, true)`;
+    for (const { name, day } of partitions) {
+      const date = day.replaceAll("_", "-");
+      await tx.unsafe(
+        `alter table logloom.logs attach partition ${name}
+         for values from ('${date}') to ('${date}'::date + 1)`,
+      );
+    }
+  });
+}
+
 /** How many records lie in a partition of the day of their ts, and how many in another one. */
 async function places(sql: Database, tenant: Tenant): Promise<Record<string, unknown>> {
   const [row] = await sql`
@@ -131,10 +158,10 @@ async function places(sql: Database, tenant: Tenant): Promise<Record<string, unk
 
 Deno.test("an upgrade under load loses nothing and keeps what tenants have", async () => {
   await using sql = openDatabase();
+  await beginDaysIn(sql, "America/New_York");
   const tenant = await tenantWithEverything(sql);
   const before = await read(tenant);
 
-  // 0.1.0 began its days at midnight in the time zone of the database.
   const hourly = await newTenant("hourly");
   const hours = Array.from({ length: 24 }, (_, n) => ({
     ts: new Date(Date.now() - n * 3_600_000).toISOString(),
@@ -142,8 +169,7 @@ Deno.test("an upgrade under load loses nothing and keeps what tenants have", asy
   await ingest(hourly.headers, hours);
   await recordsOf(sql, hourly.id, hours.length);
   const { wrong } = await places(sql, hourly);
-  const hoursBehind = Deno.env.get("LOGLOOM_TIMEZONE") === "UTC" ? [0] : [4, 5];
-  assert.ok(hoursBehind.includes(Number(wrong)), `${wrong} records in a partition of another day`);
+  assert.ok(wrong === 4 || wrong === 5, `${wrong} records in a partition of another day`);
 
   const busy = await newTenant("busy");
   const sender = new Sender(busy, { eventsPerRequest: 200, ballast: 200 });

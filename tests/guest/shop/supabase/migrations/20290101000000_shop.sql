@@ -1,7 +1,9 @@
 -- A project of somebody else, with as many of our words in it as one project can have.
 
--- Its days begin where it is.
-alter database postgres set timezone = 'Africa/Abidjan';
+-- Its days begin where it is, and are written as there.
+alter database postgres set timezone = 'Asia/Kathmandu';
+alter database postgres set datestyle = 'SQL, DMY';
+alter database postgres set intervalstyle = 'sql_standard';
 
 create schema app;
 grant usage on schema app to anon, authenticated, service_role, supabase_auth_admin;
