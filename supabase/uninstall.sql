@@ -326,7 +326,8 @@ begin
         'logloom_faster_sealed_days',
         'logloom_cheaper_requests',
         'logloom_as_a_guest',
-        'logloom_upgrades_over_nodes'
+        'logloom_upgrades_over_nodes',
+        'logloom_formats_of_dates'
       ]
     );
   end if;

@@ -10,6 +10,8 @@ language plpgsql
 volatile
 security invoker
 set search_path = ''
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $$
 declare
   v_staged constant text := 'pg_temp.alert_arrivals';

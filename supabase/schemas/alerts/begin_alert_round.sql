@@ -145,6 +145,8 @@ language plpgsql
 volatile
 security invoker
 set search_path = ''
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $$
 declare
   v_settings logloom_private.settings;

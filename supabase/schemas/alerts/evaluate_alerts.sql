@@ -8,6 +8,8 @@ language plpgsql
 volatile
 security invoker
 set search_path = ''
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $$
 declare
   v_began constant timestamptz := clock_timestamp();

@@ -206,6 +206,8 @@ language plpgsql
 volatile
 security invoker
 set search_path = ''
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $$
 begin
   return logloom_private.settle_alert_windows(

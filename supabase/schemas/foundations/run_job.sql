@@ -17,8 +17,10 @@ declare
 begin
   loop
     begin
-      -- The project's may have days of 23 hours.
-      perform pg_catalog.set_config('timezone', 'UTC', true);
+      -- The project's may have days of 23 hours, and dates that are read as another zone's.
+      perform
+        pg_catalog.set_config('timezone', 'UTC', true),
+        pg_catalog.set_config('datestyle', 'ISO', true);
       execute pg_catalog.format('select %s::text', p_step) into v_answer;
       v_rest := case when v_answer <> '' then v_answer::interval end;
     exception when query_canceled or others then

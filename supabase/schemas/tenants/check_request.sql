@@ -76,8 +76,11 @@ begin
     perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
   end if;
   -- Hosted projects have 0, which cuts a double at its 15th digit; a project, or the request's
-  -- Prefer, may have a time zone.
-  perform set_config('extra_float_digits', '1', true), set_config('timezone', 'UTC', true);
+  -- Prefer, may have a time zone; and dates as 23/11/2026 IST are read as another zone's.
+  perform
+    set_config('extra_float_digits', '1', true),
+    set_config('timezone', 'UTC', true),
+    set_config('datestyle', 'ISO', true);
 end;
 $$;
 
