@@ -9,13 +9,17 @@ import { checkout } from "../local/stack.ts";
 // npm test -- long: what takes too long to be run at every change.
 await run(async () => {
   const [wanted, ...files] = Deno.args;
-  // A project may have a time zone, also one with summer time.
-  Deno.env.set("LOGLOOM_TIMEZONE", "America/New_York");
   const chosen = choose(wanted);
   if (chosen.length === 0) {
     const names = [...steps, ...longSteps].map((step) => step.name).join(", ");
     throw new Failure(`There is no test step ${wanted}; there are ${names}.`);
   }
+
+  // A project may have a time zone, also one with summer time; and one whose times, written in the
+  // way that it has chosen, are read as another's: IST is India's, and to PostgreSQL Israel's.
+  const isLong = longSteps.includes(chosen[0]);
+  Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
+  Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
 
   let stack: TestStack | undefined;
   let beside: Beside | undefined;

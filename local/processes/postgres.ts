@@ -88,8 +88,9 @@ export function postgresProcess(
   const chosen: Record<string, string> = {
     port: `${node.port}`,
     ...settings,
-    // As a project may have chosen one.
+    // As a project may have chosen them.
     timezone: Deno.env.get("LOGLOOM_TIMEZONE") ?? settings.timezone,
+    datestyle: Deno.env.get("LOGLOOM_DATESTYLE") ?? "ISO, MDY",
     ...isOneOfSeveral && nodeSettings,
   };
   if (isOneOfSeveral) {

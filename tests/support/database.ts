@@ -17,7 +17,7 @@ export function openDatabase(
   const sql = postgres(url, {
     max,
     onnotice: () => {},
-    connection: { TimeZone: "UTC" },
+    connection: { TimeZone: "UTC", DateStyle: "ISO" },
     fetch_types: !isCut,
     ...isCut && { socket: socketThatIsCut },
   });
