@@ -283,7 +283,7 @@ Deno.test("a step that is cancelled leaves its error in the heartbeat", async ()
       perform pg_catalog.pg_sleep(60);
     end $$`);
   try {
-    await db.unsafe("set statement_timeout = '300ms'");
+    await db.unsafe("set statement_timeout = '2s'");
     await db.unsafe("call logloom_private.run_job('sleeper', 'logloom_private.sleeping_step()')");
     const [heartbeat] = await db<Heartbeat[]>`
       select * from logloom_private.job_heartbeats where job = 'sleeper'`;
