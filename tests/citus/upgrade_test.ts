@@ -29,12 +29,16 @@ const questions: Question[] = [
   ["list_log_fields", {}],
 ];
 
-/** What the nodes have of the service, and the settings that functions have for their sake. */
+/** What the nodes have of the service but its days, which come and go, and the settings that functions have for their sake. */
 async function onNodes(sql: Database): Promise<unknown[]> {
   const rows = await sql`
     select pg_describe_object(d.classid, d.objid, d.objsubid) as thing, p.proconfig as settings
     from pg_dist_object d
     left join pg_proc p on d.classid = 'pg_proc'::regclass and p.oid = d.objid
+    where d.classid <> 'pg_class'::regclass
+      or d.objid not in (
+        select i.inhrelid from pg_inherits i where i.inhparent = 'logloom.logs'::regclass
+      )
     union all
     select p.oid::regprocedure::text, p.proconfig
     from pg_proc p
