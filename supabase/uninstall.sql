@@ -327,7 +327,7 @@ begin
         'logloom_cheaper_requests',
         'logloom_as_a_guest',
         'logloom_upgrades_over_nodes',
-        'logloom_formats_of_dates'
+        'logloom_turns_and_dates'
       ]
     );
   end if;
