@@ -180,7 +180,7 @@ async function makeFloor(bench: BenchStack, actor: Actor): Promise<void> {
     returns integer
     language plpgsql
     stable
-    set search_path = ''
+    set search_path = pg_catalog, pg_temp
     as $$ begin return 1; end; $$;
     grant execute on function public.select_one() to authenticated;
     notify pgrst, 'reload schema';

@@ -235,7 +235,7 @@ async function searchLogs(
       (["hot", "sealed"] as const).map((range) => ({ operation, parameters, range }))
     ),
     { operation: "tail_logs", parameters: { p_query_dsl: "service:api" } },
-    { operation: "get_usage", parameters: {} },
+    { operation: "get_tenant_usage", parameters: {} },
   ];
   const first = Math.floor(clock() / dayMs);
   for (let n = 0; !isOver(); n++) {

@@ -29,7 +29,7 @@ const help = `Puts Logloom into another Supabase project: npm run install-into -
 DIR is the project's folder, the one with supabase/ in it. Its supabase/ gains
 
   migrations/   Logloom's, with versions after the project's last one
-  functions/    ingest, health and notify, and what they share in _logloom
+  functions/    ingest, health and logloom-notify, and what they share in _logloom
   config.toml   a block with the functions' sections and the access-token hook
 
 Run again, from a newer Logloom, it upgrades: migrations are added, functions and the block renewed.

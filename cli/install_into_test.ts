@@ -28,19 +28,19 @@ async function refusal(path: string): Promise<string> {
 Deno.test("names that the project uses are refused, all at once, and nothing is written", async () => {
   await using shop = await project({
     "migrations/1_a.sql": "create or replace function search_logs(a int) returns int as '';",
-    "schemas/a/b.sql": 'CREATE FUNCTION "public" . "get_usage"() RETURNS int AS $$$$;',
+    "schemas/a/b.sql": 'CREATE FUNCTION "public" . "get_tenant_usage"() RETURNS int AS $$$$;',
     "functions/health/index.ts": "",
     "functions/_shared/mine.ts": "",
-    "config.toml": 'project_id = "x"\n[functions.notify]\nverify_jwt = true\n',
+    "config.toml": 'project_id = "x"\n[functions.logloom-notify]\nverify_jwt = true\n',
   });
   const before = await filesBelow(shop.path);
   assert.equal(
     await refusal(shop.path),
     `Nothing was installed. The project has these, and Logloom needs their names:
-  the function public.get_usage
+  the function public.get_tenant_usage
   the function public.search_logs
   the folder supabase/functions/health
-  [functions.notify] in config.toml`,
+  [functions.logloom-notify] in config.toml`,
   );
   assert.deepEqual(await filesBelow(shop.path), before);
 });
@@ -132,7 +132,7 @@ Deno.test("what cannot be written leaves the project as it was", async () => {
 
 Deno.test("links are followed where they lead to something, and stay links", async () => {
   await using shop = await project({
-    "../elsewhere/sql/b.sql": "create function public.get_usage() returns int as '';",
+    "../elsewhere/sql/b.sql": "create function public.get_tenant_usage() returns int as '';",
     "../elsewhere/config.toml": 'project_id = "x"\n',
   });
   const folder = `${shop.path}/supabase`;
@@ -141,7 +141,7 @@ Deno.test("links are followed where they lead to something, and stay links", asy
   await Deno.symlink("../elsewhere/sql", `${folder}/schemas`);
   await Deno.symlink("..", `${shop.path}/elsewhere/sql/up`);
   await Deno.symlink("nowhere", `${shop.path}/elsewhere/sql/nowhere.sql`);
-  assert.match(await refusal(shop.path), /the function public\.get_usage$/);
+  assert.match(await refusal(shop.path), /the function public\.get_tenant_usage$/);
   await Deno.remove(`${folder}/schemas`);
   assert.equal(await refusal(shop.path), "installed");
   assert.equal((await Deno.lstat(`${folder}/config.toml`)).isSymlink, true);
@@ -232,27 +232,27 @@ Deno.test("versions come after the project's last one, and what is applied does 
 });
 
 Deno.test("a function that the project made and dropped, or made elsewhere, is not in the way", () => {
-  const names = ["get_usage", "search_logs"];
+  const names = ["get_tenant_usage", "search_logs"];
   const made = (sql: string) => functionsMadeIn(sql, names);
-  assert.deepEqual(made("create function app.get_usage() returns int"), []);
-  assert.deepEqual(made("-- create function get_usage()\n/* create function search_logs() */"), []);
-  assert.deepEqual(made("create function get_usage(); drop function if exists get_usage();"), []);
-  assert.deepEqual(made("drop function get_usage(); create function get_usage();"), ["get_usage"]);
+  assert.deepEqual(made("create function app.get_tenant_usage() returns int"), []);
+  assert.deepEqual(made("-- create function get_tenant_usage()\n/* create function search_logs() */"), []);
+  assert.deepEqual(made("create function get_tenant_usage(); drop function if exists get_tenant_usage();"), []);
+  assert.deepEqual(made("drop function get_tenant_usage(); create function get_tenant_usage();"), ["get_tenant_usage"]);
   assert.deepEqual(
-    made("create function get_usage(a int); drop function f(int), get_usage(int);"),
+    made("create function get_tenant_usage(a int); drop function f(int), get_tenant_usage(int);"),
     [],
   );
   for (const moved of ["rename to usage_of_shop", "set schema app"]) {
-    for (const named of ["public.get_usage(a int)", "get_usage", '"public"."get_usage" (int)']) {
+    for (const named of ["public.get_tenant_usage(a int)", "get_tenant_usage", '"public"."get_tenant_usage" (int)']) {
       assert.deepEqual(
-        made(`create function get_usage(a int); alter function ${named} ${moved};`),
+        made(`create function get_tenant_usage(a int); alter function ${named} ${moved};`),
         [],
       );
     }
   }
   assert.deepEqual(
-    made("create function get_usage(); alter function get_usage() owner to shop;"),
-    ["get_usage"],
+    made("create function get_tenant_usage(); alter function get_tenant_usage() owner to shop;"),
+    ["get_tenant_usage"],
   );
   assert.deepEqual(made("create function get_usage_of_day(); create table search_logs ()"), []);
 });

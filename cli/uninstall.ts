@@ -12,8 +12,8 @@ in without the function that it calls.`;
 const afterwards =
   `Logloom is gone from the database. What it put into the project's folder remains:
 the migrations named …_logloom*.sql (the next supabase db push would install it again), the functions
-ingest, health and notify with _logloom, and the block in config.toml. Remove the deployed ones with
-supabase functions delete ingest (health, notify).`;
+ingest, health and logloom-notify with _logloom, and the block in config.toml. Remove the deployed ones with
+supabase functions delete ingest (health, logloom-notify).`;
 
 const help = `${warning}
 

@@ -106,13 +106,13 @@ export async function makeProject(stack: Stack): Promise<void> {
   }
 }
 
-/** Tells the database where this stack's function notify is, and how many connections PostgREST has. */
+/** Tells the database where this stack's function logloom-notify is, and how many connections PostgREST has. */
 async function describeStack(stack: Stack): Promise<void> {
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await sql`
       update logloom_private.notify_endpoint
-      set url = ${`${stack.internalUrl}/functions/v1/notify`}, secret = ${notifySecret}
+      set url = ${`${stack.internalUrl}/functions/v1/logloom-notify`}, secret = ${notifySecret}
       where singleton`;
     await sql`update logloom_private.settings set api_pool_size = ${apiPoolSize} where singleton`;
   } finally {

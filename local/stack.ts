@@ -6,8 +6,8 @@ export const checkout = fromFileUrl(new URL("..", import.meta.url));
 /** The local secret that every `supabase start` uses: it protects nothing outside this machine. */
 export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-long";
 
-/** What the database's job shows to the function notify. It, too, protects nothing outside. */
-export const notifySecret = "local-secret-of-the-function-notify";
+/** What the database's job shows to the function logloom-notify. It, too, protects nothing outside. */
+export const notifySecret = "local-secret-of-the-function-logloom-notify";
 
 /** Connections that PostgREST keeps; the database bounds by it what may run at once. */
 export const apiPoolSize = 20;
@@ -19,7 +19,7 @@ export const stackNames = ["dev", "test", "beside", "bench", "scratch"] as const
 export type StackName = (typeof stackNames)[number];
 
 /** The edge functions, each in a process of its own. */
-export const functionNames = ["ingest", "health", "notify"] as const;
+export const functionNames = ["ingest", "health", "logloom-notify"] as const;
 export type FunctionName = (typeof functionNames)[number];
 
 /** Where a stack listens and what belongs to it. Nothing here depends on how the machine is set up. */
@@ -85,7 +85,7 @@ export function stackNamed(name: StackName): Stack {
       internal,
       postgrest: internal + 1,
       postgrestAdmin: internal + 2,
-      functions: { ingest: internal + 3, health: internal + 4, notify: internal + 5 },
+      functions: { ingest: internal + 3, health: internal + 4, "logloom-notify": internal + 5 },
       workers: [16, 17, 18, 19].map((place) => internal + place),
     },
     url: `http://127.0.0.1:${first}`,

@@ -14,7 +14,7 @@ declare
 begin
   -- For all steps: no function of the project stands in for one of PostgreSQL's, and names are read
   -- as they are printed.
-  perform pg_catalog.set_config('search_path', '', false);
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
   perform set_config('quote_all_identifiers', 'off', false);
   if to_regclass('logloom_private.installation') is null then
     return;

@@ -21,7 +21,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "add_member": {
+      "add_tenant_member": {
         Args: {
           "p_email"?: string;
           "p_role": string;
@@ -46,7 +46,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "claim_notifications": {
+      "claim_alert_notifications": {
         Args: { "p_limit": number };
         Returns: Database["public"]["CompositeTypes"]["logloom_claimed_notification"][];
         SetofOptions: {
@@ -56,7 +56,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
-      "confirm_notification_address": {
+      "confirm_alert_address": {
         Args: { "p_code": string; "p_email": string };
         Returns: Json;
       };
@@ -235,7 +235,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "get_usage": {
+      "get_tenant_usage": {
         Args: { "p_months"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_usage"];
         SetofOptions: {
@@ -325,7 +325,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
-      "list_audit_events": {
+      "list_tenant_audit_events": {
         Args: {
           "p_action"?: string;
           "p_after"?: string;
@@ -352,7 +352,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
-      "list_members": {
+      "list_tenant_members": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"][];
         SetofOptions: {
@@ -362,7 +362,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
-      "list_notification_addresses": {
+      "list_alert_addresses": {
         Args: { "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["logloom_notification_address"][];
         SetofOptions: {
@@ -372,7 +372,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
-      "list_retention_runs": {
+      "list_log_retention_runs": {
         Args: { "p_after"?: string; "p_kind"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_retention_run"][];
         SetofOptions: {
@@ -455,7 +455,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "remove_member": {
+      "remove_tenant_member": {
         Args: { "p_tenant_id"?: string; "p_user_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
@@ -495,7 +495,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "rotate_webhook_secret": {
+      "rotate_alert_webhook_secret": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_webhook_secret"];
         SetofOptions: {
@@ -548,7 +548,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "set_member_role": {
+      "set_tenant_member_role": {
         Args: { "p_role": string; "p_tenant_id"?: string; "p_user_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"];
         SetofOptions: {
@@ -558,7 +558,7 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "settle_notification": {
+      "settle_alert_notification": {
         Args: {
           "p_claim_id": string;
           "p_error"?: string;

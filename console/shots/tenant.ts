@@ -71,14 +71,14 @@ async function addMembers({ token, call }: Tenant): Promise<void> {
     "member",
     "sam.long-name@acme.example",
   ]];
-  await call("add_member", {
+  await call("add_tenant_member", {
     p_user_id: me,
     p_role: "owner",
     p_email: "kim@acme.example",
   });
   for (const [role, email] of others) {
     const id = crypto.randomUUID();
-    await call("add_member", { p_user_id: id, p_role: role, p_email: email });
+    await call("add_tenant_member", { p_user_id: id, p_role: role, p_email: email });
   }
 }
 

@@ -64,7 +64,7 @@ grant select on cron.job to postgres with grant option;
 create function extensions.pgrst_ddl_watch()
 returns event_trigger
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   notify pgrst, 'reload schema';

@@ -90,10 +90,10 @@ function functionProcess(
     SUPABASE_SERVICE_ROLE_KEY: serviceRoleKey,
     LOGLOOM_JWT_SECRET: jwtSecret,
     LOGLOOM_FUNCTION_PORT: `${port}`,
-    ...(name === "notify" ? notifyEnv() : {}),
+    ...(name === "logloom-notify" ? notifyEnv() : {}),
   };
   // Webhooks go anywhere; the others have one thing to talk to.
-  const net = name === "notify"
+  const net = name === "logloom-notify"
     ? "--allow-net"
     : `--allow-net=127.0.0.1:${port},${new URL(stack.internalUrl).host}`;
   return {

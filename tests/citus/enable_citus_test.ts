@@ -84,7 +84,7 @@ Deno.test("a migration that changes records and makes a type and a function reac
       await sql`create type logloom_private.later_type as (word text)`;
       await sql`
         create function logloom_private.later(p_msg text) returns logloom_private.later_type
-        language plpgsql immutable set search_path = ''
+        language plpgsql immutable set search_path = pg_catalog, pg_temp
         as 'begin return row(p_msg)::logloom_private.later_type; end'`;
     });
     await sql`select logloom_private.enable_citus(${localShards})`;

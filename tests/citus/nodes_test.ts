@@ -143,7 +143,7 @@ Deno.test("while a node is away its tenants are told so, not where it is, and he
       p_ts_from: daysAgo,
       p_ts_to: new Date().toISOString(),
     }],
-    ["get_usage", {}],
+    ["get_tenant_usage", {}],
     ["get_tenant_settings", {}],
     ["update_tenant_settings", { pipeline_config: { compression: true } }],
   ];
@@ -166,7 +166,7 @@ Deno.test("a node that is silent is away, and holds up neither health nor what i
   const one = await tenantOfFirstWorker(sql);
   {
     using _frozen = await freezePostgres("postgres-1");
-    assertRpcError(await rpc(one.tenant.token, "get_usage"), 504, recordsAreAway);
+    assertRpcError(await rpc(one.tenant.token, "get_tenant_usage"), 504, recordsAreAway);
     await one.sender.send(2);
     assertHealthKnowsTheQueue(await health("/detailed"));
   }
@@ -179,7 +179,7 @@ Deno.test("an erasure whose node goes away is carried out when it is back", asyn
   const run = async () => {
     const { body } = await rpc<{ status: string; records: number; error: string | null }[]>(
       tenant.token,
-      "list_retention_runs",
+      "list_log_retention_runs",
       { p_kind: "erasure" },
     );
     return body.map(({ status, records, error }) => ({ status, records, error }));

@@ -76,7 +76,7 @@ Deno.test("an alert is on its way soon after the event, by webhook and by email"
     p_notification_destinations: ["webhook", "email"],
     p_notification_config: { email, webhook_url: `${receiver.url}/hook` },
   });
-  const { secret } = await operation<{ secret: string }>(tenant, "rotate_webhook_secret", {
+  const { secret } = await operation<{ secret: string }>(tenant, "rotate_alert_webhook_secret", {
     p_rule_id: rule.rule_id,
   });
 
@@ -87,14 +87,14 @@ Deno.test("an alert is on its way soon after the event, by webhook and by email"
   assert.equal(tested.status, "failed");
   assert.match(tested.last_error ?? "", /^The address is not confirmed: /);
   const confirm = (p_code: string) =>
-    rpc(tenant.token, "confirm_notification_address", { p_email: email, p_code });
+    rpc(tenant.token, "confirm_alert_address", { p_email: email, p_code });
   const code = await mailbox.waitForCode(email, 30_000);
   const wrong = `${(Number(code) + 1) % 1_000_000}`.padStart(6, "0");
   for (let tries = 0; tries < 2; tries++) {
     assertRpcError(await confirm(wrong), 400, "The code is wrong");
   }
   assert.deepEqual(
-    (await operation<Record<string, unknown>[]>(tenant, "list_notification_addresses", {}))
+    (await operation<Record<string, unknown>[]>(tenant, "list_alert_addresses", {}))
       .map(({ email, confirmed, tries_left }) => [email, confirmed, tries_left]),
     [[email, false, 3]],
   );
@@ -184,7 +184,7 @@ Deno.test("a receiver that fails three times gets the same webhook until it take
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: receiver.url },
   });
-  const { secret } = await operation<{ secret: string }>(tenant, "rotate_webhook_secret", {
+  const { secret } = await operation<{ secret: string }>(tenant, "rotate_alert_webhook_secret", {
     p_rule_id: rule.rule_id,
   });
   const [test] = await operation<Delivery[]>(tenant, "test_alert_rule", {
@@ -258,7 +258,7 @@ Deno.test("a webhook into the network is given up before anything is sent", asyn
 Deno.test("nobody but the database's job starts deliveries", async () => {
   const guesses: Record<string, string>[] = [{}, { "X-Logloom-Notify-Secret": "guessed" }];
   for (const headers of guesses) {
-    const answer = await call("/functions/v1/notify", { method: "POST", headers, body: "{}" });
+    const answer = await call("/functions/v1/logloom-notify", { method: "POST", headers, body: "{}" });
     assert.equal(answer.status, 401);
     assert.deepEqual(answer.body, { error: "Invalid secret" });
   }

@@ -22,7 +22,7 @@ Deno.test("what is done to keys and settings is in the audit log, without any ke
   await rpc(tenant.token, "revoke_api_key", { p_key_id: first.key_id });
   await rpc(tenant.token, "update_tenant_settings", { pipeline_config: { retention_days: 3 } });
 
-  const { body } = await rpc<AuditEvent[]>(tenant.token, "list_audit_events");
+  const { body } = await rpc<AuditEvent[]>(tenant.token, "list_tenant_audit_events");
   assert.deepEqual(body.map(({ action, subject }) => [action, subject]), [
     ["settings.changed", "settings"],
     ["api_key.revoked", first.key_id],
@@ -33,7 +33,7 @@ Deno.test("what is done to keys and settings is in the audit log, without any ke
   assert.ok(body.every(({ actor }) => actor === tenant.userId));
   const text = JSON.stringify(body);
   for (const { key_value } of [first, rotated.body]) assert.ok(!text.includes(key_value));
-  assert.deepEqual((await rpc((await newTenant()).token, "list_audit_events")).body, []);
+  assert.deepEqual((await rpc((await newTenant()).token, "list_tenant_audit_events")).body, []);
 });
 
 Deno.test("a rotated key works beside its successor until the overlap ends", async () => {

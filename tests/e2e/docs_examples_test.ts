@@ -97,7 +97,7 @@ for (const [way, send] of Object.entries(ways)) {
             )
             values (${user.tenantId}, ${p_rule_id}, 12.4, 10, now(), '{email}')`;
         }
-        if (operation === "confirm_notification_address") {
+        if (operation === "confirm_alert_address") {
           // As if the mail had come, which nobody here receives.
           const { p_email, p_code } = request as { p_email: string; p_code: string };
           await db`

@@ -98,7 +98,7 @@ Deno.test("retention takes up where the last run stopped", async () => {
   assert.deepEqual([left.at(-1), await countRecords(db, keeper.id)], [0, 1]);
   const { body } = await rpc<{ status: string; records: number }[]>(
     loser.token,
-    "list_retention_runs",
+    "list_log_retention_runs",
   );
   assert.deepEqual(body.map(({ status, records }) => [status, records]), [["done", 100]]);
 });
@@ -124,7 +124,7 @@ Deno.test("an erasure takes up where the last run stopped", async () => {
   const left: number[] = [];
   const runs = await runsOf("run_deletions", async () => {
     left.push(await countRecords(db, tenant.id));
-    const { body } = await rpc<{ status: string }[]>(tenant.token, "list_retention_runs");
+    const { body } = await rpc<{ status: string }[]>(tenant.token, "list_log_retention_runs");
     return body[0].status === "done";
   });
   assert.ok(runs > 1 && left[0] > 0 && left[0] < 100, `${left}`);

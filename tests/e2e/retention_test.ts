@@ -66,12 +66,12 @@ Deno.test("records go by age as each tenant says, whole days where nobody keeps 
   assert.ok(!await partitionExists(db, 390));
   assert.ok(await partitionExists(db, 20));
 
-  const { body } = await rpc<Run[]>(keepsLittle.token, "list_retention_runs");
+  const { body } = await rpc<Run[]>(keepsLittle.token, "list_log_retention_runs");
   assert.deepEqual(
     body.map(({ kind, status, records }) => ({ kind, status, records })),
     [{ kind: "retention", status: "done", records: 3 }],
   );
-  assertAnswer(await rpc(keepsMuch.token, "list_retention_runs"), 200, []);
+  assertAnswer(await rpc(keepsMuch.token, "list_log_retention_runs"), 200, []);
 
   await rpc(keepsLittle.token, "update_tenant_settings", {
     pipeline_config: { retention_days: 7 },
@@ -124,7 +124,7 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await runRetention(db);
   assert.equal(await countRecords(db, tenant.id), 0);
   assert.equal(await countRecords(db, neighbour.id), 1);
-  const { body } = await rpc<Run[]>(tenant.token, "list_retention_runs");
+  const { body } = await rpc<Run[]>(tenant.token, "list_log_retention_runs");
   assert.deepEqual(
     body.map(({ status, records }) => ({ status, records })),
     [{ status: "done", records: 500 }],
@@ -179,7 +179,7 @@ Deno.test("delete_logs counts first, then deletes through the job, and says who 
     await db.unsafe(
       "call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')",
     );
-    const { body } = await rpc<Run[]>(tenant.token, "list_retention_runs", { p_kind: "erasure" });
+    const { body } = await rpc<Run[]>(tenant.token, "list_log_retention_runs", { p_kind: "erasure" });
     return body.find(({ run_id, status }) => run_id === queued.body.run_id && status === "done");
   });
   assert.equal(done.records, 10);
@@ -188,7 +188,7 @@ Deno.test("delete_logs counts first, then deletes through the job, and says who 
 
   const { body: audit } = await rpc<{ action: string; actor: string; subject: string }[]>(
     tenant.token,
-    "list_audit_events",
+    "list_tenant_audit_events",
   );
   assert.deepEqual(
     audit.map(({ action, actor, subject }) => [action, actor, subject]),

@@ -99,10 +99,10 @@ Deno.test("who is removed from a tenant is refused at both doors at once", async
     (await rpc(member, "list_api_keys")).status,
     (await ingest(bearer(member), { msg: "still here?" })).status,
   ];
-  const add = await rpc(owner, "add_member", { p_user_id: "member", p_role: "member" });
+  const add = await rpc(owner, "add_tenant_member", { p_user_id: "member", p_role: "member" });
   assert.equal(add.status, 200, JSON.stringify(add.body));
   assert.deepEqual(await send(), [200, 200]);
   assert.equal((await rpc(member, "create_api_key", { p_name: "a" })).status, 403);
-  assert.equal((await rpc(owner, "remove_member", { p_user_id: "member" })).status, 200);
+  assert.equal((await rpc(owner, "remove_tenant_member", { p_user_id: "member" })).status, 200);
   assert.deepEqual(await send(), [401, 401]);
 });

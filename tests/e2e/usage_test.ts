@@ -19,7 +19,7 @@ interface Usage {
 Deno.test("usage is what was acknowledged, queued or written, to the byte", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
-  assertRpcError(await rpc(tenant.token, "get_usage"), 404, "Tenant not found");
+  assertRpcError(await rpc(tenant.token, "get_tenant_usage"), 404, "Tenant not found");
   await putOnPlan(db, tenant, { monthly_events_limit: 1000 });
 
   const bodies = [
@@ -33,11 +33,11 @@ Deno.test("usage is what was acknowledged, queued or written, to the byte", asyn
   {
     await using _writer = await stopWriter(db);
     for (const body of bodies) assert.equal((await ingest(tenant.headers, body)).status, 200);
-    const { body } = await rpc<Usage>(tenant.token, "get_usage");
+    const { body } = await rpc<Usage>(tenant.token, "get_tenant_usage");
     assert.deepEqual([body.events, body.bytes], [4, counted]);
   }
   await queueIsEmpty(db);
-  const { body } = await rpc<Usage>(tenant.token, "get_usage", { p_months: 2 });
+  const { body } = await rpc<Usage>(tenant.token, "get_tenant_usage", { p_months: 2 });
   assert.deepEqual([body.events, body.bytes], [4, counted]);
   assert.equal(body.tenant_id, tenant.id);
   assert.equal(body.month, new Date().toISOString().slice(0, 7));

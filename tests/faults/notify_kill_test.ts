@@ -37,10 +37,10 @@ Deno.test("a function that is killed while it delivers delivers again, under the
   const ruleId = await createRule(tenant, { p_notification_config: { webhook_url: receiver.url } });
   await rpc(tenant.token, "test_alert_rule", { p_rule_id: ruleId });
   await receiver.wait(1, 30_000);
-  const victim = await killProcess("notify");
+  const victim = await killProcess("logloom-notify");
   killed.resolve();
   const [first, second] = await receiver.wait(2, 60_000);
-  await isBack("notify", victim);
+  await isBack("logloom-notify", victim);
   assert.equal(second.headers["webhook-id"], first.headers["webhook-id"]);
   assert.equal(second.body, first.body);
   const row = await eventually("the delivery is settled", async () => {

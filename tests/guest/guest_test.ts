@@ -186,12 +186,12 @@ Deno.test("in a project with much of its own", async (t) => {
     create function app.count_tenants() returns bigint language sql as
       'select count(*) from "logloom"."tenants"';
     create function app.members_of() returns void language plpgsql as
-      'begin perform list_members(); end';
+      'begin perform list_tenant_members(); end';
     create function app.greet() returns trigger language plpgsql as 'begin return new; end';
     create trigger greet after insert on logloom.tenants
       for each row execute function app.greet();
     set role postgres;
-    select cron.schedule('nightly report', '0 0 1 1 *', 'select public.get_usage()');
+    select cron.schedule('nightly report', '0 0 1 1 *', 'select public.get_tenant_usage()');
     reset role`);
     // None of these is Logloom's.
     await sql.unsafe(`
@@ -247,7 +247,7 @@ Change or remove them, then run this again.`,
         role: "authenticated",
         sub: "x",
       });
-      for (const name of ["list_api_keys", "search_logs", "get_usage", "list_alert_rules"]) {
+      for (const name of ["list_api_keys", "search_logs", "get_tenant_usage", "list_alert_rules"]) {
         assert.equal((await operation(shop, name, noTenant))[0], 401, name);
       }
 

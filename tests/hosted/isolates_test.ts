@@ -20,7 +20,7 @@ import { complete, outcomeOf, Sender } from "../support/sender.ts";
 const isolates = (["", "-2", "-3"] as const).flatMap((n): ProcessName[] => [
   `ingest${n}`,
   `health${n}`,
-  `notify${n}`,
+  `logloom-notify${n}`,
 ]);
 
 /** Kills one process after the other, a new one when the last one is back, until it is disposed. */

@@ -33,7 +33,7 @@ Deno.test("the schemas make the same database as the migrations", async () => {
     path: "a change",
     text: `
       create or replace function logloom_private.is_service_role() returns boolean
-      language plpgsql stable security invoker set search_path = '' as $$begin return false; end;$$;
+      language plpgsql stable security invoker set search_path = pg_catalog, pg_temp as $$begin return false; end;$$;
       update logloom.plans set monthly_events_limit = 7 where plan_id = 'free';
       select cron.schedule('one_more', '* * * * *', 'select 1');
     `,

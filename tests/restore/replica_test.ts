@@ -94,7 +94,7 @@ async function assertRefused(
     const [operation, parameters] of [
       ["create_api_key", { p_name: "key" }],
       ["create_saved_search", { p_name: "search", p_query_dsl: "*" }],
-      ["get_usage", {}],
+      ["get_tenant_usage", {}],
     ] as const
   ) {
     const { status, body } = await there(operation, parameters);

@@ -14,7 +14,7 @@ const right = [
   'rpc("update_alert_rule", { p_rule_id: "x", p_comparison: "lte" })',
   'rpc("get_log", { p_id: "x" }).then(({ data }) => data?.level === "warn")',
   'rpc("list_api_keys").then(({ data }) => data?.[0].status === "revoked")',
-  'rpc("list_retention_runs").then(({ data }) => data?.[0].status === "interrupted")',
+  'rpc("list_log_retention_runs").then(({ data }) => data?.[0].status === "interrupted")',
 ];
 
 /** … and what it refuses to compile. */
@@ -39,7 +39,7 @@ const wrong = [
   'rpc("get_log", { p_id: "x" }).then(({ data }) => data?.level === "warning")',
   'rpc("list_api_keys").then(({ data }) => data?.[0].status === "live")',
   'rpc("list_alert_rules").then(({ data }) => data?.[0].comparison === ">")',
-  'rpc("list_retention_runs").then(({ data }) => data?.[0].status === "ok")',
+  'rpc("list_log_retention_runs").then(({ data }) => data?.[0].status === "ok")',
   'rpc("list_alert_deliveries", { p_alert_id: "x" }).then(({ data }) => data?.[0].status === "ok")',
 ];
 

@@ -11,7 +11,7 @@ import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
 import { type AlertRule, mailsTo, type NotificationAddress, signs, stateOf } from "./rules.ts";
 
-const touched = ["list_alert_rules", "check_plan_feature", "list_notification_addresses"];
+const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"];
 
 export default function AlertsScreen() {
   const { parameters } = useAddress();
@@ -31,7 +31,7 @@ export default function AlertsScreen() {
       p_feature: "alerts",
     },
   );
-  const addresses = useOperation<NotificationAddress[]>("list_notification_addresses", {
+  const addresses = useOperation<NotificationAddress[]>("list_alert_addresses", {
     p_limit: mostAtOnce,
   }, { every: 30_000 });
   const unconfirmed = new Set(

@@ -8,11 +8,11 @@ import type { AlertRule } from "./rules.ts";
 export function ConfirmAddress({ rule, email }: { rule: AlertRule; email: string }) {
   const [code, setCode] = useState("");
   const confirm = useChange<{ p_email: string; p_code: string }>(
-    "confirm_notification_address",
-    ["list_notification_addresses"],
+    "confirm_alert_address",
+    ["list_alert_addresses"],
   );
   const resend = useChange<{ p_rule_id: string }>("test_alert_rule", [
-    "list_notification_addresses",
+    "list_alert_addresses",
     "list_alert_deliveries",
   ]);
   const submit = (event: FormEvent) => {

@@ -25,10 +25,10 @@ export default function MembersScreen() {
   const me = useSession().claims()?.user;
   const [isNew, setNew] = useState(false);
   const [doomed, setDoomed] = useState<Member | null>(null);
-  const members = useOperation<Member[]>("list_members", { p_limit: mostAtOnce });
-  const touched = ["list_members"];
-  const set = useChange<Record<string, unknown>>("set_member_role", touched);
-  const remove = useChange<Record<string, unknown>>("remove_member", touched);
+  const members = useOperation<Member[]>("list_tenant_members", { p_limit: mostAtOnce });
+  const touched = ["list_tenant_members"];
+  const set = useChange<Record<string, unknown>>("set_tenant_member_role", touched);
+  const remove = useChange<Record<string, unknown>>("remove_tenant_member", touched);
   return (
     <div className="page">
       <ScreenHead title="Members" about="Who belongs to this tenant, and what they may do.">
@@ -112,7 +112,7 @@ export default function MembersScreen() {
 function NewMember({ onClose }: { onClose: () => void }) {
   const [who, setWho] = useState("");
   const [role, setRole] = useState("member");
-  const add = useChange<Record<string, unknown>>("add_member", ["list_members"]);
+  const add = useChange<Record<string, unknown>>("add_tenant_member", ["list_tenant_members"]);
   return (
     <Dialog title="Add a member" onClose={onClose}>
       <form

@@ -16,7 +16,7 @@ interface AuditEvent {
 /** What was done to keys, members, settings, and which deletions were asked for. */
 export function AuditSection() {
   const [limit, setLimit] = useState(20);
-  const events = useOperation<AuditEvent[]>("list_audit_events", { p_limit: limit }, {
+  const events = useOperation<AuditEvent[]>("list_tenant_audit_events", { p_limit: limit }, {
     keep: true,
   });
   return (

@@ -32,13 +32,13 @@ export function DeletionSection() {
   const [wrong, setWrong] = useState<string | null>(null);
   const [counted, setCounted] = useState<{ wanted: Wanted; records: number } | null>(null);
   const [isAsking, setAsking] = useState(false);
-  const runs = useOperation<DeletionRun[]>("list_retention_runs", { p_limit: 20 }, {
+  const runs = useOperation<DeletionRun[]>("list_log_retention_runs", { p_limit: 20 }, {
     every: 10_000,
   });
   const dry = useChange<Record<string, unknown>, DeletionRun>("delete_logs", []);
   const real = useChange<Record<string, unknown>, DeletionRun>("delete_logs", [
-    "list_retention_runs",
-    "list_audit_events",
+    "list_log_retention_runs",
+    "list_tenant_audit_events",
   ]);
   const ask = () => {
     const now = Date.now();

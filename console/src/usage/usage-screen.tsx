@@ -20,7 +20,7 @@ interface Usage {
 }
 
 export default function UsageScreen() {
-  const usage = useOperation<Usage>("get_usage", { p_months: 2 }, { every: 60_000 });
+  const usage = useOperation<Usage>("get_tenant_usage", { p_months: 2 }, { every: 60_000 });
   const tenant = useOperation<{ plan_name: string }>("get_current_tenant");
   return (
     <div className="page">

@@ -9,7 +9,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
@@ -59,7 +59,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
@@ -85,7 +85,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_began constant timestamptz := clock_timestamp();
@@ -143,7 +143,7 @@ returns bigint[]
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_staged constant text := 'pg_temp.alert_backlog';

@@ -11,7 +11,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_to constant timestamptz := least(p_to, p_ts + interval '1 microsecond');

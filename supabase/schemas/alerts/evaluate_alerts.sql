@@ -7,7 +7,7 @@ returns integer
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
@@ -75,7 +75,7 @@ returns integer
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.judge_alert_rules(
@@ -103,7 +103,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   update logloom_private.alert_rounds r set finished_at = p_now where r.singleton;

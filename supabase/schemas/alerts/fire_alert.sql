@@ -9,7 +9,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);

@@ -11,7 +11,7 @@ returns setof public.logloom_alert_history_entry
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 declare

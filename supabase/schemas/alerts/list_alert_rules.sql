@@ -7,7 +7,7 @@ returns setof public.logloom_alert_rule
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);

@@ -3,7 +3,7 @@ returns timestamptz
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return date_bin('1 minute', p_at, 'epoch');
@@ -22,7 +22,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_aggregate in ('count', 'rate') then
@@ -43,7 +43,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_aggregate in ('count', 'rate', 'sum', 'avg', 'min', 'max');
@@ -60,7 +60,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rule logloom.alert_rules;
@@ -108,7 +108,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from logloom_private.alert_plans p where p.rule_id = p_rule_id;
@@ -133,7 +133,7 @@ returns uuid[]
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rule_id uuid;
@@ -178,7 +178,7 @@ returns void
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the API roles see neither plans nor groups
 declare

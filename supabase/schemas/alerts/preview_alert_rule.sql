@@ -52,7 +52,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'select s.* from logloom.logs s '
@@ -84,7 +84,7 @@ returns setof logloom_private.alert_window
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_aggregate constant text := coalesce(p_query.aggregate, 'count');
@@ -138,7 +138,7 @@ returns public.logloom_alert_preview
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the compiler's SQL is not run under row-level security, which no index survives
 declare
@@ -224,7 +224,7 @@ returns public.logloom_alert_preview
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 declare

@@ -13,7 +13,7 @@ returns logloom_private.alert_window[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
@@ -61,7 +61,7 @@ returns public.logloom_alert_preview_entry[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_value record;
@@ -107,7 +107,7 @@ returns public.logloom_alert_preview
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;

@@ -10,7 +10,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_staged constant text := 'pg_temp.alert_arrivals';
@@ -87,7 +87,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_began constant timestamptz := clock_timestamp();
@@ -182,7 +182,7 @@ returns setof logloom_private.pending_alert_group
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -220,7 +220,7 @@ returns bigint[]
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_pending logloom_private.pending_alert_group;

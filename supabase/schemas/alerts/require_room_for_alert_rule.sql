@@ -3,7 +3,7 @@ returns integer
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (select count(*) from logloom.alert_rules t where t.tenant_id = p_tenant_id);
@@ -20,7 +20,7 @@ returns void
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
 declare

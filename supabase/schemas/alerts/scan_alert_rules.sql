@@ -10,7 +10,7 @@ returns logloom_private.alert_window[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
@@ -60,7 +60,7 @@ returns logloom_private.alert_window[]
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_matches constant text := 'pg_temp.alert_matches';
@@ -128,7 +128,7 @@ returns setof logloom_private.alert_plans
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -165,7 +165,7 @@ returns integer
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan logloom_private.alert_plans;

@@ -3,7 +3,7 @@ returns trigger
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes audit events
 declare

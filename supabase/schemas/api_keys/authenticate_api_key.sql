@@ -3,7 +3,7 @@ returns logloom_private.api_key_owner
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_owner logloom_private.api_key_owner;

@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may hold a tenant or delete keys
 declare
@@ -50,7 +50,7 @@ returns public.logloom_created_api_key
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_key_value constant text := logloom_private.new_api_key();
@@ -89,7 +89,7 @@ returns public.logloom_created_api_key
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);

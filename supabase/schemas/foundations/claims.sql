@@ -3,7 +3,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
@@ -25,7 +25,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.claims() ->> 'sub';
@@ -44,7 +44,7 @@ returns boolean
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return current_setting('role', true) = 'service_role';
@@ -64,7 +64,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_user_id constant text := logloom_private.current_user_id();
@@ -90,7 +90,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if length(p_id) between 1 and 255
@@ -120,7 +120,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.usable_id(p_tenant_id);
@@ -140,7 +140,7 @@ returns boolean
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the settings
 declare

@@ -3,7 +3,7 @@ returns date
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (p_ts at time zone 'UTC')::date;
@@ -19,7 +19,7 @@ returns timestamptz
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_day::timestamp at time zone 'UTC';

@@ -5,7 +5,7 @@ returns setof logloom_private.error
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   case p_register
@@ -37,7 +37,7 @@ returns logloom_private.error
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_error logloom_private.error;

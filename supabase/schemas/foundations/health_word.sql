@@ -3,7 +3,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case when p_unhealthy then 'unhealthy' when p_degraded then 'degraded' else 'healthy' end;
@@ -21,7 +21,7 @@ returns interval
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case

@@ -3,7 +3,7 @@ returns timestamptz
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_budget interval := (select s.job_run_budget from logloom_private.settings s);

@@ -26,7 +26,7 @@ returns integer
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return hashtext('logloom:' || p_name::text);
@@ -43,7 +43,7 @@ returns text
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_before constant text := current_setting('lock_timeout');
@@ -64,7 +64,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('lock_timeout', p_before, true);

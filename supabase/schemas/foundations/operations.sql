@@ -3,15 +3,15 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array[
     'acknowledge_alert',
-    'add_member',
+    'add_tenant_member',
     'check_plan_feature',
-    'claim_notifications',
-    'confirm_notification_address',
+    'claim_alert_notifications',
+    'confirm_alert_address',
     'create_alert_rule',
     'create_api_key',
     'create_saved_search',
@@ -29,7 +29,7 @@ begin
     'get_saved_search_categories',
     'get_saved_search_count',
     'get_tenant_settings',
-    'get_usage',
+    'get_tenant_usage',
     'health_report',
     'ingest_logs',
     'ingest_requests',
@@ -37,26 +37,26 @@ begin
     'list_alert_history',
     'list_alert_rules',
     'list_api_keys',
-    'list_audit_events',
+    'list_tenant_audit_events',
     'list_log_fields',
-    'list_members',
-    'list_notification_addresses',
-    'list_retention_runs',
+    'list_tenant_members',
+    'list_alert_addresses',
+    'list_log_retention_runs',
     'list_saved_searches',
     'log_histogram',
     'log_series',
     'log_stats',
     'preview_alert_rule',
-    'remove_member',
+    'remove_tenant_member',
     'retry_alert_delivery',
     'revoke_api_key',
     'rotate_api_key',
-    'rotate_webhook_secret',
+    'rotate_alert_webhook_secret',
     'run_saved_search',
     'run_writer',
     'search_logs',
-    'set_member_role',
-    'settle_notification',
+    'set_tenant_member_role',
+    'settle_alert_notification',
     'tail_logs',
     'test_alert_rule',
     'update_alert_rule',
@@ -78,16 +78,16 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array[
-    'claim_notifications',
+    'claim_alert_notifications',
     'health_report',
     'ingest_logs',
     'ingest_requests',
     'run_writer',
-    'settle_notification'
+    'settle_alert_notification'
   ];
 end;
 $$;

@@ -6,7 +6,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
@@ -35,7 +35,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
@@ -62,7 +62,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
@@ -93,7 +93,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse_with_headers(
@@ -118,7 +118,7 @@ returns jsonb
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);

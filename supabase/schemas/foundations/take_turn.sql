@@ -10,7 +10,7 @@ language plpgsql
 volatile
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Empty where no search set it: jobs have budgets of their own.
@@ -38,7 +38,7 @@ returns text
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('logloom.scan', p_scan, true);

@@ -6,7 +6,7 @@ returns jsonb
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_checks constant jsonb := p_report -> 'checks';
@@ -52,7 +52,7 @@ returns jsonb
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because service_role reads neither queue nor heartbeats
 declare
@@ -166,7 +166,7 @@ returns jsonb
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '1500ms'
 as $$
 begin

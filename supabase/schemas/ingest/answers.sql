@@ -7,7 +7,7 @@ returns jsonb
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_state.headers || jsonb_build_object(
@@ -32,7 +32,7 @@ returns text
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return greatest(1, ceil(extract(epoch from p_at - clock_timestamp())))::bigint::text;

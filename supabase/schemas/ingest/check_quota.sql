@@ -6,7 +6,7 @@ returns jsonb
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_limit constant bigint := (p_state.plan).monthly_events_limit;
@@ -31,7 +31,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan constant logloom.plans := p_state.plan;

@@ -3,7 +3,7 @@ returns uuid
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- The variant and the random bits are those of a version 4, from its version on.
@@ -28,7 +28,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_received_at timestamptz;

@@ -8,7 +8,7 @@ returns json
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_known logloom_private.idempotency_keys;
@@ -50,7 +50,7 @@ returns json
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_noted constant json := case
@@ -102,7 +102,7 @@ returns interval
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;

@@ -8,7 +8,7 @@ create function logloom_private.authenticate_sender(
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_key_digest is not null then
@@ -43,7 +43,7 @@ returns json
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return json_strip_nulls(json_build_object(
@@ -68,7 +68,7 @@ returns logloom_private.ingest_answer
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_key constant text := p_request.p_idempotency_key;
@@ -158,7 +158,7 @@ returns json
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because service_role reads no digests and writes to the queue only through here
 declare
@@ -211,7 +211,7 @@ returns json
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
 declare

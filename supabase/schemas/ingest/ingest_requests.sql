@@ -3,7 +3,7 @@ returns json
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because service_role reads no digests and writes to the queue only through here
 declare
@@ -79,7 +79,7 @@ returns json
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
 begin

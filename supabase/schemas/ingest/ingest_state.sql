@@ -6,7 +6,7 @@ returns logloom_private.ingest_state
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_sender constant record := logloom_private.authenticate_sender(

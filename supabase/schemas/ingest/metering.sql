@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_pointer logloom_private.queue_pointer;
@@ -61,7 +61,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_last bigint;
@@ -87,7 +87,7 @@ returns setof public.logloom_usage_day
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_slot smallint;
@@ -120,7 +120,7 @@ returns date
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return date_trunc('month', p_at at time zone 'UTC');
@@ -139,7 +139,7 @@ returns timestamptz
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC';

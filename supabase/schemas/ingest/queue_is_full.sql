@@ -6,7 +6,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- The size of files, not a count: it costs the same however much is queued. A batch's row is
@@ -34,7 +34,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse_with_headers(

@@ -9,7 +9,7 @@ returns double precision
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return least(p_burst, p_tokens + p_rate * extract(epoch from greatest(p_at - p_filled_at, '0')));
@@ -29,7 +29,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return jsonb_build_object(
@@ -64,7 +64,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
@@ -95,7 +95,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now constant timestamptz := clock_timestamp();
@@ -142,7 +142,7 @@ returns jsonb
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan constant logloom.plans := p_state.plan;
@@ -207,7 +207,7 @@ returns interval
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;

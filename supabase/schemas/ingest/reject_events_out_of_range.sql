@@ -3,7 +3,7 @@ returns anyarray
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_values is null then
@@ -30,7 +30,7 @@ returns logloom_private.ingest_request
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ts constant timestamptz[] := p_request.p_ts;
@@ -99,7 +99,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_seconds constant bigint := extract(epoch from p_interval);

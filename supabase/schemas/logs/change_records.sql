@@ -8,7 +8,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Sorted by bytes, at a third of what the tenants' own collation costs.
@@ -45,7 +45,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return format(
@@ -102,7 +102,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_noted_tenant_ids text[];
@@ -146,7 +146,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Under the service's own name, even where it was counted together with others: the sums stay
@@ -194,7 +194,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return format(

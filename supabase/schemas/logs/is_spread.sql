@@ -3,7 +3,7 @@ returns boolean
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if to_regclass('pg_catalog.pg_dist_partition') is null then

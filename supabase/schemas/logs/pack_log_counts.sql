@@ -3,7 +3,7 @@ returns date
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_day - (extract(isodow from p_day)::integer - 1);
@@ -19,7 +19,7 @@ returns setof logloom_private.minute_count
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -50,7 +50,7 @@ returns logloom_private.packed_counts
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_monday constant timestamptz := p_week::timestamp at time zone 'UTC';
@@ -98,7 +98,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if logloom_private.is_spread() then
@@ -127,7 +127,7 @@ returns integer
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the index, whatever the planner believes of a table that changed a lot.
 set enable_seqscan = off
 set enable_hashjoin = off

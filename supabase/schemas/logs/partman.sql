@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Days begin in UTC, whatever the project's time zone is.
 set timezone = 'UTC'
 as $$

@@ -7,7 +7,7 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- What refers to another comes after it.
@@ -28,7 +28,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_workers integer;
@@ -89,7 +89,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_types text[];
@@ -115,7 +115,7 @@ begin
   );
   execute format(
     'create function logloom_private.carried_types() returns table (%s) language plpgsql '
-      || 'set search_path = '''' as ''begin end''',
+      || 'set search_path = pg_catalog, pg_temp as ''begin end''',
     (
       select string_agg(format('t%s %s', w.n, w.name), ', ' order by w.n)
       from unnest(v_types) with ordinality w (name, n)
@@ -174,7 +174,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_function regprocedure;
@@ -205,7 +205,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Where a statement before it in the same transaction began one on the node, it is read in that.
@@ -228,7 +228,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Citus tells of each function that is where it should be.
 set client_min_messages = warning
 as $$
@@ -255,7 +255,7 @@ returns text[]
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set client_min_messages = warning
 as $$
 -- definer because a table is distributed by its owner, whoever of the operators calls this

@@ -1,13 +1,13 @@
 -- A channel has a line in each of these, a column of logloom.plans, a value in
 -- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
--- functions/notify/channels.ts.
+-- functions/logloom-notify/channels.ts.
 
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- A channel that is not named here is an error, never somebody else's address.
@@ -31,7 +31,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   case p_channel
@@ -54,7 +54,7 @@ returns integer
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   case p_channel

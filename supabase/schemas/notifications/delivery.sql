@@ -5,7 +5,7 @@ returns public.logloom_alert_delivery
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return row(

@@ -8,7 +8,7 @@ returns setof public.logloom_alert_delivery
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the outbox
 declare
@@ -57,7 +57,7 @@ returns setof public.logloom_alert_delivery
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();

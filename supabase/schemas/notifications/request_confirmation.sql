@@ -6,7 +6,7 @@ returns text
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_address constant text := logloom_private.channel_address('email', p_rule.notification_config);
@@ -40,7 +40,7 @@ begin
     where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
       and a.code_expires_at > now() and a.tries < v_settings.confirmation_tries
   ) or v_last_at > now() - v_settings.confirmation_interval then
-    return 'The address is not confirmed: confirm_notification_address takes the code that is '
+    return 'The address is not confirmed: confirm_alert_address takes the code that is '
       'mailed to it';
   elsif v_codes >= v_settings.confirmation_codes_per_tenant
     or v_codes_for_address >= v_settings.confirmation_codes_per_address
@@ -55,7 +55,7 @@ begin
     p_rule.tenant_id, p_rule.rule_id, 'confirmation', 'email', v_address,
     '{"type": "address.confirmation"}', now() + v_settings.notification_lifetime
   );
-  return 'The address is not confirmed: confirm_notification_address takes the code that is '
+  return 'The address is not confirmed: confirm_alert_address takes the code that is '
     'mailed to it';
 end;
 $$;
@@ -72,7 +72,7 @@ returns trigger
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes to the outbox
 begin
@@ -101,7 +101,7 @@ returns text
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- 48 bits over a million codes: none is more likely than another by what anybody could use.

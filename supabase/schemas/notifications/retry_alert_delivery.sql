@@ -3,7 +3,7 @@ returns public.logloom_alert_delivery
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes to the outbox
 declare
@@ -63,7 +63,7 @@ returns public.logloom_alert_delivery
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.resolve_tenant();

@@ -5,7 +5,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_endpoint logloom_private.notify_endpoint;
@@ -41,7 +41,7 @@ begin
     )::extensions.http_request
   ) r;
   if v_status <> 202 then
-    raise exception 'the function notify answered %', v_status;
+    raise exception 'the function logloom-notify answered %', v_status;
   end if;
 end;
 $$;
@@ -49,4 +49,4 @@ $$;
 revoke all on function logloom_private.send_notifications() from public;
 
 comment on function logloom_private.send_notifications() is
-  'Wakes the edge function notify when something is due.';
+  'Wakes the edge function logloom-notify when something is due.';

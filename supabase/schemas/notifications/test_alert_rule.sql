@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_limit constant integer := logloom_private.channel_limit(
@@ -44,7 +44,7 @@ returns setof public.logloom_alert_delivery
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes to the outbox
 declare
@@ -105,7 +105,7 @@ returns setof public.logloom_alert_delivery
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.resolve_tenant();

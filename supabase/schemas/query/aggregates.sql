@@ -6,7 +6,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_first constant integer := p_state."at";
@@ -81,7 +81,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_width text;
@@ -129,7 +129,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_aggregates jsonb := '[]';

@@ -6,7 +6,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return '(' || logloom_private.query_value_sql(p_field, p_alias)
@@ -28,7 +28,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_kind constant text := p_aggregate ->> 'kind';

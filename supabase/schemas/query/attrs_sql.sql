@@ -7,7 +7,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_sql text := p_value || ' @> ' || quote_literal(to_jsonb(p_text)::text);
@@ -30,7 +30,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_sql text := '';
@@ -73,7 +73,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_columns text;

@@ -5,7 +5,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
@@ -27,7 +27,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_moves constant boolean := coalesce(p_from_moves, false) or coalesce(p_to_moves, false);
@@ -70,7 +70,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_span logloom_private.query_span;
@@ -99,7 +99,7 @@ returns inet
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if left(p_token, 1) = '"' then
@@ -141,7 +141,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
@@ -168,7 +168,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := p_field ->> 'field';
@@ -222,7 +222,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text text := logloom_private.query_text(p_token);
@@ -266,7 +266,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
@@ -307,7 +307,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_regex jsonb;

@@ -6,7 +6,7 @@ returns tstzrange
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_span tstzrange := tstzrange(null, null);
@@ -37,7 +37,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan jsonb := '{}';
@@ -103,7 +103,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_state := logloom_private.query_parse_or(p_state);
@@ -127,7 +127,7 @@ returns logloom_private.compiled_query
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_span tstzrange;
@@ -165,7 +165,7 @@ returns logloom_private.compiled_query
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_aggregate constant jsonb := p_query.plan -> 'aggregates' -> 0;
@@ -197,7 +197,7 @@ returns logloom_private.compiled_query
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_source constant text := coalesce(p_query_dsl, '');

@@ -6,7 +6,7 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array['msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'level'];
@@ -21,7 +21,7 @@ returns integer
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_row integer[] := array(select generate_series(0, char_length(p_to)));
@@ -53,7 +53,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := lower(p_name collate "C");
@@ -96,7 +96,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_near constant text := logloom_private.query_near_field(p_name);
@@ -123,7 +123,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_path text[];
@@ -173,7 +173,7 @@ returns jsonb
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return '{"type": "leaf"}'::jsonb || p_field || p_test;

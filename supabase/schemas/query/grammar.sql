@@ -5,7 +5,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_token constant text := p_state.texts[p_state."at"];
@@ -49,7 +49,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_token constant text := p_state.texts[p_state."at"];
@@ -87,7 +87,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_items jsonb[] := '{}'::jsonb[];
@@ -114,7 +114,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_items jsonb[] := '{}'::jsonb[];

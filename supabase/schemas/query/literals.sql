@@ -6,7 +6,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_word constant text := lower(p_word collate "C");
@@ -33,7 +33,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
@@ -61,7 +61,7 @@ returns logloom_private.query_span
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text constant text := logloom_private.query_text(p_token);
@@ -108,7 +108,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_parts text[];
@@ -149,7 +149,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text constant text := logloom_private.query_text(p_token);

@@ -3,7 +3,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse('search.took_too_long');
@@ -22,7 +22,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');

@@ -8,7 +8,7 @@ returns integer[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_bounds constant text[] := regexp_match(
@@ -46,7 +46,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_set constant text := logloom_private.query_regex_set(p_part, p_fold);
@@ -84,7 +84,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_fold constant boolean := substr(p_token, 2, 4) = '(?i)';
@@ -187,7 +187,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_leaf jsonb;

@@ -6,7 +6,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case when p_char ~ '[!-/:-@[-`{-~]' then '\' || p_char else p_char end;
@@ -23,7 +23,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case p_name
@@ -59,7 +59,7 @@ returns integer[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array[
@@ -103,7 +103,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_sql text := logloom_private.query_regex_literal(chr(p_from)) || '-'
@@ -142,7 +142,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_negated constant boolean := substr(p_class, 2, 1) = '^';

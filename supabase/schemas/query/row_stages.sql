@@ -9,7 +9,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
@@ -66,7 +66,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_columns text[];
@@ -135,7 +135,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
@@ -160,7 +160,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_fields jsonb := '[]';

@@ -12,7 +12,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return exists (
@@ -45,7 +45,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_address text;
@@ -79,7 +79,7 @@ immutable
 strict
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if jsonb_typeof(p_value) = 'number' then
@@ -100,7 +100,7 @@ immutable
 strict
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case
@@ -122,7 +122,7 @@ immutable
 strict
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case p_value
@@ -142,7 +142,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case jsonb_typeof(p_value)
@@ -169,7 +169,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if octet_length(p_text) > 65536
@@ -194,7 +194,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if strpos(p_text, '=') = 0 then

@@ -16,7 +16,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_name in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
@@ -34,7 +34,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   select
@@ -74,7 +74,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_token constant text := p_state.texts[p_state."at"];
@@ -105,7 +105,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
@@ -141,7 +141,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stage constant text := p_state.texts[1];
@@ -167,7 +167,7 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_plan ? 'patterns' then
@@ -190,7 +190,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stage constant text := p_state.texts[1];

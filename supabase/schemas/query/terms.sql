@@ -6,7 +6,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
@@ -27,7 +27,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse_at(p_position, 'query.operator_is_for_values', p_operator);
@@ -43,7 +43,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_first constant integer := p_state."at";
@@ -105,7 +105,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_position constant integer := p_state.positions[p_state."at"] + char_length(p_head);

@@ -6,7 +6,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state logloom_private.query_state;
@@ -61,7 +61,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return left(p_token, 1) not in ('', '"', '(', ')', '[', ']', '{', '}', '|');
@@ -76,7 +76,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
@@ -94,7 +94,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_at > 1
@@ -117,7 +117,7 @@ returns logloom_private.query_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_meant text;
@@ -157,7 +157,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text text := p_token;
@@ -179,7 +179,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if left(p_token, 1) = '"' or translate(p_token, '*?', '') = p_token then
@@ -197,7 +197,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return regexp_replace(p_text, '([\\%_])', '\\\1', 'g');
@@ -212,7 +212,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if left(p_token, 1) = '"' then
@@ -246,7 +246,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return '%' || regexp_replace(

@@ -3,7 +3,7 @@ returns setof text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -28,7 +28,7 @@ returns boolean
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
 begin
@@ -56,7 +56,7 @@ returns text[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
 begin

@@ -8,7 +8,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Else, with hashing off where it is called, it goes through all tenants for each one.
 set enable_hashjoin = on
 set enable_nestloop = off
@@ -40,7 +40,7 @@ returns integer
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows text;
@@ -90,7 +90,7 @@ returns table (tenant_id text, records bigint)
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
@@ -140,7 +140,7 @@ returns table (tenant_id text, records bigint)
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
@@ -207,7 +207,7 @@ returns bigint
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from timestamptz := logloom_private.day_start(p_day);
@@ -254,7 +254,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
 -- filled since it was last looked at.
 set enable_seqscan = off
@@ -327,7 +327,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Without the writer, which notes a day only where it is not noted yet.

@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
@@ -37,7 +37,7 @@ returns logloom.retention_runs
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the API roles neither compile queries nor write runs
 declare
@@ -124,7 +124,7 @@ returns public.logloom_retention_run
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
@@ -156,6 +156,6 @@ grant execute on function public.delete_logs(
 comment on function public.delete_logs(text, text, text, boolean) is
   'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to '
   '(exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records '
-  'says how many match. Else a job deletes what was acknowledged before; list_retention_runs tells '
+  'says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells '
   'how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 '
   '(too many are open, or for a dry run too many searches running).';

@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into logloom.retention_runs (
@@ -26,7 +26,7 @@ returns public.logloom_tenant_deletion
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role deletes tenants
 declare
@@ -75,7 +75,7 @@ returns public.logloom_tenant_deletion
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
@@ -100,7 +100,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows constant integer := (select s.deletion_step_records from logloom_private.settings s);

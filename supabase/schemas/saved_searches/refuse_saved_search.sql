@@ -3,7 +3,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (select from logloom.saved_searches s where s.id = p_id) then

@@ -20,7 +20,7 @@ returns public.logloom_saved_search_run
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because whether the query aggregates is for the compiler to say
 declare
@@ -69,7 +69,7 @@ returns void
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because who runs a colleague's shared search may not change it otherwise
 declare
@@ -102,7 +102,7 @@ returns public.logloom_saved_search_run
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 declare

@@ -3,7 +3,7 @@ returns public.logloom_saved_search
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return row(

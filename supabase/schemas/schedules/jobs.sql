@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Named after us: pg_cron takes a second job of a name for a change of the first one.

@@ -9,7 +9,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- A part of what is there already is copied, and takes a tenth of the time that making it takes.
@@ -32,7 +32,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_bits varbit := '';
@@ -57,7 +57,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return bit_count(p_bits) = 0;
@@ -76,7 +76,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_gaps text[];
@@ -118,7 +118,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_fill constant text := case when p_outside then '1' else '0' end;
@@ -142,7 +142,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if coalesce(cardinality(p_positions), 0) = 0 then

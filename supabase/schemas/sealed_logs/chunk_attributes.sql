@@ -9,7 +9,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -166,7 +166,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.attribute_texts(p_chunk, p_positions, p_keys)::jsonb[];

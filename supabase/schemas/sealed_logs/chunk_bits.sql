@@ -3,7 +3,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return not exists (
@@ -31,7 +31,7 @@ returns varbit[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type constant text := p_node ->> 'type';
@@ -130,7 +130,7 @@ returns varbit
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_range constant bigint[] := logloom_private.range_steps(p_chunk, p_from, p_to);
@@ -178,7 +178,7 @@ returns integer[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
@@ -225,7 +225,7 @@ returns varbit
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Whoever asks may plan once for all values; a node is found by them.
 set plan_cache_mode = 'auto'
 set jit = off

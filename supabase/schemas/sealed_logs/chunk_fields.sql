@@ -8,7 +8,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_records constant integer[] := p_chunk.section_records;
@@ -47,7 +47,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_column logloom_private.sealed_columns;

@@ -8,7 +8,7 @@ immutable
 strict
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_hash constant bigint := hashtextextended(p_value, 0);
@@ -29,7 +29,7 @@ returns bytea
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
 declare
@@ -73,7 +73,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (get_byte(substring(p_filter from (p_place + 7) / 8 for 1), 0) >> (7 - (p_place - 1) % 8))
@@ -88,7 +88,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_size constant integer := 8 * octet_length(p_filter);
@@ -119,7 +119,7 @@ returns jsonb
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
@@ -152,7 +152,7 @@ returns setof bigint
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Whoever asks may plan once for all values; a node is found by them.
 set plan_cache_mode = 'auto'
 rows 100

@@ -4,7 +4,7 @@ language plpgsql
 immutable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (extract(epoch from p_ts - p_first) * 1000000)::bigint;
@@ -25,7 +25,7 @@ returns bigint[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Bounds beyond the chunk may be infinite.
@@ -63,7 +63,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -106,7 +106,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -135,7 +135,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -175,7 +175,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare

@@ -8,7 +8,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$

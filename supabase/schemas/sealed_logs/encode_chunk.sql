@@ -11,7 +11,7 @@ returns bigint
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 set timezone = 'UTC'
 as $$
@@ -136,7 +136,7 @@ create function logloom_private.encode_messages(
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 -- The planner takes 16 kB for what a group gathers, which is less than 2 kB.
 set hash_mem_multiplier = 8

@@ -8,7 +8,7 @@ returns logloom_private.sealed_columns
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_joined constant text := array_to_string(p_values, ' ');
@@ -44,7 +44,7 @@ returns logloom_private.sealed_columns
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
@@ -86,7 +86,7 @@ returns logloom_private.sealed_columns
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
 declare
@@ -137,7 +137,7 @@ returns logloom_private.sealed_columns
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
 declare

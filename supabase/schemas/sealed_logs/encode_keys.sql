@@ -8,7 +8,7 @@ returns logloom_private.sealed_chunks
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_first constant timestamptz := p_chunk.first_ts;
@@ -51,7 +51,7 @@ returns logloom_private.sealed_chunks
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
 declare

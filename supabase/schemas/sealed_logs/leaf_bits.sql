@@ -10,7 +10,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
@@ -50,7 +50,7 @@ returns varbit
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- The values of a dictionary are no constants to plan with.
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -165,7 +165,7 @@ returns varbit
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
@@ -230,7 +230,7 @@ returns varbit
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
@@ -266,7 +266,7 @@ returns varbit[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare

@@ -7,7 +7,7 @@ returns varbit[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare

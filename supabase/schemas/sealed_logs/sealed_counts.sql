@@ -8,7 +8,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type constant text := p_node ->> 'type';
@@ -50,7 +50,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_leaf jsonb;
@@ -99,7 +99,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_test constant text := logloom_private.masks_sql(p_tree);
@@ -199,7 +199,7 @@ returns bigint[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
@@ -246,7 +246,7 @@ returns bigint
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
@@ -292,7 +292,7 @@ returns table (service text, level text, events bigint)
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 rows 100
 as $$

@@ -9,7 +9,7 @@ returns setof logloom.logs
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 rows 1
 as $$
@@ -66,7 +66,7 @@ returns setof logloom.logs
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 rows 100
 as $$

@@ -15,7 +15,7 @@ returns integer[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -98,7 +98,7 @@ returns integer[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -166,7 +166,7 @@ returns setof logloom.logs
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 rows 100
 as $$

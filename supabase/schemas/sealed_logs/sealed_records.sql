@@ -11,7 +11,7 @@ language plpgsql
 stable
 parallel safe
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -134,7 +134,7 @@ returns setof logloom.logs
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_chunk logloom_private.sealed_chunks;

@@ -7,7 +7,7 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_sql is null or p_sql ~ '\ml\.\*|\ml\M(?!\.)' then
@@ -31,7 +31,7 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_sql is null or p_sql ~ '\ml\.attrs(?! -> ''[^''\\]*''(?!''))' then
@@ -61,7 +61,7 @@ returns setof logloom.logs
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 rows 1000
 as $$

@@ -11,7 +11,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_column logloom_private.sealed_columns;
@@ -63,7 +63,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
 declare

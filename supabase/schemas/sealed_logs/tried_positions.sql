@@ -9,7 +9,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_items jsonb;
@@ -73,7 +73,7 @@ returns integer[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_quick_tree constant jsonb := coalesce(

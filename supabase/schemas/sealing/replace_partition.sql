@@ -8,7 +8,7 @@ returns boolean
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return exists (
@@ -35,7 +35,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return to_char(p_day, '"logs_remaining_"YYYY_MM_DD');
@@ -53,7 +53,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_copy constant text := logloom_private.remainder_name(p_day);
@@ -81,7 +81,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
@@ -139,7 +139,7 @@ returns text
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare

@@ -11,7 +11,7 @@ returns logloom_private.log_tail
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_all logloom_private.compiled_query;
@@ -61,7 +61,7 @@ returns logloom_private.log_tail
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_turn constant interval := (select s.tail_turn from logloom_private.settings s);

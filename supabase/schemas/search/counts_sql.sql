@@ -10,7 +10,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
@@ -44,7 +44,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_fields constant text[] := p_query.fields || p_query.by_fields;

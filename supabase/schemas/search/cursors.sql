@@ -5,7 +5,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return translate(
@@ -24,7 +24,7 @@ returns text[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_parts text[];
@@ -59,7 +59,7 @@ returns bigint
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (extract(epoch from p_ts) * 1000000)::bigint;
@@ -73,7 +73,7 @@ returns timestamptz
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Seconds and the rest apart: a double holds no more than 2^53 exactly.

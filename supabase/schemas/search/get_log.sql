@@ -9,7 +9,7 @@ returns public.logloom_log_record
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_logs public.logloom_log_record[] := '{}';
@@ -47,7 +47,7 @@ returns public.logloom_log_record
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 -- definer because nobody but this file makes SQL over records
@@ -117,7 +117,7 @@ returns public.logloom_log_record
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

@@ -8,7 +8,7 @@ returns public.logloom_log_record[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query logloom_private.compiled_query;
@@ -64,7 +64,7 @@ returns setof public.logloom_log_record
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 -- definer because nobody but the search functions makes SQL over records
@@ -111,7 +111,7 @@ returns setof public.logloom_log_record
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

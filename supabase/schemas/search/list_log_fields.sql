@@ -20,7 +20,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_key collate "und-x-icu" ~ '^[[:alpha:][:digit:]_-]+$' then
@@ -42,7 +42,7 @@ returns integer
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
@@ -88,7 +88,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
@@ -199,7 +199,7 @@ returns setof public.logloom_log_field
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 set work_mem = '16MB'
 as $$
@@ -235,7 +235,7 @@ returns setof public.logloom_log_field
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

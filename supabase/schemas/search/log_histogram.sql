@@ -31,7 +31,7 @@ returns bigint
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
@@ -55,7 +55,7 @@ returns integer
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
@@ -86,7 +86,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from constant timestamptz := greatest(lower(p_range), p_query.ts_from);
@@ -155,7 +155,7 @@ returns public.logloom_log_histogram
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
@@ -205,7 +205,7 @@ returns public.logloom_log_histogram
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

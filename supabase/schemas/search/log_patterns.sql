@@ -10,7 +10,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
@@ -26,7 +26,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_shape text := p_rough;
@@ -65,7 +65,7 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
@@ -126,7 +126,7 @@ language plpgsql
 immutable
 security invoker
 parallel safe
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');

@@ -9,7 +9,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_groups jsonb;
@@ -44,7 +44,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_aggregate constant jsonb :=
@@ -94,7 +94,7 @@ returns public.logloom_log_series_answer
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set jit = off
 as $$
@@ -193,7 +193,7 @@ returns public.logloom_log_series_answer
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

@@ -4,7 +4,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
@@ -18,7 +18,7 @@ returns public.logloom_query_warning[]
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
@@ -43,7 +43,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
@@ -160,7 +160,7 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 begin
@@ -195,7 +195,7 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
@@ -235,7 +235,7 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

@@ -5,7 +5,7 @@ returns tstzrange
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_to constant timestamptz := coalesce(p_ts_to, now());
@@ -33,7 +33,7 @@ returns timestamptz
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_instant constant timestamptz := logloom_private.time_parameter(p_name, p_text);
@@ -58,7 +58,7 @@ returns integer
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max integer;
@@ -88,7 +88,7 @@ returns logloom_private.compiled_query
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query logloom_private.compiled_query;

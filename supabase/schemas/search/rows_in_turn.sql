@@ -12,7 +12,7 @@ returns tstzrange[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_descending constant boolean := p_order = 'desc';
@@ -97,7 +97,7 @@ returns boolean
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_days constant integer := (select s.search_days_at_once from logloom_private.settings s);
@@ -130,7 +130,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
@@ -168,7 +168,7 @@ returns setof logloom.logs
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 rows 1000
 as $$
@@ -226,7 +226,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from timestamptz := p_from;
@@ -262,7 +262,7 @@ returns public.logloom_log_record[]
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_logs public.logloom_log_record[];

@@ -15,7 +15,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
@@ -62,7 +62,7 @@ returns setof public.logloom_log_record
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 rows 100
 as $$
 begin
@@ -90,7 +90,7 @@ returns logloom_private.found_page
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_deadline constant timestamptz := clock_timestamp() + (
@@ -177,7 +177,7 @@ returns public.logloom_log_page
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
@@ -272,7 +272,7 @@ returns public.logloom_log_page
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

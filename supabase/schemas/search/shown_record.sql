@@ -6,7 +6,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
@@ -27,7 +27,7 @@ returns jsonb
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_key constant text := p_path ->> 0;
@@ -51,7 +51,7 @@ returns jsonb
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_field jsonb;
@@ -85,7 +85,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_attrs constant jsonb := jsonb_path_query_array(p_fields, '$[*] ? (@.field == "attrs")');

@@ -5,7 +5,7 @@ returns bigint
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
@@ -23,7 +23,7 @@ returns integer
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   for v_slot in 1..p_slots loop
@@ -47,7 +47,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
@@ -101,7 +101,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if logloom_private.free_search_slot(

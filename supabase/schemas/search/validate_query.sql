@@ -3,7 +3,7 @@ returns public.logloom_query_validity
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role calls the compiler's parts
 begin
@@ -30,7 +30,7 @@ returns public.logloom_query_validity
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin

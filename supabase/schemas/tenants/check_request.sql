@@ -7,7 +7,7 @@ returns text
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name text := substr(p_path, length('/rpc/') + 1);
@@ -43,7 +43,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_headers constant json := nullif(current_setting('request.headers', true), '')::json;

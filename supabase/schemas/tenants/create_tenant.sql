@@ -3,7 +3,7 @@ returns public.logloom_tenant
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may insert tenants or members
 declare
@@ -58,7 +58,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse('tenants.id_is_taken');
@@ -74,7 +74,7 @@ returns public.logloom_tenant
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);

@@ -3,7 +3,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- Only an administrator of Auth writes app_metadata; user_metadata is the user's own.

@@ -3,7 +3,7 @@ returns public.logloom_tenant_settings
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_result public.logloom_tenant_settings;

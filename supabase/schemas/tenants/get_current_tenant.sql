@@ -3,7 +3,7 @@ returns public.logloom_tenant
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_result public.logloom_tenant;
@@ -32,7 +32,7 @@ returns public.logloom_tenant
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);

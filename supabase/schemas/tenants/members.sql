@@ -3,7 +3,7 @@ returns table (user_id text, email text)
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_users constant regclass := to_regclass('auth.users');
@@ -32,7 +32,7 @@ returns boolean
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_user_ids constant uuid[] := array(
@@ -64,7 +64,7 @@ $$;
 revoke all on function logloom_private.is_address_of_member(text, text) from public;
 
 comment on function logloom_private.is_address_of_member(text, text) is
-  'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_member '
+  'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member '
   'was given is a label, and proves nothing.';
 
 create function logloom_private.auth_user_of_email(p_email text)
@@ -72,7 +72,7 @@ returns text
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_users constant regclass := to_regclass('auth.users');
@@ -104,7 +104,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('members'), hashtext(p_tenant_id));
@@ -122,7 +122,7 @@ returns void
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_role', p_role is null);
@@ -142,7 +142,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not exists (
@@ -164,7 +164,7 @@ returns public.logloom_member
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return row(

@@ -3,7 +3,7 @@ returns integer
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case p_feature
@@ -24,7 +24,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.provision_tenant(p_tenant_id);
@@ -47,7 +47,7 @@ returns void
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_limit constant integer := coalesce(

@@ -3,7 +3,7 @@ returns logloom.plans
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan logloom.plans;

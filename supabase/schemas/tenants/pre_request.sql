@@ -9,7 +9,7 @@ returns logloom_private.pre_request_setting
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_setting logloom_private.pre_request_setting;
@@ -40,7 +40,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_role constant text := 'alter role authenticator'
@@ -67,7 +67,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ours constant text := 'logloom_private.check_request';
@@ -108,7 +108,7 @@ returns jsonb
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_function constant text := (logloom_private.pre_request_setting()).function;

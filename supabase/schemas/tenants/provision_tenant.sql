@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
@@ -25,7 +25,7 @@ returns text
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may insert tenants or choose a plan
 declare

@@ -7,7 +7,7 @@ returns integer
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return least(coalesce(p_chosen, p_plan_default), p_plan_max);
@@ -27,7 +27,7 @@ returns integer
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.retention_in_force(
@@ -51,7 +51,7 @@ returns integer
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.retention_days(p_tenant_id, logloom_private.plan_of(p_tenant_id));
@@ -71,7 +71,7 @@ returns timestamptz
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.day_start(
@@ -90,7 +90,7 @@ returns timestamptz
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.kept_from(p_tenant_id, logloom_private.plan_of(p_tenant_id));
@@ -107,7 +107,7 @@ returns timestamptz
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Everybody keeps a day at least: of the last day nobody's retention need be asked for.
@@ -128,7 +128,7 @@ returns date
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
@@ -149,7 +149,7 @@ returns table (tenant_id text, first_kept_day date)
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

@@ -12,7 +12,7 @@ returns public.logloom_plan_feature
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because a plan counts what a colleague keeps private, too
 declare
@@ -46,7 +46,7 @@ returns public.logloom_plan_feature
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_feature', p_feature is null);

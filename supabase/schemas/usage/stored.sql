@@ -6,7 +6,7 @@ returns bigint
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
@@ -101,7 +101,7 @@ returns public.logloom_stored
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the API roles read neither chunks nor counts
 declare

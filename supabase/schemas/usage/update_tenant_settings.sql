@@ -8,7 +8,7 @@ returns void
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := p_group || '.' || p_member;
@@ -56,7 +56,7 @@ returns void
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_member record;
@@ -92,7 +92,7 @@ returns public.logloom_tenant_settings
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);

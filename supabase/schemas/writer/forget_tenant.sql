@@ -3,7 +3,7 @@ returns trigger
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because whoever deletes a tenant has no rights on these tables
 begin

@@ -7,7 +7,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_day date;
@@ -67,7 +67,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
 declare
@@ -140,7 +140,7 @@ returns boolean
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_overlap boolean;
@@ -187,7 +187,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
 declare

@@ -3,7 +3,7 @@ returns boolean
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return pg_try_advisory_xact_lock(logloom_private.lock_key('writer'));
@@ -20,7 +20,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- In the order in which the jobs take them.

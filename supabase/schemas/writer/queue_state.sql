@@ -5,7 +5,7 @@ returns logloom_private.queue_state
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_slot record;

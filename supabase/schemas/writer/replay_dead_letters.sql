@@ -5,7 +5,7 @@ returns logloom_private.replay_result
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_letter logloom_private.dead_letters;

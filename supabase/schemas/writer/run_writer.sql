@@ -8,7 +8,7 @@ returns public.logloom_writer_run
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because service_role neither reads the queue nor writes records
 declare
@@ -51,7 +51,7 @@ returns public.logloom_writer_run
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set statement_timeout = '8s'
 as $$
 begin

@@ -5,7 +5,7 @@ returns interval
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
@@ -34,7 +34,7 @@ returns timestamptz
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_writer_started_at timestamptz;
@@ -58,7 +58,7 @@ returns timestamptz
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);

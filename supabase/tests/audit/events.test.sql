@@ -25,7 +25,7 @@ select is(
   format('alice api_key.created {"name": "web", "key_prefix": "%s"}', c.key_prefix), 'a key is made'
 ) from created c;
 select is(
-  (select subject from public.list_audit_events()), c.key_id::text, 'by its id'
+  (select subject from public.list_tenant_audit_events()), c.key_id::text, 'by its id'
 ) from created c;
 select public.revoke_api_key(p_key_id => c.key_id) from created c;
 select matches(
@@ -39,7 +39,7 @@ select is(
 );
 select public.update_tenant_settings(pipeline_config => '{"retention_days": 3}');
 select is(
-  (select count(*) from public.list_audit_events(p_action => 'settings.changed')), 1::bigint,
+  (select count(*) from public.list_tenant_audit_events(p_action => 'settings.changed')), 1::bigint,
   'a change of nothing is none'
 );
 

@@ -11,34 +11,34 @@ values ('umbrella', 'bob', 'member.added', 'theirs');
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  array(select e.subject from public.list_audit_events() e),
+  array(select e.subject from public.list_tenant_audit_events() e),
   '{subject 1,subject 2,subject 3,subject 4,subject 5,subject 6}', 'newest first, one''s own'
 );
 select is(
   array(
     select e.subject
-    from public.list_audit_events(
+    from public.list_tenant_audit_events(
       p_limit => 2,
-      p_after => (select l.event_id from public.list_audit_events(p_limit => 2) l offset 1)
+      p_after => (select l.event_id from public.list_tenant_audit_events(p_limit => 2) l offset 1)
     ) e
   ),
   '{subject 3,subject 4}', 'page by page'
 );
 select is(
-  array(select e.subject from public.list_audit_events(p_action => 'member.added') e),
+  array(select e.subject from public.list_tenant_audit_events(p_action => 'member.added') e),
   '{subject 2,subject 4,subject 6}', 'by action'
 );
 select is(
   array(
     select e.subject
-    from public.list_audit_events(
+    from public.list_tenant_audit_events(
       p_ts_from => 'now-4h', p_ts_to => 'now-2h'
     ) e
   ),
   '{subject 3,subject 4}', 'by time'
 );
 select throws_ok(
-  format('select public.list_audit_events(p_after => %L)', gen_random_uuid()),
+  format('select public.list_tenant_audit_events(p_after => %L)', gen_random_uuid()),
   'PT400', 'Invalid p_after: no such audit event', 'after an unknown event'
 );
 select throws_ok(

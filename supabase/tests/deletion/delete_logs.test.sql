@@ -94,7 +94,7 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(
   (
     select r.status || ' ' || r.records || ' ' || (r.finished_at is not null)
-    from public.list_retention_runs() r where not r.dry_run
+    from public.list_log_retention_runs() r where not r.dry_run
   ),
   'done 17 true', 'in the end all are gone, a dead letter too'
 );
@@ -163,7 +163,7 @@ update logloom_private.settings set dry_runs_kept = 3;
 select pg_temp.act_as_user('acme', 'alice');
 select pg_temp.erase('user_id:erin', true) from generate_series(1, 5);
 select is(
-  (select count(*) from public.list_retention_runs() r where r.dry_run), 3::bigint,
+  (select count(*) from public.list_log_retention_runs() r where r.dry_run), 3::bigint,
   'of dry runs the newest are kept'
 );
 

@@ -60,7 +60,7 @@ select is(
   'PT401 Invalid token, API key, or missing tenant_id', 'tokens are refused at once'
 );
 select is_empty(
-  'select public.claim_notifications(20)', 'nobody is mailed any more, not even a code'
+  'select public.claim_alert_notifications(20)', 'nobody is mailed any more, not even a code'
 );
 select throws_ok(
   $$select public.ingest_logs(p_key_digest => encode(sha256('key'), 'hex'), p_ts => array[now()])$$,

@@ -23,7 +23,7 @@ select pg_temp.erase(i) from generate_series(1, 10) i;
 select throws_ok(
   'select pg_temp.erase(11)', 'PGRST',
   '{"code" : "PT429", "message" : "Too many deletions are open (max 10)", "hint" : '
-    || '"list_retention_runs shows them. One deletion with OR does the work of several."}',
+    || '"list_log_retention_runs shows them. One deletion with OR does the work of several."}',
   'an eleventh is refused'
 );
 select lives_ok(

@@ -26,7 +26,7 @@ create temp table calls (least text, call text);
 insert into calls
 values
   ('member', '(select count(*) from public.list_api_keys())'),
-  ('member', '(select count(*) from public.list_members())'),
+  ('member', '(select count(*) from public.list_tenant_members())'),
   ('member', '(select 1 from public.search_logs())'),
   ('member', 'length(public.create_saved_search(p_name => ''s'', p_query_dsl => ''ts:*'')::text)'),
   ('member', '(select 1 from public.create_alert_rule(p_name => ''r'', p_query_dsl => ''ts:*'', '
@@ -38,18 +38,18 @@ values
     || 'p_ts_from => (now() - interval ''1 hour'')::text, p_ts_to => now()::text))'),
   ('admin', 'public.revoke_api_key(p_key_id => gen_random_uuid())'),
   ('admin', 'public.rotate_api_key(p_key_id => gen_random_uuid())'),
-  ('owner', '(select 1 from public.add_member(gen_random_uuid()::text, ''member''))'),
-  ('owner', '(select 1 from public.set_member_role(''mia'', ''member''))'),
-  ('owner', 'public.remove_member(''nobody'')');
+  ('owner', '(select 1 from public.add_tenant_member(gen_random_uuid()::text, ''member''))'),
+  ('owner', '(select 1 from public.set_tenant_member_role(''mia'', ''member''))'),
+  ('owner', 'public.remove_tenant_member(''nobody'')');
 
 select is(
   pg_temp.by('anyone', c.call) ~ '^PT40[13]', false,
   'without members each user is owner: ' || c.call
 )
-from calls c where c.call !~ 'add_member|set_member|remove_member';
+from calls c where c.call !~ 'add_tenant_member|set_member|remove_tenant_member';
 
 select is(
-  pg_temp.by('ann', $$(select m.role from public.add_member('bob', 'member') m)$$),
+  pg_temp.by('ann', $$(select m.role from public.add_tenant_member('bob', 'member') m)$$),
   'member', 'the first member is added'
 );
 select results_eq(
@@ -58,16 +58,16 @@ select results_eq(
   'and makes who added them owner'
 );
 select is(
-  pg_temp.by('anyone', '(select count(*) from public.list_members())'),
+  pg_temp.by('anyone', '(select count(*) from public.list_tenant_members())'),
   'PT401 Invalid token, API key, or missing tenant_id', 'who has no row is refused from then on'
 );
 select is(
-  pg_temp.by('ann', $$(select m.role from public.add_member('abe', 'admin') m)$$),
+  pg_temp.by('ann', $$(select m.role from public.add_tenant_member('abe', 'admin') m)$$),
   'admin', 'an admin'
 );
 select is(
   pg_temp.by(
-    'ann', $$(select m.role from public.add_member('mia', 'member', 'mia@acme.example') m)$$
+    'ann', $$(select m.role from public.add_tenant_member('mia', 'member', 'mia@acme.example') m)$$
   ),
   'member', 'a member with an address'
 );
@@ -87,40 +87,40 @@ where c.least <> 'member';
 
 select is(
   pg_temp.by(
-    'ann', $$(select array_agg(m.user_id order by m.user_id) from public.list_members() m)$$
+    'ann', $$(select array_agg(m.user_id order by m.user_id) from public.list_tenant_members() m)$$
   ) ~
   '^\{abe,ann,bob,.*mia\}$', true, 'members are listed'
 );
 select is(
-  pg_temp.by('ann', $$public.remove_member('ann')$$),
+  pg_temp.by('ann', $$public.remove_tenant_member('ann')$$),
   'PT400 The last owner stays an owner', 'the last owner cannot be removed'
 );
 select is(
-  pg_temp.by('ann', $$public.set_member_role('ann', 'admin')$$),
+  pg_temp.by('ann', $$public.set_tenant_member_role('ann', 'admin')$$),
   'PT400 The last owner stays an owner', 'nor become less'
 );
 select is(
-  pg_temp.by('ann', $$public.add_member('bob', 'admin')$$),
+  pg_temp.by('ann', $$public.add_tenant_member('bob', 'admin')$$),
   'PT400 They belong to the tenant already', 'nobody is added twice'
 );
 select is(
-  pg_temp.by('ann', $$public.add_member(E'\u200b', 'admin')$$),
+  pg_temp.by('ann', $$public.add_tenant_member(E'\u200b', 'admin')$$),
   'PT400 Invalid p_user_id: 1 to 255 characters, not all blank', 'a user has a name'
 );
 select is(
-  pg_temp.by('ann', $$public.set_member_role('bob', 'root')$$),
+  pg_temp.by('ann', $$public.set_tenant_member_role('bob', 'root')$$),
   'PT400 Invalid p_role: member, admin or owner', 'a role is one of three'
 );
 select is(
-  pg_temp.by('ann', $$public.set_member_role('zoe', 'admin')$$),
+  pg_temp.by('ann', $$public.set_tenant_member_role('zoe', 'admin')$$),
   'PT404 Member not found', 'of another tenant, nobody is a member'
 );
 select is(
-  pg_temp.by('ann', $$(select m.role from public.set_member_role('bob', 'owner') m)$$),
+  pg_temp.by('ann', $$(select m.role from public.set_tenant_member_role('bob', 'owner') m)$$),
   'owner', 'a second owner'
 );
 select is(
-  pg_temp.by('bob', $$public.remove_member('ann')$$), '(t)', 'may remove the first'
+  pg_temp.by('bob', $$public.remove_tenant_member('ann')$$), '(t)', 'may remove the first'
 );
 select is(
   pg_temp.by('ann', '(select count(*) from public.list_api_keys())'),
@@ -128,7 +128,7 @@ select is(
   'whose token is refused from the next request on'
 );
 select is(
-  pg_temp.by('bob', $$public.add_member(p_role => 'member', p_email => 'eve@acme.example')$$),
+  pg_temp.by('bob', $$public.add_tenant_member(p_role => 'member', p_email => 'eve@acme.example')$$),
   'PT400 Missing required parameter: p_user_id', 'by email alone only where Auth is'
 );
 
@@ -141,13 +141,13 @@ values
   ('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', 'eve@acme.example', now()),
   ('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d2', 'unconfirmed@acme.example', null);
 select is(
-  pg_temp.by('bob', $$public.add_member(p_role => 'member', p_email => 'Eve@acme.example')$$) ~
+  pg_temp.by('bob', $$public.add_tenant_member(p_role => 'member', p_email => 'Eve@acme.example')$$) ~
   '^\(5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1,member,eve@acme.example,', true,
   'where it is, by email'
 );
 select is(
   pg_temp.by(
-    'bob', $$public.add_member(p_role => 'member', p_email => 'unconfirmed@acme.example')$$
+    'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'unconfirmed@acme.example')$$
   ),
   'PT404 No user has this email address', 'but not by one that nobody confirmed'
 );
@@ -157,7 +157,7 @@ update logloom.plans set max_members = (
 )
 where plan_id = 'free';
 select is(
-  left(pg_temp.by('bob', $$public.add_member('one-more', 'member')$$), 34),
+  left(pg_temp.by('bob', $$public.add_tenant_member('one-more', 'member')$$), 34),
   'PT400 Plan limit exceeded: members', 'a plan''s limit of members'
 );
 
@@ -190,7 +190,7 @@ select is(
   pg_temp.sign_up('another'), 'PT400 You belong to a tenant already', 'one for each user'
 );
 select is(
-  pg_temp.by('new', $$(select m.role from public.add_member('x', 'member') m)$$, 'mine'),
+  pg_temp.by('new', $$(select m.role from public.add_tenant_member('x', 'member') m)$$, 'mine'),
   'member', 'whose owner is who made it'
 );
 select is(

@@ -49,7 +49,7 @@ declare
 begin
   perform pg_temp.act_as_user(p_tenant_id, 'alice');
   perform set_config('response.status', '', true);
-  v_answer := public.confirm_notification_address(p_email, p_code);
+  v_answer := public.confirm_alert_address(p_email, p_code);
   perform pg_temp.act_as_postgres();
   return v_answer || jsonb_build_object('status', current_setting('response.status'));
 end;
@@ -94,7 +94,7 @@ select is(
 select is_empty(
   'select from logloom_private.notification_addresses', 'there is no code before it is mailed'
 );
-create temp table mailed as select c.* from public.claim_notifications(20) c;
+create temp table mailed as select c.* from public.claim_alert_notifications(20) c;
 select results_eq(
   $$select c.channel, c.address, c.body::jsonb - 'code', c.body::jsonb ->> 'code' ~ '^[0-9]{6}$',
       cardinality(c.secrets)
@@ -116,7 +116,7 @@ select is_empty(
     where strpos(a::text || n::text, c.code) > 0$$,
   'the code is kept nowhere'
 );
-select public.settle_notification(m.notification_id, m.claim_id, 'delivered', 250)
+select public.settle_alert_notification(m.notification_id, m.claim_id, 'delivered', 250)
 from mailed m \g /dev/null
 
 -- Alerts and tests.
@@ -127,7 +127,7 @@ select results_eq(
     where n.purpose = 'alert'$$,
   $$values (
     'failed',
-    'The address is not confirmed: confirm_notification_address takes the code that was mailed to '
+    'The address is not confirmed: confirm_alert_address takes the code that was mailed to '
       'it, test_alert_rule mails a new one',
     0
   )$$,
@@ -137,7 +137,7 @@ select results_eq(
   $$select h.notification_sent_at, h.notification_error from logloom.alert_history h$$,
   $$values (
     null::timestamptz,
-    'email: The address is not confirmed: confirm_notification_address takes the code that was '
+    'email: The address is not confirmed: confirm_alert_address takes the code that was '
       'mailed to it, test_alert_rule mails a new one'
   )$$,
   'and so does the history'
@@ -151,7 +151,7 @@ select results_eq(
     from made m, pg_temp.test_rule(m.rule_id) d$$,
   $$values (
     'failed', 'test',
-    'The address is not confirmed: confirm_notification_address takes the code that is mailed to it'
+    'The address is not confirmed: confirm_alert_address takes the code that is mailed to it'
   )$$,
   'a test is not mailed either'
 );
@@ -176,7 +176,7 @@ select throws_ok(
 from made m, public.list_alert_deliveries(p_rule_id => m.rule_id) d order by d.purpose;
 select results_eq(
   $$select a.email, a.confirmed, a.confirmed_at, a.code_expires_at - now(), a.tries_left
-    from public.list_notification_addresses() a$$,
+    from public.list_alert_addresses() a$$,
   $$values ('ops@example.com', false, null::timestamptz, interval '24 hours', 5)$$,
   'a tenant sees which address is not confirmed'
 );
@@ -211,11 +211,11 @@ select is(
 );
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
-  $$select public.confirm_notification_address(p_code => '123456')$$,
+  $$select public.confirm_alert_address(p_code => '123456')$$,
   'PT400', 'Missing required parameter: p_email', 'no address'
 );
 select throws_ok(
-  $$select public.confirm_notification_address('ops@example.com')$$,
+  $$select public.confirm_alert_address('ops@example.com')$$,
   'PT400', 'Missing required parameter: p_code', 'no code'
 );
 select pg_temp.act_as_postgres();
@@ -232,7 +232,7 @@ select pg_temp.act_as_postgres();
 select pg_temp.wait('2 minutes');
 select is((pg_temp.test_rule(m.rule_id)).status, 'failed', 'a test asks for a new code')
 from made m;
-create temp table mailed_again as select c.* from public.claim_notifications(20) c;
+create temp table mailed_again as select c.* from public.claim_alert_notifications(20) c;
 select is((select count(*)::integer from mailed_again), 1, 'which is mailed');
 update codes set code = (select m.body::jsonb ->> 'code' from mailed_again m);
 select pg_temp.wait('23 hours 59 minutes');
@@ -265,7 +265,7 @@ select is(
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, 5, 3 from made m;
 select is(
-  (select array_agg(c.body::jsonb ->> 'type' order by 1) from public.claim_notifications(20) c),
+  (select array_agg(c.body::jsonb ->> 'type' order by 1) from public.claim_alert_notifications(20) c),
   '{alert.test,alert.triggered}', 'and an alert'
 );
 select is(
@@ -280,12 +280,12 @@ select is_empty(
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
   $$select a.email, a.confirmed, a.confirmed_at, a.tries_left
-    from public.list_notification_addresses() a$$,
+    from public.list_alert_addresses() a$$,
   $$values ('ops@example.com', true, now(), null::integer)$$,
   'a tenant sees that it is confirmed'
 );
 select is_empty(
-  $$select public.list_notification_addresses(p_after => 'ops@example.com')$$, 'a page after it'
+  $$select public.list_alert_addresses(p_after => 'ops@example.com')$$, 'a page after it'
 );
 select pg_temp.act_as_postgres();
 
@@ -293,7 +293,7 @@ select pg_temp.act_as_postgres();
 delete from logloom_private.notifications;
 select pg_temp.test_rule(m.rule_id) from made m \g /dev/null
 delete from logloom_private.notification_addresses;
-select is_empty('select public.claim_notifications(20)', 'what is confirmed no more is not mailed');
+select is_empty('select public.claim_alert_notifications(20)', 'what is confirmed no more is not mailed');
 select matches(
   (select n.last_error from logloom_private.notifications n where n.purpose = 'test'),
   '^The address is not confirmed: ', 'and says so'
@@ -348,7 +348,7 @@ select is(
   'The address is not confirmed, and enough codes were mailed for today', 'then it is told so'
 );
 delete from logloom.alert_rules;
-select is_empty('select public.claim_notifications(20)', 'deleted rules mail nothing');
+select is_empty('select public.claim_alert_notifications(20)', 'deleted rules mail nothing');
 select is(
   (select array_agg(distinct n.last_error) from logloom_private.notifications n
     where n.purpose = 'confirmation'),
@@ -374,9 +374,9 @@ declare
   v_claim public.logloom_claimed_notification;
 begin
   for i in 1..p_tests loop
-    for v_claim in select c.* from public.claim_notifications(20) c loop
+    for v_claim in select c.* from public.claim_alert_notifications(20) c loop
       v_mails := v_mails + 1;
-      perform public.settle_notification(
+      perform public.settle_alert_notification(
         v_claim.notification_id, v_claim.claim_id, 'delivered', 250
       );
     end loop;
@@ -398,7 +398,7 @@ select pg_temp.make_rule(
   case i % 2 when 0 then 'Victim@Example.com' else 'victim+' || i || '@example.com' end, 't' || i
 ) from generate_series(1, 12) i \g /dev/null
 select is(
-  (select count(*)::integer from public.claim_notifications(20)), 10,
+  (select count(*)::integer from public.claim_alert_notifications(20)), 10,
   'a mailbox gets ten of all tenants together, by whatever name'
 );
 select results_eq(
@@ -423,10 +423,10 @@ from (values ('A@example.com'), ('b@example.com')) v (address);
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, i, 3 from made m, generate_series(1, 3) i;
 select is(
-  (select count(*)::integer from public.claim_notifications(20)), 2, 'as many as the plan allows'
+  (select count(*)::integer from public.claim_alert_notifications(20)), 2, 'as many as the plan allows'
 );
 select is(
-  (select count(*)::integer from public.claim_notifications(20)), 0, 'the others wait'
+  (select count(*)::integer from public.claim_alert_notifications(20)), 0, 'the others wait'
 );
 select results_eq(
   $$select n.last_error,
@@ -440,7 +440,7 @@ select results_eq(
 );
 update logloom_private.notifications set expires_at = now() + interval '1 second',
   next_attempt_at = now() where claim_id is null;
-select is_empty('select public.claim_notifications(20)', 'an hour that is used up stays so');
+select is_empty('select public.claim_alert_notifications(20)', 'an hour that is used up stays so');
 select is(
   (select array_agg(distinct n.last_error) from logloom_private.notifications n
     where n.status = 'failed'),

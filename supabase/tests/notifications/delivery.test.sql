@@ -8,7 +8,7 @@ select n.notification_id as id, n.channel, n.alert_id from logloom_private.notif
 grant select on deliveries to public;
 
 -- Claims.
-create temp table claims as select c.* from public.claim_notifications(20) c;
+create temp table claims as select c.* from public.claim_alert_notifications(20) c;
 select results_eq(
   $$select c.channel, c.address, c.body = n.body, c.secrets
     from claims c join logloom_private.notifications n using (notification_id) order by 1$$,
@@ -19,26 +19,26 @@ select results_eq(
     where w.rule_id = '00000000-0000-4000-9000-000000000001'$$,
   'a claim has all that a delivery needs, and a webhook its secret'
 );
-select is_empty('select public.claim_notifications(20)', 'what is claimed is not claimed again');
+select is_empty('select public.claim_alert_notifications(20)', 'what is claimed is not claimed again');
 select is(
   (select n.next_attempt_at - now() from pg_temp.outbox() n), '60 seconds', 'until the claim lapses'
 );
 update logloom_private.notifications set next_attempt_at = now();
-create temp table later_claims as select c.* from public.claim_notifications(20) c;
+create temp table later_claims as select c.* from public.claim_alert_notifications(20) c;
 select is(
   (select array_agg(n.attempts)
     from logloom_private.notifications n), '{2,2}', 'then it is another attempt'
 );
-select public.settle_notification(c.notification_id, c.claim_id, 'failed', 500, 'too late')
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 500, 'too late')
 from claims c \g /dev/null
 select is(
   (select array_agg(n.status) from logloom_private.notifications n), '{pending,pending}',
   'who lost the claim cannot say that it failed'
 );
-select public.settle_notification(c.notification_id, c.claim_id, 'delivered', 200)
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
 from claims c where c.channel = 'email' \g /dev/null
 select is((pg_temp.outbox('email')).status, 'delivered', 'that it arrived holds whoever says so');
-select public.settle_notification(c.notification_id, c.claim_id, 'failed', 550, 'no such user')
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 550, 'no such user')
 from later_claims c where c.channel = 'email' \g /dev/null
 select is((pg_temp.outbox('email')).status, 'delivered', 'and stays so');
 select is(
@@ -87,7 +87,7 @@ select ok(
   ),
   'and the next one is the third wait away'
 );
-select is_empty('select public.claim_notifications(20)', 'nothing is due before that');
+select is_empty('select public.claim_alert_notifications(20)', 'nothing is due before that');
 update logloom_private.notifications set expires_at = now() + interval '1 second';
 select pg_temp.deliver('retry', p_status => 503, p_error => 'HTTP 503');
 select is((pg_temp.outbox()).status, 'failed', 'after 24 h a delivery is given up');
@@ -167,7 +167,7 @@ select w.secret from logloom_private.webhook_secrets w where w.rule_id::text ~ '
 grant select on secrets to public;
 select pg_temp.act_as_user('acme', 'alice');
 create temp table rotated as
-select r.* from public.rotate_webhook_secret('00000000-0000-4000-9000-000000000001') r;
+select r.* from public.rotate_alert_webhook_secret('00000000-0000-4000-9000-000000000001') r;
 grant select on rotated to public;
 select ok(
   (select r.secret ~ '^whsec_' and r.secret <> s.secret from rotated r, secrets s),
@@ -177,13 +177,13 @@ select is((select r.previous_valid_until - now() from rotated r), '24 hours', 'b
 select pg_temp.act_as_postgres();
 select pg_temp.fire(6);
 select is(
-  (select c.secrets from public.claim_notifications(20) c where c.channel = 'webhook'),
+  (select c.secrets from public.claim_alert_notifications(20) c where c.channel = 'webhook'),
   (select array[r.secret, s.secret] from rotated r, secrets s), 'meanwhile both sign'
 );
 update logloom_private.webhook_secrets set previous_valid_until = now();
 update logloom_private.notifications set next_attempt_at = now();
 select is(
-  (select c.secrets from public.claim_notifications(20) c where c.channel = 'webhook'),
+  (select c.secrets from public.claim_alert_notifications(20) c where c.channel = 'webhook'),
   (select array[r.secret] from rotated r), 'then only the new one'
 );
 
@@ -194,20 +194,20 @@ select pg_temp.fire(i, 2) from generate_series(10, 11) i \g /dev/null
 select is(
   (
     select count(*)::integer
-    from public.claim_notifications(4) c join logloom_private.notifications n
+    from public.claim_alert_notifications(4) c join logloom_private.notifications n
       using (notification_id)
     where n.tenant_id = 'umbrella'
   ),
   2, 'a tenant with much to send leaves room for the others'
 );
 select is(
-  (select count(*)::integer from public.claim_notifications(20)), 20, 'a claim has a limit'
+  (select count(*)::integer from public.claim_alert_notifications(20)), 20, 'a claim has a limit'
 );
 select throws_ok(
-  'select public.claim_notifications(101)', 'PT400', 'Invalid p_limit: 1 to 100', 'too many'
+  'select public.claim_alert_notifications(101)', 'PT400', 'Invalid p_limit: 1 to 100', 'too many'
 );
 select throws_ok(
-  $$select public.settle_notification(gen_random_uuid(), gen_random_uuid(), 'lost')$$,
+  $$select public.settle_alert_notification(gen_random_uuid(), gen_random_uuid(), 'lost')$$,
   'PT400', 'Invalid p_outcome: one of delivered, retry, failed', 'another outcome'
 );
 

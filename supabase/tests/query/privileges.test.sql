@@ -18,7 +18,7 @@ select is(
 );
 select is(
   (select array_agg(proname::text) from compiler
-    where prosecdef or provolatile = 'v' or proconfig is distinct from '{"search_path=\"\""}'),
+    where prosecdef or provolatile = 'v' or proconfig is distinct from '{"search_path=pg_catalog, pg_temp"}'),
   null,
   'each part is an invoker that only reads, with an empty search path'
 );

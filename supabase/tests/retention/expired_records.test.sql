@@ -172,20 +172,20 @@ select pg_temp.act_as_user('seven', 'alice');
 select is(
   (
     select array_agg(r.status || ' ' || r.records order by r.requested_at desc)
-    from public.list_retention_runs() r
+    from public.list_log_retention_runs() r
   ),
   '{"interrupted 0","done 20"}', 'a user sees the tenant''s runs, newest first'
 );
 select is(
   (
-    select r.records from public.list_retention_runs(
-      p_limit => 1, p_after => (select f.run_id from public.list_retention_runs(p_limit => 1) f)
+    select r.records from public.list_log_retention_runs(
+      p_limit => 1, p_after => (select f.run_id from public.list_log_retention_runs(p_limit => 1) f)
     ) r
   ),
   20::bigint, 'page by page'
 );
 select throws_ok(
-  format('select public.list_retention_runs(p_after => %L)', gen_random_uuid()),
+  format('select public.list_log_retention_runs(p_after => %L)', gen_random_uuid()),
   'PT400', 'Invalid p_after: no such run', 'after an unknown run'
 );
 

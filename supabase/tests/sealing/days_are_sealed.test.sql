@@ -176,7 +176,7 @@ select results_eq(
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  to_jsonb((public.get_usage()).stored),
+  to_jsonb((public.get_tenant_usage()).stored),
   jsonb_build_object('sealed_bytes', b.bytes, 'hot_bytes', 0), 'all of a tenant is sealed'
 )
 from bytes b;

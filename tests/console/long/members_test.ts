@@ -63,6 +63,6 @@ Deno.test({
     await row.waitFor({ state: "detached" });
     const { status } = await rpc(mate.token, "list_api_keys", {});
     assert.equal(status, 401);
-    assert.equal((await rpc(colleague.token, "list_members", {})).status, 200);
+    assert.equal((await rpc(colleague.token, "list_tenant_members", {})).status, 200);
   },
 });

@@ -3,7 +3,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return length(p_text) <= 254
@@ -26,7 +26,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Plain HTTP only to this machine, for a receiver in development. Printable ASCII, no userinfo.

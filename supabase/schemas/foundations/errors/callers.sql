@@ -4,7 +4,7 @@ returns setof logloom_private.error
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -35,7 +35,7 @@ begin
     ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
       null, '`service_role` names what cannot be a tenant.'),
     ('callers.role_is_missing', 403, 'This takes the role %s',
-      'Ask an owner of the tenant; list_members says who that is.',
+      'Ask an owner of the tenant; list_tenant_members says who that is.',
       'The caller is less than that in the tenant: `member`, `admin`, `owner` '
         '([identity.md](identity.md)).')
   ) e (name, status, message, hint, explanation);

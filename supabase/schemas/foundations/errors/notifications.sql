@@ -4,7 +4,7 @@ returns setof logloom_private.error
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -23,18 +23,18 @@ begin
       'test_alert_rule sends another notification.',
       '`retry_alert_delivery`: there is nothing to send again.'),
     ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
-      'Claim again for more.', '`claim_notifications`, which only the function `notify` calls.'),
+      'Claim again for more.', '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
     ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
       'retry is tried again later, failed is not.',
-      '`settle_notification`, which only the function `notify` calls.'),
+      '`settle_alert_notification`, which only the function `logloom-notify` calls.'),
     ('notifications.no_room_for_address', 400,
       'Plan limit exceeded: notification addresses (max %s)',
       'An address that no alert rule has any more makes room; or choose a larger plan.',
-      '`confirm_notification_address`: the plan''s `max_notification_addresses`. One that no '
+      '`confirm_alert_address`: the plan''s `max_notification_addresses`. One that no '
         'rule has makes room.'),
     ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
       'Send the code as the mail has it, as a text.',
-      '`confirm_notification_address`: as the mail has it, as a text.'),
+      '`confirm_alert_address`: as the mail has it, as a text.'),
     ('notifications.no_code_is_good', 400, 'No code is good for this address',
       'test_alert_rule mails a new one to the address of a rule.',
       'None was mailed to it, or it lapsed: `test_alert_rule` mails a new one.'),

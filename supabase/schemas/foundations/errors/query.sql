@@ -4,7 +4,7 @@ returns setof logloom_private.error
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

@@ -4,7 +4,7 @@ returns setof logloom_private.error
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -26,7 +26,7 @@ begin
       'This project has no users of Supabase Auth to look for by p_email alone.',
       'Without Supabase Auth, `p_email` alone does not say who it is.'),
     ('tenants.already_a_member', 400, 'They belong to the tenant already',
-      'set_member_role changes what they may do.', '`add_member` of a member.'),
+      'set_tenant_member_role changes what they may do.', '`add_tenant_member` of a member.'),
     ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
       'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
     ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
@@ -36,7 +36,7 @@ begin
       'Make another member owner first; delete_tenant removes the tenant as a whole.',
       'Somebody has to be.'),
     ('tenants.member_not_found', 404, 'Member not found',
-      'list_members shows the user_id of each.', 'The tenant has no such member.'),
+      'list_tenant_members shows the user_id of each.', 'The tenant has no such member.'),
     ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
       'Choose another one. That of a deleted tenant is free when nothing of it is left.',
       '`create_tenant`, and a tenant of this id exists or is being deleted.'),
@@ -44,7 +44,7 @@ begin
       'Sign in again, so that your token names it.',
       '`create_tenant` is for users who belong to none.'),
     ('tenants.made_by_a_user', 400, 'A tenant is made by a user, who becomes its owner',
-      'service_role makes one by add_member with p_tenant_id and p_role owner.',
+      'service_role makes one by add_tenant_member with p_tenant_id and p_role owner.',
       '`service_role` calls `create_tenant`.'),
     ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
       'Whoever runs the project adds you to one, or sets tenants_by_users in '

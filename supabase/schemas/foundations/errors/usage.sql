@@ -4,7 +4,7 @@ returns setof logloom_private.error
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -24,9 +24,9 @@ begin
     ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
       'Send a JSON boolean.', null),
     ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
-      'Leave p_months out for the current month alone.', '`get_usage`.'),
+      'Leave p_months out for the current month alone.', '`get_tenant_usage`.'),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
-      'list_retention_runs shows them. One deletion with OR does the work of several.', null),
+      'list_log_retention_runs shows them. One deletion with OR does the work of several.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Say ts:* to delete every record of the range.', '`delete_logs`: `ts:*` finds every record.')
   ) e (name, status, message, hint, explanation);

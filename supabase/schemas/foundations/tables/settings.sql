@@ -217,7 +217,7 @@ comment on column logloom_private.settings.alert_history_lifetime is
   'How long an alert that fired is kept in the history.';
 
 comment on column logloom_private.settings.dry_runs_kept is
-  'Newest dry runs of delete_logs of a tenant that list_retention_runs shows.';
+  'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
 
 comment on column logloom_private.settings.audit_lifetime is
   'How long audit events and the records of deletions are kept.';

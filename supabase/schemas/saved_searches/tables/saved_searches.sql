@@ -3,7 +3,7 @@ returns boolean
 language plpgsql
 immutable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return cardinality(p_tags) = 0

@@ -1,4 +1,4 @@
-create function public.list_retention_runs(
+create function public.list_log_retention_runs(
   p_tenant_id text default null,
   p_kind text default null,
   p_limit integer default null,
@@ -8,7 +8,7 @@ returns setof public.logloom_retention_run
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
@@ -35,13 +35,13 @@ begin
 end;
 $$;
 
-revoke all on function public.list_retention_runs(text, text, integer, uuid)
+revoke all on function public.list_log_retention_runs(text, text, integer, uuid)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.list_retention_runs(text, text, integer, uuid)
+grant execute on function public.list_log_retention_runs(text, text, integer, uuid)
 to authenticated, service_role;
 
-comment on function public.list_retention_runs(text, text, integer, uuid) is
+comment on function public.list_log_retention_runs(text, text, integer, uuid) is
   'Deletions of the tenant''s records, newest first. p_kind: retention or erasure. p_limit 1 to '
   '1000 (default 100), p_after: run_id of the last item of the page before. '
   'Errors: PT400, PT401, PT403.';

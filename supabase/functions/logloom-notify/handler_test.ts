@@ -10,7 +10,7 @@ class Outbox {
   readonly settled: Record<string, unknown>[] = [];
   readonly claims: number[] = [];
   #due: Notification[];
-  /** Calls of settle_notification that fail before one succeeds. */
+  /** Calls of settle_alert_notification that fail before one succeeds. */
   failures = 0;
 
   constructor(count: number) {
@@ -26,13 +26,13 @@ class Outbox {
     body: string,
   ): Promise<Result<string>> => {
     const parameters = JSON.parse(body);
-    if (name === "claim_notifications") {
+    if (name === "claim_alert_notifications") {
       this.claims.push(parameters.p_limit);
       return Promise.resolve(
         success(JSON.stringify(this.#due.splice(0, parameters.p_limit))),
       );
     }
-    assert.equal(name, "settle_notification");
+    assert.equal(name, "settle_alert_notification");
     if (this.failures-- > 0) return Promise.resolve(failure(503, "away"));
     this.settled.push(parameters);
     return Promise.resolve(success('{"success":true}'));

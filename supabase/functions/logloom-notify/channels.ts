@@ -9,5 +9,5 @@ export function byChannel(channels: Channels): (notification: Notification) => P
   return (notification) =>
     Object.hasOwn(channels, notification.channel)
       ? channels[notification.channel](notification)
-      : Promise.resolve(failed("The function notify does not know this channel"));
+      : Promise.resolve(failed("The function logloom-notify does not know this channel"));
 }

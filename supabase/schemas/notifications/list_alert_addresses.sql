@@ -3,7 +3,7 @@ returns setof public.logloom_notification_address
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads codes or the users of Auth
 declare
@@ -40,7 +40,7 @@ to authenticated, service_role;
 comment on function logloom_private.page_of_addresses(integer, text) is
   'A page of the email addresses of the tenant''s rules.';
 
-create function public.list_notification_addresses(
+create function public.list_alert_addresses(
   p_limit integer default null,
   p_after text default null
 )
@@ -48,7 +48,7 @@ returns setof public.logloom_notification_address
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.resolve_tenant();
@@ -56,13 +56,13 @@ begin
 end;
 $$;
 
-revoke all on function public.list_notification_addresses(integer, text)
+revoke all on function public.list_alert_addresses(integer, text)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.list_notification_addresses(integer, text)
+grant execute on function public.list_alert_addresses(integer, text)
 to authenticated, service_role;
 
-comment on function public.list_notification_addresses(integer, text) is
+comment on function public.list_alert_addresses(integer, text) is
   'The email addresses that alert rules of the tenant have, in order, and whether notifications '
   'may go there. p_limit 1 to 1000 (default 100), p_after: email of the last item of the page '
   'before. Errors: PT400, PT401.';

@@ -23,7 +23,7 @@ Deno.test("a notification goes by its own channel, and by none where there is no
   for (const channel of ["pager", "constructor", ""]) {
     deepStrictEqual(await deliver(notification(channel)), {
       outcome: "failed",
-      error: "The function notify does not know this channel",
+      error: "The function logloom-notify does not know this channel",
       status: undefined,
     });
   }

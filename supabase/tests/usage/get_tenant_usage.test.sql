@@ -7,7 +7,7 @@ select plan(11);
 
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
-  'select public.get_usage()', 'PT404', 'Tenant not found', 'before its first write'
+  'select public.get_tenant_usage()', 'PT404', 'Tenant not found', 'before its first write'
 );
 select pg_temp.act_as_postgres();
 
@@ -23,7 +23,7 @@ values
 select pg_temp.ingest('acme', 23, 100);
 
 select pg_temp.act_as_user('acme', 'alice');
-create temp table answer as select to_jsonb(u) as usage from public.get_usage() u;
+create temp table answer as select to_jsonb(u) as usage from public.get_tenant_usage() u;
 select is(
   (
     select a.usage - 'month' - 'resets_at' - 'projected_events' - 'projected_bytes' - 'days'
@@ -74,7 +74,7 @@ select ok(
 select is(
   (
     select jsonb_agg(m - 'month')
-    from public.get_usage(p_months => 3) u, unnest(u.months) x
+    from public.get_tenant_usage(p_months => 3) u, unnest(u.months) x
     cross join lateral to_jsonb(x) m
   ),
   '[
@@ -83,10 +83,10 @@ select is(
   'months newest first'
 );
 select throws_ok(
-  'select public.get_usage(p_months => 25)', 'PT400', 'Invalid p_months: 1 to 24', 'too many months'
+  'select public.get_tenant_usage(p_months => 25)', 'PT400', 'Invalid p_months: 1 to 24', 'too many months'
 );
 select throws_ok(
-  'select public.get_usage(p_months => 0)', 'PT400', 'Invalid p_months: 1 to 24', 'too few'
+  'select public.get_tenant_usage(p_months => 0)', 'PT400', 'Invalid p_months: 1 to 24', 'too few'
 );
 
 -- Rows of long ago, whose counts are packed.
@@ -108,7 +108,7 @@ from logloom_private.log_days d;
 grant select on partitions to public;
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  (public.get_usage()).stored,
+  (public.get_tenant_usage()).stored,
   row(0, p.bytes)::public.logloom_stored,
   'what rows take is known when their counts are packed'
 )

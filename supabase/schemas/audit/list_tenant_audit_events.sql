@@ -15,7 +15,7 @@ comment on type public.logloom_audit_event is
   'What was done: by whom (a user''s id, or the role of what acted by itself), to which subject '
   '(the id of a key or user, or what the action is about), and the details.';
 
-create function public.list_audit_events(
+create function public.list_tenant_audit_events(
   p_tenant_id text default null,
   p_action text default null,
   p_ts_from text default null,
@@ -27,7 +27,7 @@ returns setof public.logloom_audit_event
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
@@ -58,15 +58,15 @@ begin
 end;
 $$;
 
-revoke all on function public.list_audit_events(
+revoke all on function public.list_tenant_audit_events(
   text, text, text, text, integer, uuid
 ) from public, anon, authenticated, service_role;
 
 grant execute on function
-  public.list_audit_events(text, text, text, text, integer, uuid)
+  public.list_tenant_audit_events(text, text, text, text, integer, uuid)
 to authenticated, service_role;
 
-comment on function public.list_audit_events(
+comment on function public.list_tenant_audit_events(
   text, text, text, text, integer, uuid
 ) is
   'What was done in the tenant, newest first; p_action, p_ts_from (inclusive) and p_ts_to '

@@ -3,7 +3,7 @@ returns public.logloom_success
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes members
 declare
@@ -35,7 +35,7 @@ to authenticated, service_role;
 comment on function logloom_private.expel_member(text, text) is
   'Takes a user out of the tenant, but not its last owner.';
 
-create function public.remove_member(
+create function public.remove_tenant_member(
   p_user_id text default null,
   p_tenant_id text default null
 )
@@ -43,7 +43,7 @@ returns public.logloom_success
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
@@ -51,12 +51,12 @@ begin
 end;
 $$;
 
-revoke all on function public.remove_member(text, text)
+revoke all on function public.remove_tenant_member(text, text)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.remove_member(text, text)
+grant execute on function public.remove_tenant_member(text, text)
 to authenticated, service_role;
 
-comment on function public.remove_member(text, text) is
+comment on function public.remove_tenant_member(text, text) is
   'Removes a user from the tenant: their tokens are refused from the next request on. For owners; '
   'the last one cannot be removed. Returns {success}. Errors: PT400, PT401, PT403, PT404.';

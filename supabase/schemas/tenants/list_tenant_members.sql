@@ -3,7 +3,7 @@ returns setof public.logloom_member
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because email addresses are in a table of Auth
 declare
@@ -45,7 +45,7 @@ to authenticated, service_role;
 comment on function logloom_private.read_members(text, integer, text) is
   'A page of members with what Auth knows of them.';
 
-create function public.list_members(
+create function public.list_tenant_members(
   p_tenant_id text default null,
   p_limit integer default null,
   p_after text default null
@@ -54,7 +54,7 @@ returns setof public.logloom_member
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -62,13 +62,13 @@ begin
 end;
 $$;
 
-revoke all on function public.list_members(text, integer, text)
+revoke all on function public.list_tenant_members(text, integer, text)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.list_members(text, integer, text)
+grant execute on function public.list_tenant_members(text, integer, text)
 to authenticated, service_role;
 
-comment on function public.list_members(text, integer, text) is
+comment on function public.list_tenant_members(text, integer, text) is
   'Members of the tenant, newest first; none where the tenant does not use roles. p_limit 1 to '
   '1000 (default 100), p_after: user_id of the last item of the page before. '
   'Errors: PT400, PT401, PT403.';

@@ -29,7 +29,7 @@ returns setof public.logloom_usage_day
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state record;
@@ -66,7 +66,7 @@ returns setof public.logloom_usage_day
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the API roles do not read the queue
 begin
@@ -83,12 +83,12 @@ to authenticated, service_role;
 comment on function logloom_private.my_usage(text, date) is
   'usage_of for the tenant of the request.';
 
-create function public.get_usage(p_tenant_id text default null, p_months integer default null)
+create function public.get_tenant_usage(p_tenant_id text default null, p_months integer default null)
 returns public.logloom_usage
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
@@ -143,13 +143,13 @@ begin
 end;
 $$;
 
-revoke all on function public.get_usage(text, integer)
+revoke all on function public.get_tenant_usage(text, integer)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.get_usage(text, integer)
+grant execute on function public.get_tenant_usage(text, integer)
 to authenticated, service_role;
 
-comment on function public.get_usage(text, integer) is
+comment on function public.get_tenant_usage(text, integer) is
   'What the tenant used in this UTC month, the limits, percentages, a projection for the month''s '
   'end, the same per month and day of the last p_months (1 to 24, default 1), and what is stored. '
   'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';

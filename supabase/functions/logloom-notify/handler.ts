@@ -5,7 +5,7 @@ import { failureResponse, jsonText, methodNotAllowed } from "../_shared/http.ts"
 import { takingBodies } from "../_shared/request_body.ts";
 import { type Outcome, retry } from "./outcome.ts";
 
-/** A row of `claim_notifications`. */
+/** A row of `claim_alert_notifications`. */
 export interface Notification {
   readonly notification_id: string;
   readonly claim_id: string;
@@ -76,7 +76,7 @@ function createWork(dependencies: NotifyDependencies): () => Promise<void> {
     const room = dependencies.limit - inFlight.size;
     if (room <= 0) return false;
     const answer = await dependencies.callDatabase(
-      "claim_notifications",
+      "claim_alert_notifications",
       [],
       JSON.stringify({ p_limit: room }),
     );
@@ -124,7 +124,7 @@ async function deliverAndSettle(
   // What is not settled is delivered again when its claim lapses, so a short effort is worth it.
   for (const wait of [500, 2000, undefined]) {
     if (
-      (await callDatabase("settle_notification", [], parameters)).ok ||
+      (await callDatabase("settle_alert_notification", [], parameters)).ok ||
       wait === undefined
     ) return;
     await pause(wait);

@@ -14,7 +14,7 @@ returns text
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
@@ -31,7 +31,7 @@ returns public.logloom_webhook_secret
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reaches the secrets
 declare
@@ -64,12 +64,12 @@ to authenticated, service_role;
 comment on function logloom_private.replace_webhook_secret(uuid) is
   'A new secret for a rule of the tenant; the one before is valid for a while.';
 
-create function public.rotate_webhook_secret(p_rule_id uuid default null)
+create function public.rotate_alert_webhook_secret(p_rule_id uuid default null)
 returns public.logloom_webhook_secret
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.resolve_tenant();
@@ -78,12 +78,12 @@ begin
 end;
 $$;
 
-revoke all on function public.rotate_webhook_secret(uuid)
+revoke all on function public.rotate_alert_webhook_secret(uuid)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.rotate_webhook_secret(uuid)
+grant execute on function public.rotate_alert_webhook_secret(uuid)
 to authenticated, service_role;
 
-comment on function public.rotate_webhook_secret(uuid) is
+comment on function public.rotate_alert_webhook_secret(uuid) is
   'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '
   'signed with both. Errors: PT400, PT401, PT404.';

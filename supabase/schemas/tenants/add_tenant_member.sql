@@ -8,7 +8,7 @@ returns public.logloom_member
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes members
 declare
@@ -77,9 +77,9 @@ grant execute on function logloom_private.enroll_member(text, text, text, text)
 to authenticated, service_role;
 
 comment on function logloom_private.enroll_member(text, text, text, text) is
-  'Enrolls a user, and in the first place who does so; what public.add_member answers.';
+  'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
-create function public.add_member(
+create function public.add_tenant_member(
   p_user_id text default null,
   p_role text default null,
   p_email text default null,
@@ -89,7 +89,7 @@ returns public.logloom_member
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_role', p_role is null);
@@ -97,13 +97,13 @@ begin
 end;
 $$;
 
-revoke all on function public.add_member(text, text, text, text)
+revoke all on function public.add_tenant_member(text, text, text, text)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.add_member(text, text, text, text)
+grant execute on function public.add_tenant_member(text, text, text, text)
 to authenticated, service_role;
 
-comment on function public.add_member(text, text, text, text) is
+comment on function public.add_tenant_member(text, text, text, text) is
   'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens; by '
   'p_email alone where Supabase Auth knows a user with it. p_role: member, admin or owner. For '
   'owners. The first member makes its caller owner too, and from then on nobody else belongs to '

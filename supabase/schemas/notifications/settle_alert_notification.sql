@@ -3,7 +3,7 @@ returns interval
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
@@ -37,7 +37,7 @@ returns logloom_private.notifications
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ended logloom_private.notifications;
@@ -90,7 +90,7 @@ returns void
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes to the outbox
 declare
@@ -140,7 +140,7 @@ grant execute on function logloom_private.settle_claim(
 comment on function logloom_private.settle_claim(uuid, uuid, text, integer, text, integer) is
   'Notes what came of a claim, and when the next attempt is due.';
 
-create function public.settle_notification(
+create function public.settle_alert_notification(
   p_notification_id uuid default null,
   p_claim_id uuid default null,
   p_outcome text default null,
@@ -152,7 +152,7 @@ returns public.logloom_success
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_notification_id', p_notification_id is null);
@@ -168,15 +168,15 @@ begin
 end;
 $$;
 
-revoke all on function public.settle_notification(
+revoke all on function public.settle_alert_notification(
   uuid, uuid, text, integer, text, integer
 ) from public, anon, authenticated, service_role;
 
-grant execute on function public.settle_notification(
+grant execute on function public.settle_alert_notification(
   uuid, uuid, text, integer, text, integer
 ) to service_role;
 
-comment on function public.settle_notification(uuid, uuid, text, integer, text, integer) is
-  'What the edge function notify calls after an attempt. p_outcome: delivered; retry, which is '
+comment on function public.settle_alert_notification(uuid, uuid, text, integer, text, integer) is
+  'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is '
   'tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is '
   'given up. p_status: HTTP or SMTP status. Errors: PT400.';

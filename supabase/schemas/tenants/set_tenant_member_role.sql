@@ -3,7 +3,7 @@ returns public.logloom_member
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes members
 declare
@@ -37,7 +37,7 @@ to authenticated, service_role;
 comment on function logloom_private.change_member_role(text, text, text) is
   'Changes a role, but not that of the last owner.';
 
-create function public.set_member_role(
+create function public.set_tenant_member_role(
   p_user_id text default null,
   p_role text default null,
   p_tenant_id text default null
@@ -46,7 +46,7 @@ returns public.logloom_member
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
@@ -55,13 +55,13 @@ begin
 end;
 $$;
 
-revoke all on function public.set_member_role(text, text, text)
+revoke all on function public.set_tenant_member_role(text, text, text)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.set_member_role(text, text, text)
+grant execute on function public.set_tenant_member_role(text, text, text)
 to authenticated, service_role;
 
-comment on function public.set_member_role(text, text, text) is
+comment on function public.set_tenant_member_role(text, text, text) is
   'Sets what a member may do, from their next request on, and returns the member. p_role: member, '
   'admin or owner. For owners; the last one stays an owner. '
   'Errors: PT400, PT401, PT403, PT404.';

@@ -3,7 +3,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max constant integer :=
@@ -40,7 +40,7 @@ returns jsonb
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads or confirms addresses
 declare
@@ -98,7 +98,7 @@ to authenticated, service_role;
 comment on function logloom_private.confirm_address(text, text) is
   'Confirms an address of the tenant by the code that was mailed to it, or counts a wrong try.';
 
-create function public.confirm_notification_address(
+create function public.confirm_alert_address(
   p_email text default null,
   p_code text default null
 )
@@ -106,7 +106,7 @@ returns jsonb
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.resolve_tenant();
@@ -116,12 +116,12 @@ begin
 end;
 $$;
 
-revoke all on function public.confirm_notification_address(text, text)
+revoke all on function public.confirm_alert_address(text, text)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.confirm_notification_address(text, text)
+grant execute on function public.confirm_alert_address(text, text)
 to authenticated, service_role;
 
-comment on function public.confirm_notification_address(text, text) is
+comment on function public.confirm_alert_address(text, text) is
   'Confirms the email address of an alert rule by the six digits that were mailed to it, and '
   'returns {"success": true}. A code is good for 24 h and five tries. Errors: PT400, PT401.';

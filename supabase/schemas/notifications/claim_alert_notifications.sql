@@ -17,7 +17,7 @@ returns table (
 language plpgsql
 stable
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -58,7 +58,7 @@ returns void
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_next_hour constant timestamptz := date_trunc('hour', now()) + interval '1 hour';
@@ -101,7 +101,7 @@ returns setof public.logloom_claimed_notification
 language plpgsql
 volatile
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the outbox or a webhook's secret
 declare
@@ -183,12 +183,12 @@ comment on function logloom_private.claim_due_notifications(integer) is
   'The notifications that are due, taken for as long as a claim lasts: each tenant''s first '
   'before anybody''s second, and of each as many as its plan allows in the hour.';
 
-create function public.claim_notifications(p_limit integer default null)
+create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification
 language plpgsql
 volatile
 security invoker
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.require_parameter('p_limit', p_limit is null);
@@ -199,11 +199,11 @@ begin
 end;
 $$;
 
-revoke all on function public.claim_notifications(integer)
+revoke all on function public.claim_alert_notifications(integer)
 from public, anon, authenticated, service_role;
 
-grant execute on function public.claim_notifications(integer) to service_role;
+grant execute on function public.claim_alert_notifications(integer) to service_role;
 
-comment on function public.claim_notifications(integer) is
-  'What the edge function notify calls: takes due notifications, p_limit 1 to 100. One that is not '
+comment on function public.claim_alert_notifications(integer) is
+  'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not '
   'settled in time is due again. Errors: PT400.';
