@@ -235,15 +235,29 @@ Deno.test("a function that the project made and dropped, or made elsewhere, is n
   const names = ["get_tenant_usage", "search_logs"];
   const made = (sql: string) => functionsMadeIn(sql, names);
   assert.deepEqual(made("create function app.get_tenant_usage() returns int"), []);
-  assert.deepEqual(made("-- create function get_tenant_usage()\n/* create function search_logs() */"), []);
-  assert.deepEqual(made("create function get_tenant_usage(); drop function if exists get_tenant_usage();"), []);
-  assert.deepEqual(made("drop function get_tenant_usage(); create function get_tenant_usage();"), ["get_tenant_usage"]);
+  assert.deepEqual(
+    made("-- create function get_tenant_usage()\n/* create function search_logs() */"),
+    [],
+  );
+  assert.deepEqual(
+    made("create function get_tenant_usage(); drop function if exists get_tenant_usage();"),
+    [],
+  );
+  assert.deepEqual(made("drop function get_tenant_usage(); create function get_tenant_usage();"), [
+    "get_tenant_usage",
+  ]);
   assert.deepEqual(
     made("create function get_tenant_usage(a int); drop function f(int), get_tenant_usage(int);"),
     [],
   );
   for (const moved of ["rename to usage_of_shop", "set schema app"]) {
-    for (const named of ["public.get_tenant_usage(a int)", "get_tenant_usage", '"public"."get_tenant_usage" (int)']) {
+    for (
+      const named of [
+        "public.get_tenant_usage(a int)",
+        "get_tenant_usage",
+        '"public"."get_tenant_usage" (int)',
+      ]
+    ) {
       assert.deepEqual(
         made(`create function get_tenant_usage(a int); alter function ${named} ${moved};`),
         [],

@@ -327,7 +327,9 @@ begin
         'logloom_cheaper_requests',
         'logloom_as_a_guest',
         'logloom_upgrades_over_nodes',
-        'logloom_turns_and_dates'
+        'logloom_turns_and_dates',
+        'logloom_bounds',
+        'logloom_diff'
       ]
     );
   end if;

@@ -37,3 +37,5 @@ alter function public.list_retention_runs rename to list_log_retention_runs;
 update logloom_private.notify_endpoint
 set url = regexp_replace(url, '/notify$', '/logloom-notify')
 where url like '%/notify';
+
+select logloom_private.bring_to_nodes();

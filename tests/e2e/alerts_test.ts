@@ -258,7 +258,11 @@ Deno.test("a webhook into the network is given up before anything is sent", asyn
 Deno.test("nobody but the database's job starts deliveries", async () => {
   const guesses: Record<string, string>[] = [{}, { "X-Logloom-Notify-Secret": "guessed" }];
   for (const headers of guesses) {
-    const answer = await call("/functions/v1/logloom-notify", { method: "POST", headers, body: "{}" });
+    const answer = await call("/functions/v1/logloom-notify", {
+      method: "POST",
+      headers,
+      body: "{}",
+    });
     assert.equal(answer.status, 401);
     assert.deepEqual(answer.body, { error: "Invalid secret" });
   }

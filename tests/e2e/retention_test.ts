@@ -179,7 +179,9 @@ Deno.test("delete_logs counts first, then deletes through the job, and says who 
     await db.unsafe(
       "call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')",
     );
-    const { body } = await rpc<Run[]>(tenant.token, "list_log_retention_runs", { p_kind: "erasure" });
+    const { body } = await rpc<Run[]>(tenant.token, "list_log_retention_runs", {
+      p_kind: "erasure",
+    });
     return body.find(({ run_id, status }) => run_id === queued.body.run_id && status === "done");
   });
   assert.equal(done.records, 10);

@@ -14,7 +14,10 @@ export function SettingsForm({ settings }: { settings: TenantSettings }) {
   const [days, setDays] = useState(String(settings.pipeline_config.retention_days));
   const [isCompressed, setCompressed] = useState(settings.pipeline_config.compression);
   const [preferences, setPreferences] = useState(settings.notification_preferences);
-  const save = useChange("update_tenant_settings", ["get_tenant_settings", "list_tenant_audit_events"]);
+  const save = useChange("update_tenant_settings", [
+    "get_tenant_settings",
+    "list_tenant_audit_events",
+  ]);
   const check = (label: string, isOn: boolean, onChange: (isOn: boolean) => void) => (
     <label className="check">
       <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.target.checked)} />

@@ -177,6 +177,6 @@ grant execute on function public.settle_alert_notification(
 ) to service_role;
 
 comment on function public.settle_alert_notification(uuid, uuid, text, integer, text, integer) is
-  'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is '
-  'tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is '
-  'given up. p_status: HTTP or SMTP status. Errors: PT400.';
+  'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, '
+  'which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, '
+  'which is given up. p_status: HTTP or SMTP status. Errors: PT400.';

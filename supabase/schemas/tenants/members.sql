@@ -64,8 +64,8 @@ $$;
 revoke all on function logloom_private.is_address_of_member(text, text) from public;
 
 comment on function logloom_private.is_address_of_member(text, text) is
-  'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member '
-  'was given is a label, and proves nothing.';
+  'Whether a member of the tenant confirmed this email address to Supabase Auth. What '
+  'add_tenant_member was given is a label, and proves nothing.';
 
 create function logloom_private.auth_user_of_email(p_email text)
 returns text

@@ -83,7 +83,9 @@ to authenticated, service_role;
 comment on function logloom_private.my_usage(text, date) is
   'usage_of for the tenant of the request.';
 
-create function public.get_tenant_usage(p_tenant_id text default null, p_months integer default null)
+create function public.get_tenant_usage(
+  p_tenant_id text default null, p_months integer default null
+)
 returns public.logloom_usage
 language plpgsql
 volatile

@@ -113,7 +113,8 @@ values
   ('set_tenant_member_role', 'p_tenant_id => ''acme'', p_user_id => ''bob'', p_role => ''owner''',
     'ok', 'PT403', 'PT403', 'ok'),
   ('remove_tenant_member', 'p_user_id => ''bob''', 'ok', 'PT403', 'PT404', 'PT400'),
-  ('remove_tenant_member', 'p_tenant_id => ''acme'', p_user_id => ''bob''', 'ok', 'PT403', 'PT403', 'ok'),
+  ('remove_tenant_member', 'p_tenant_id => ''acme'', p_user_id => ''bob''',
+    'ok', 'PT403', 'PT403', 'ok'),
   ('delete_tenant', 'p_tenant_id => ''acme''', 'ok', 'PT403', 'PT403', 'ok'),
   ('create_tenant', 'p_tenant_id => ''new''', 'PT400', 'PT400', 'PT400', 'PT400'),
 

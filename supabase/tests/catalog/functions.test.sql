@@ -35,8 +35,8 @@ select is_empty(
         'logloom_private.run_job(text,regprocedure)',
         'logloom_private.check_request()', 'logloom_private.call_host_pre_request()'
       )$$,
-  'every function has the search_path pg_catalog, pg_temp, save the procedures that commit and what runs the '
-  'project''s own pre-request function'
+  'every function has the search_path pg_catalog, pg_temp, save the procedures that commit and '
+  'what runs the project''s own pre-request function'
 );
 select is_empty(
   $$select f.signature, c.call[1]

@@ -113,8 +113,8 @@ select set_eq(
     select array_agg(n.name)
     from unnest(
       array[
-        'ingest_logs', 'ingest_requests', 'run_writer', 'health_report', 'claim_alert_notifications',
-        'settle_alert_notification'
+        'ingest_logs', 'ingest_requests', 'run_writer', 'health_report',
+        'claim_alert_notifications', 'settle_alert_notification'
       ]
     ) n (name)
     where exists (

@@ -128,7 +128,9 @@ select is(
   'whose token is refused from the next request on'
 );
 select is(
-  pg_temp.by('bob', $$public.add_tenant_member(p_role => 'member', p_email => 'eve@acme.example')$$),
+  pg_temp.by(
+    'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'eve@acme.example')$$
+  ),
   'PT400 Missing required parameter: p_user_id', 'by email alone only where Auth is'
 );
 
@@ -141,7 +143,9 @@ values
   ('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', 'eve@acme.example', now()),
   ('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d2', 'unconfirmed@acme.example', null);
 select is(
-  pg_temp.by('bob', $$public.add_tenant_member(p_role => 'member', p_email => 'Eve@acme.example')$$) ~
+  pg_temp.by(
+    'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'Eve@acme.example')$$
+  ) ~
   '^\(5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1,member,eve@acme.example,', true,
   'where it is, by email'
 );

@@ -265,7 +265,10 @@ select is(
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, 5, 3 from made m;
 select is(
-  (select array_agg(c.body::jsonb ->> 'type' order by 1) from public.claim_alert_notifications(20) c),
+  (
+    select array_agg(c.body::jsonb ->> 'type' order by 1)
+    from public.claim_alert_notifications(20) c
+  ),
   '{alert.test,alert.triggered}', 'and an alert'
 );
 select is(
@@ -293,7 +296,9 @@ select pg_temp.act_as_postgres();
 delete from logloom_private.notifications;
 select pg_temp.test_rule(m.rule_id) from made m \g /dev/null
 delete from logloom_private.notification_addresses;
-select is_empty('select public.claim_alert_notifications(20)', 'what is confirmed no more is not mailed');
+select is_empty(
+  'select public.claim_alert_notifications(20)', 'what is confirmed no more is not mailed'
+);
 select matches(
   (select n.last_error from logloom_private.notifications n where n.purpose = 'test'),
   '^The address is not confirmed: ', 'and says so'
@@ -423,7 +428,8 @@ from (values ('A@example.com'), ('b@example.com')) v (address);
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, i, 3 from made m, generate_series(1, 3) i;
 select is(
-  (select count(*)::integer from public.claim_alert_notifications(20)), 2, 'as many as the plan allows'
+  (select count(*)::integer from public.claim_alert_notifications(20)), 2,
+  'as many as the plan allows'
 );
 select is(
   (select count(*)::integer from public.claim_alert_notifications(20)), 0, 'the others wait'

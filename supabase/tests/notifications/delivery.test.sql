@@ -19,7 +19,9 @@ select results_eq(
     where w.rule_id = '00000000-0000-4000-9000-000000000001'$$,
   'a claim has all that a delivery needs, and a webhook its secret'
 );
-select is_empty('select public.claim_alert_notifications(20)', 'what is claimed is not claimed again');
+select is_empty(
+  'select public.claim_alert_notifications(20)', 'what is claimed is not claimed again'
+);
 select is(
   (select n.next_attempt_at - now() from pg_temp.outbox() n), '60 seconds', 'until the claim lapses'
 );
@@ -38,7 +40,9 @@ select is(
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
 from claims c where c.channel = 'email' \g /dev/null
 select is((pg_temp.outbox('email')).status, 'delivered', 'that it arrived holds whoever says so');
-select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 550, 'no such user')
+select public.settle_alert_notification(
+  c.notification_id, c.claim_id, 'failed', 550, 'no such user'
+)
 from later_claims c where c.channel = 'email' \g /dev/null
 select is((pg_temp.outbox('email')).status, 'delivered', 'and stays so');
 select is(

@@ -18,9 +18,10 @@ select is(
 );
 select is(
   (select array_agg(proname::text) from compiler
-    where prosecdef or provolatile = 'v' or proconfig is distinct from '{"search_path=pg_catalog, pg_temp"}'),
+    where prosecdef or provolatile = 'v'
+      or proconfig is distinct from '{"search_path=pg_catalog, pg_temp"}'),
   null,
-  'each part is an invoker that only reads, with an empty search path'
+  'each part is an invoker that only reads, with the search path pg_catalog, pg_temp'
 );
 select cmp_ok((select count(*) from compiler), '>', 40::bigint, 'and there are parts to look at');
 

@@ -83,7 +83,8 @@ select is(
   'months newest first'
 );
 select throws_ok(
-  'select public.get_tenant_usage(p_months => 25)', 'PT400', 'Invalid p_months: 1 to 24', 'too many months'
+  'select public.get_tenant_usage(p_months => 25)', 'PT400', 'Invalid p_months: 1 to 24',
+  'too many months'
 );
 select throws_ok(
   'select public.get_tenant_usage(p_months => 0)', 'PT400', 'Invalid p_months: 1 to 24', 'too few'
