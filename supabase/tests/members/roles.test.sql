@@ -46,7 +46,7 @@ select is(
   pg_temp.by('anyone', c.call) ~ '^PT40[13]', false,
   'without members each user is owner: ' || c.call
 )
-from calls c where c.call !~ 'add_tenant_member|set_member|remove_tenant_member';
+from calls c where c.call !~ 'add_tenant_member|set_tenant_member|remove_tenant_member';
 
 select is(
   pg_temp.by('ann', $$(select m.role from public.add_tenant_member('bob', 'member') m)$$),
