@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(24);
+select plan(25);
 
 -- Retention of free: 7 days. long keeps 30, short 2, gone has been deleted.
 insert into logloom.tenants (tenant_id, plan_id)
@@ -106,6 +106,9 @@ select is(
 
 delete from logloom.retention_runs;
 select pg_temp.run();
+select is(
+  (select p.error from logloom_private.retention_place p), null, 'no day is left with an error'
+);
 select is(pg_temp.days_of('seven'), '{0,2,3,7}', 'seven whole days before today stay');
 select is(pg_temp.days_of('short'), '{0,2}', 'a tenant may keep less');
 select is(pg_temp.days_of('long'), '{0,2,3,7,8}', 'another more');
