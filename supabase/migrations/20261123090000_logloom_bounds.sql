@@ -37,3 +37,7 @@ alter function public.list_retention_runs rename to list_log_retention_runs;
 update logloom_private.notify_endpoint
 set url = regexp_replace(url, '/notify$', '/logloom-notify')
 where url like '%/notify';
+
+-- Rules of before ask what they ask since they were last changed: none misses a window.
+alter table logloom.alert_rules add column asked_at timestamptz not null default now();
+update logloom.alert_rules set asked_at = updated_at where true;
