@@ -54,3 +54,6 @@ begin
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
+-- Rules of before ask what they ask since they were last changed: none misses a window.
+alter table logloom.alert_rules add column asked_at timestamptz not null default now();
+update logloom.alert_rules set asked_at = updated_at where true;

@@ -20,7 +20,7 @@ export interface NotifyDependencies {
   readonly secret: string | undefined;
   readonly callDatabase: CallDatabase;
   readonly deliver: (notification: Notification) => Promise<Outcome>;
-  /** Deliveries at once. */
+  /** Deliveries at once of this process; the database bounds those of all. */
   readonly limit: number;
   /** Keeps the function alive until the promise is settled, past its answer. */
   readonly keepAlive: (work: Promise<void>) => void;
@@ -66,11 +66,13 @@ async function isSame(given: string, expected: string): Promise<boolean> {
 
 /**
  * Claims what is due as long as there is room for it. A receiver that hangs takes one place, and
- * what others are due is claimed as soon as another place is free.
+ * what others are due is claimed when another place is free, or when somebody asks for it: the
+ * database says whose turn it is, and may leave places free for who comes later.
  */
 function createWork(dependencies: NotifyDependencies): () => Promise<void> {
   const inFlight = new Set<Promise<void>>();
-  let claiming: Promise<boolean> | undefined;
+  let working: Promise<void> | undefined;
+  let wake = () => {};
 
   async function claim(): Promise<boolean> {
     const room = dependencies.limit - inFlight.size;
@@ -90,13 +92,19 @@ function createWork(dependencies: NotifyDependencies): () => Promise<void> {
     return notifications.length > 0;
   }
 
-  return async () => {
+  async function drain(): Promise<void> {
     for (;;) {
-      claiming ??= claim().finally(() => claiming = undefined);
-      if (await claiming) continue;
+      const woken = new Promise<void>((resolve) => wake = resolve);
+      if (await claim()) continue;
       if (inFlight.size === 0) return;
-      await Promise.race(inFlight);
+      await Promise.race([woken, ...inFlight]);
     }
+  }
+
+  // One at a time, however often somebody asks while a slow receiver keeps it alive.
+  return () => {
+    wake();
+    return working ??= drain().finally(() => working = undefined);
   };
 }
 

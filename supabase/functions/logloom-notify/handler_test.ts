@@ -20,6 +20,10 @@ class Outbox {
     );
   }
 
+  add(id: string): void {
+    this.#due.push(notification(id));
+  }
+
   call = (
     name: string,
     _parameters: readonly string[],
@@ -188,6 +192,23 @@ Deno.test("one that hangs does not hold up the others", async () => {
     p_error: "HTTP 500",
     p_retry_after: 7,
   });
+});
+
+Deno.test("what comes while a receiver hangs is claimed when somebody asks, by one worker", async () => {
+  const outbox = new Outbox(1);
+  const hanging = Promise.withResolvers<Outcome>();
+  const { ask, work } = handle(outbox, {
+    deliver: ({ notification_id: id }) =>
+      id === "0" ? hanging.promise : Promise.resolve(delivered),
+  });
+  await ask();
+  outbox.add("later");
+  await Promise.all(Array.from({ length: 50 }, () => ask()));
+  while (outbox.settled.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.equal(outbox.settled[0].p_notification_id, "later");
+  hanging.resolve(delivered);
+  await Promise.all(work);
+  assert.equal(new Set(work).size, 1);
 });
 
 Deno.test("what becomes of a delivery is told again when the database is away", async () => {

@@ -40,7 +40,8 @@ Deno.serve(createNotifyHandler({
         },
       }),
   }),
-  limit: 20,
+  // As many as a claim may ask for.
+  limit: 100,
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
   },

@@ -166,7 +166,11 @@ begin
   if v_last.window_end > p_now then
     -- The clock went back: what is dated ahead would keep the rules waiting until then.
     v_last := null;
-    update logloom.alert_rules r set last_evaluated_at = null where r.last_evaluated_at > p_now;
+    update logloom.alert_rules r
+    set
+      last_evaluated_at = case when r.last_evaluated_at <= p_now then r.last_evaluated_at end,
+      asked_at = least(r.asked_at, p_now)
+    where r.last_evaluated_at > p_now or r.asked_at > p_now;
   end if;
   select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
   v_round.window_end := logloom_private.whole_minute(p_watermark);

@@ -28,11 +28,11 @@ begin
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
     and r.enabled
-    -- Of the time before a rule was what it is now, only the last window.
-    and (
-      e.window_end = p_round.window_end
-      or (r.last_evaluated_at is not null and e.window_end > r.updated_at)
-    )
+    -- A window that ended before the rule was what it is now holds less than a search showed then:
+    -- the first is the next round's.
+    and e.window_end > r.asked_at
+    -- Of the time before its first evaluation, only the last window.
+    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end)
     -- A window that was evaluated is looked at again only where something came late.
     and (
       r.last_evaluated_at is null
@@ -179,6 +179,7 @@ begin
   join logloom.alert_rules r on r.rule_id = p.rule_id and r.query_dsl = p.query_dsl
   left join logloom_private.alert_groups g on g.group_id = p.group_id
   where p.rule_id = any(p_rule_ids)
+    and r.asked_at < p_round.window_end
     and (
       p.refusal is not null
       or (p.last_error is not null and p.retry_at > p_round.window_end)
@@ -250,6 +251,7 @@ begin
     select r.rule_id
     from logloom.alert_rules r
     where r.enabled
+      and r.asked_at < p_round.window_end
       and r.last_evaluated_at is distinct from p_round.window_end
       and (p_after is null or r.rule_id > p_after)
     order by r.rule_id

@@ -140,6 +140,7 @@ begin
     and p.refusal is null
     and p.query_dsl = r.query_dsl
     and r.enabled
+    and r.asked_at < p_round.window_end
     and r.last_evaluated_at is distinct from p_round.window_end
     and coalesce(p.retry_at <= p_round.window_end, true);
 end;

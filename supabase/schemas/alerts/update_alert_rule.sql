@@ -42,7 +42,16 @@ begin
       else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
     end,
     notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
-    updated_at = now()
+    updated_at = now(),
+    asked_at = case
+      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
+          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes)
+        )
+        and r.enabled >= coalesce(p_enabled, r.enabled)
+        then r.asked_at
+      else now()
+    end
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
   if not found then

@@ -12,7 +12,8 @@ comment on type public.logloom_claimed_notification is
 
 create function logloom_private.due_notifications()
 returns table (
-  notification_id uuid, place bigint, is_beyond_plan boolean, channel_limit integer
+  notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
+  channel_limit integer
 )
 language plpgsql
 stable
@@ -22,11 +23,8 @@ as $$
 begin
   return query
   with due as (
-    -- Each tenant's first before anybody's second, so that one with much to send, or with a
-    -- receiver that hangs, does not hold up the others.
     select
-      n.notification_id, n.tenant_id, n.channel,
-      row_number() over (partition by n.tenant_id order by n.next_attempt_at) as place,
+      n.notification_id, n.tenant_id, n.channel, n.next_attempt_at,
       row_number() over (
         partition by n.tenant_id, n.channel order by n.next_attempt_at
       ) as channel_place
@@ -39,7 +37,8 @@ begin
     from (select distinct x.tenant_id, x.channel from due x) d
   )
   select
-    d.notification_id, d.place, d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
+    d.notification_id, d.tenant_id, d.next_attempt_at,
+    d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
   from due d
   join senders s on s.tenant_id = d.tenant_id and s.channel = d.channel
   left join logloom_private.notification_usage u
@@ -50,8 +49,52 @@ $$;
 revoke all on function logloom_private.due_notifications() from public;
 
 comment on function logloom_private.due_notifications() is
-  'The notifications that are due, their place among those of their tenant, and whether they are '
-  'beyond what its plan allows in this hour.';
+  'The notifications that are due, and whether they are beyond what their tenant''s plan allows in '
+  'this hour.';
+
+-- Who has least under way comes next. A tenant has no more under way than stay free for others, so
+-- that one with much to send to a receiver that hangs neither delays them nor takes every place.
+create function logloom_private.next_notifications(p_limit integer)
+returns uuid[]
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    with under_way as (
+      select n.tenant_id, count(*) as deliveries
+      from logloom_private.notifications n
+      where n.claim_id is not null and n.next_attempt_at > now()
+      group by n.tenant_id
+    ), turns as (
+      select
+        d.notification_id, d.next_attempt_at,
+        coalesce(u.deliveries, 0)
+          + row_number() over (partition by d.tenant_id order by d.next_attempt_at) as place
+      from logloom_private.due_notifications() d
+      left join under_way u on u.tenant_id = d.tenant_id
+      where not d.is_beyond_plan
+    ), numbered as (
+      select t.*, row_number() over (order by t.place, t.next_attempt_at) as taken
+      from turns t
+    )
+    select m.notification_id
+    from numbered m
+    cross join logloom_private.settings s
+    where m.place + m.taken
+      <= s.notification_open_limit - (select coalesce(sum(u.deliveries), 0) from under_way u) + 1
+    order by m.taken
+    limit p_limit
+  );
+end;
+$$;
+
+revoke all on function logloom_private.next_notifications(integer) from public;
+
+comment on function logloom_private.next_notifications(integer) is
+  'The due notifications whose turn it is, while the service has room for them.';
 
 create function logloom_private.postpone_notifications()
 returns void
@@ -111,14 +154,13 @@ declare
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
   loop
+    v_ids := logloom_private.next_notifications(p_limit);
     v_ids := array(
       select n.notification_id
       from logloom_private.notifications n
-      join logloom_private.due_notifications() d on d.notification_id = n.notification_id
       -- Again, on the row as it is once locked: it may have been settled meanwhile.
-      where n.status = 'pending' and n.next_attempt_at <= now() and not d.is_beyond_plan
-      order by d.place, n.next_attempt_at
-      limit p_limit
+      where n.notification_id = any(v_ids)
+        and n.status = 'pending' and n.next_attempt_at <= now()
       for update of n skip locked
     );
     exit when cardinality(v_ids) = 0;
@@ -180,8 +222,8 @@ revoke all on function logloom_private.claim_due_notifications(integer) from pub
 grant execute on function logloom_private.claim_due_notifications(integer) to service_role;
 
 comment on function logloom_private.claim_due_notifications(integer) is
-  'The notifications that are due, taken for as long as a claim lasts: each tenant''s first '
-  'before anybody''s second, and of each as many as its plan allows in the hour.';
+  'The notifications that are due, taken for as long as a claim lasts: who has least under way comes '
+  'first, and of each as many as its plan allows in the hour.';
 
 create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification

@@ -101,9 +101,9 @@ select results_eq(
 
 -- Changes of a rule.
 update logloom.alert_rules set enabled = false where name in ('late', 'ahead');
-update logloom.alert_rules set window_minutes = 30, updated_at = pg_temp.at('12:16:30')
+update logloom.alert_rules set window_minutes = 30, asked_at = pg_temp.at('12:16:30')
 where name = 'none';
-update logloom.alert_rules set comparison = 'gt', threshold = 5, updated_at = pg_temp.at('12:16:30')
+update logloom.alert_rules set comparison = 'gt', threshold = 5, asked_at = pg_temp.at('12:16:30')
 where name = 'none';
 delete from logloom.alert_history;
 select pg_temp.round('12:17') \g /dev/null
@@ -112,14 +112,14 @@ select results_eq(
   'a longer window is filled from the records that are there'
 );
 update logloom.alert_rules
-set query_dsl = 'late', window_minutes = 60, updated_at = pg_temp.at('12:17:30')
+set query_dsl = 'late', window_minutes = 60, asked_at = pg_temp.at('12:17:30')
 where name = 'none';
 update logloom.alert_rules set threshold = 0 where name = 'none';
 select pg_temp.round('12:18') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('none')$$, array['12:17 10', '12:18 3'], 'so is another query'
 );
-update logloom.alert_rules set enabled = true, updated_at = pg_temp.at('12:18:30')
+update logloom.alert_rules set enabled = true, asked_at = pg_temp.at('12:18:30')
 where name = 'late';
 delete from logloom.alert_rules where name <> 'late';
 select is(pg_temp.round('12:19'), 0, 'a rule that is enabled again sees the last window only');

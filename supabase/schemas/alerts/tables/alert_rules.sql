@@ -64,6 +64,7 @@ create table logloom.alert_rules (
   last_evaluated_at timestamptz,
   last_value double precision,
   last_error text,
+  asked_at timestamptz not null default now(),
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -141,7 +142,7 @@ grant insert (
 
 grant update (
   name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
-  notification_destinations, notification_config, updated_at
+  notification_destinations, notification_config, updated_at, asked_at
 ) on logloom.alert_rules to authenticated, service_role;
 
 comment on table logloom.alert_rules is
@@ -149,6 +150,10 @@ comment on table logloom.alert_rules is
 
 comment on column logloom.alert_rules.created_by is
   'The claim sub of who made it. Every user of the tenant may change it.';
+
+comment on column logloom.alert_rules.asked_at is
+  'Since when it asks what it asks: made, enabled, or given another query, window or condition. Only '
+  'windows that end later are evaluated.';
 
 comment on column logloom.alert_rules.notification_config is
   'Free-form. email and webhook_url are the addresses of the destinations of these names.';

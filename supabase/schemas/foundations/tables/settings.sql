@@ -75,6 +75,7 @@ create table logloom_private.settings (
   alert_back_off interval not null default '5 minutes',
   alert_back_off_max interval not null default '1 hour',
   notification_claim_lifetime interval not null default '60 seconds',
+  notification_open_limit integer not null default 60,
   notification_retry_base interval not null default '5 seconds',
   notification_retry_factor double precision not null default 3,
   notification_retry_max interval not null default '3 hours',
@@ -105,6 +106,7 @@ create table logloom_private.settings (
   token_leeway interval not null default '5 seconds',
   token_audience text,
   tenants_by_users boolean not null default false,
+  constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
   constraint settings_has_one_row check (singleton),
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
@@ -344,6 +346,9 @@ comment on column logloom_private.settings.alert_back_off_max is '… up to this
 
 comment on column logloom_private.settings.notification_claim_lifetime is
   'After this time a claim that was not settled is due again. Longer than any delivery takes.';
+
+comment on column logloom_private.settings.notification_open_limit is
+  'Deliveries under way at once, of all tenants: one tenant has no more of them than stay free.';
 
 comment on column logloom_private.settings.notification_retry_base is
   'Wait after the first failure, give or take a fifth …';

@@ -28,6 +28,10 @@ create table logloom_private.notifications (
 create index notifications_next_attempt_at_idx
 on logloom_private.notifications (next_attempt_at) where status = 'pending';
 
+-- What is under way: counted at each claim.
+create index notifications_tenant_id_idx
+on logloom_private.notifications (tenant_id) where claim_id is not null;
+
 create index notifications_settled_at_idx
 on logloom_private.notifications (settled_at) where status <> 'pending';
 

@@ -1,0 +1,80 @@
+begin;
+\ir outbox.psql
+select plan(11);
+
+-- r1 is acme's, whose receiver is slow; r2 is umbrella's.
+update logloom.alert_rules set notification_destinations = '{webhook}';
+update logloom_private.settings set notification_open_limit = 10;
+select pg_temp.fire(i) from generate_series(10, 29) i \g /dev/null
+update logloom_private.notifications set next_attempt_at = now() - interval '1 minute';
+
+-- Claims as a worker does that has room for so many, and says how many each tenant got.
+create function pg_temp.claim(p_limit integer)
+returns jsonb
+language plpgsql
+as $$
+begin
+  return (
+    with claimed as (select c.notification_id from public.claim_alert_notifications(p_limit) c)
+    select coalesce(jsonb_object_agg(t.tenant_id, t.claims), '{}')
+    from (
+      select n.tenant_id, count(*) as claims
+      from claimed c join logloom_private.notifications n using (notification_id)
+      group by 1
+    ) t
+  );
+end;
+$$;
+
+create function pg_temp.settle(p_tenant_id text, p_count integer)
+returns void
+language plpgsql
+as $$
+begin
+  perform public.settle_alert_notification(n.notification_id, n.claim_id, 'delivered', 200)
+  from (
+    select o.*
+    from logloom_private.notifications o
+    where o.tenant_id = p_tenant_id and o.claim_id is not null and o.next_attempt_at > now()
+    limit p_count
+  ) n;
+end;
+$$;
+
+select is(pg_temp.claim(20), '{"acme": 5}', 'a tenant has no more under way than stay free');
+select is(pg_temp.claim(20), '{}', 'nor has it by claiming again');
+
+select pg_temp.fire(i, 2) from generate_series(10, 11) i \g /dev/null
+select is(
+  pg_temp.claim(1), '{"umbrella": 1}',
+  'the next free place is the tenant''s that has less under way, though the other waits for longer'
+);
+select is(pg_temp.claim(20), '{"umbrella": 1}', 'and there are more');
+select pg_temp.settle('acme', 1);
+select is(pg_temp.claim(20), '{}', 'who has much gives way to who came');
+select pg_temp.settle('umbrella', 2);
+select is(pg_temp.claim(20), '{"acme": 1}', 'and gets it back');
+
+update logloom_private.notifications set next_attempt_at = now() where claim_id is not null;
+select is(pg_temp.claim(20), '{"acme": 5}', 'a claim that lapsed is not under way');
+
+select pg_temp.settle('acme', 5);
+select pg_temp.fire(i, 2) from generate_series(12, 29) i \g /dev/null
+select is(
+  pg_temp.claim(20), '{"acme": 4, "umbrella": 3}', 'of two each has no more than stay free'
+);
+
+update logloom_private.settings set notification_open_limit = 1;
+select is(pg_temp.claim(20), '{}', 'the service''s limit is a row');
+select pg_temp.settle(t, 4) from unnest(array['acme', 'umbrella']) t \g /dev/null
+select is(
+  (select sum(value::integer) from jsonb_each_text(pg_temp.claim(20))), 1::bigint,
+  'one place is somebody''s, too'
+);
+select throws_ok(
+  'update logloom_private.settings set notification_open_limit = 0', '23514', null,
+  'none would send nothing'
+);
+
+select * from finish();
+rollback;

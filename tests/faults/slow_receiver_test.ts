@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { newTenant, rpc, type Tenant } from "../support/client.ts";
+import { changeSettings, openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { putOnPlan } from "../support/plans.ts";
+import { receiveWebhooks } from "../support/receivers.ts";
+
+async function createRule(tenant: Tenant, name: string, url: string): Promise<string> {
+  const { status, body } = await rpc<{ rule_id: string }>(tenant.token, "create_alert_rule", {
+    p_name: name,
+    p_query_dsl: "level:error | count() by @shop",
+    p_threshold: 1e9,
+    p_comparison: "gt",
+    p_window_minutes: 60,
+    p_cooldown_minutes: 60,
+    p_enabled: true,
+    p_notification_destinations: ["webhook"],
+    p_notification_config: { webhook_url: url },
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.rule_id;
+}
+
+Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications waiting", async () => {
+  const slow = await newTenant("slow");
+  const other = await newTenant("other");
+  await using db = openDatabase();
+  await putOnPlan(db, slow, { webhooks_per_hour: 2000, max_alerts: 5 });
+  await putOnPlan(db, other, { max_alerts: 5 });
+  await using _settings = await changeSettings(db, { notification_open_limit: 20 });
+  const released = Promise.withResolvers<void>();
+  await using hanging = receiveWebhooks(async () => {
+    await released.promise;
+    return new Response("ok");
+  });
+  // Whatever becomes of the test: the receiver waits for its answers when it is closed.
+  using _release = { [Symbol.dispose]: () => released.resolve() };
+  await using receiver = receiveWebhooks();
+
+  // Three rules that fire for 50 groups each: the trigger of the history makes the notifications.
+  for (const name of ["one", "two", "three"]) {
+    const ruleId = await createRule(slow, name, hanging.url);
+    await db`
+      insert into logloom.alert_history (tenant_id, rule_id, value, threshold, window_end, "group")
+      select ${slow.id}, ${ruleId}, 1, 0, now(), jsonb_build_object('@shop', i::text)
+      from generate_series(1, 50) i`;
+  }
+  const under = async () => {
+    const [row] = await db`
+      select count(*)::integer as claims from logloom_private.notifications
+      where tenant_id = ${slow.id} and claim_id is not null`;
+    return row.claims;
+  };
+  await hanging.wait(10, 30_000);
+  assert.equal(await under(), 10, "half of the places stay free");
+
+  const ruleIds = await Promise.all(
+    ["a", "b", "c", "d", "e"].map((name) => createRule(other, name, receiver.url)),
+  );
+  for (const ruleId of ruleIds) {
+    const { status } = await rpc(other.token, "test_alert_rule", { p_rule_id: ruleId });
+    assert.equal(status, 200);
+  }
+  await receiver.wait(5, 60_000);
+  // All came before any of the others had ended, by an answer or by its time-out.
+  const [ended] = await db`
+    select count(*)::integer as deliveries from logloom_private.notifications
+    where tenant_id = ${slow.id}
+      and (status <> 'pending' or attempts > 1 or last_error is not null)`;
+  assert.equal(ended.deliveries, 0);
+
+  released.resolve();
+  await eventually("all of the slow tenant's are delivered in the end", async () => {
+    const [row] = await db`
+      select count(*)::integer as deliveries from logloom_private.notifications
+      where tenant_id = ${slow.id} and status = 'delivered'`;
+    return row.deliveries === 150;
+  }, { within: 90_000 });
+});
