@@ -1,17 +1,18 @@
-import { resolve } from "node:path";
 import { Failure, run } from "../local/failure.ts";
-import { exists } from "../local/files.ts";
 import { checkout, functionNames } from "../local/stack.ts";
 import { takenSections, withLogloom } from "./guest/config.ts";
 import {
   filesBelow,
   filesInTheWay,
   functionFiles,
+  functionsOf,
   manifestOf,
   manifestPath,
+  nameIn,
   ourShared,
   readManifest,
   replaceFiles,
+  supabaseFolder,
 } from "./guest/files.ts";
 import {
   asInstalled,
@@ -20,7 +21,7 @@ import {
   migrationOf,
   migrationsToAdd,
   newerMigrations,
-  publicFunctions,
+  operationsIn,
 } from "./guest/migrations.ts";
 import { parseOptions } from "./options.ts";
 
@@ -33,16 +34,26 @@ DIR is the project's folder, the one with supabase/ in it. Its supabase/ gains
   config.toml   a block with the functions' sections and the access-token hook
 
 Run again, from a newer Logloom, it upgrades: migrations are added, functions and the block renewed.
-It refuses, and changes nothing, where something of the project has a name that Logloom needs.`;
+It refuses, and changes nothing, where something of the project has a name that Logloom needs.
+
+  --health-as NAME   what Logloom's function health is called in this project, where that has one of
+                     its own; later runs remember it`;
 
 export interface Installed {
   migrations: string[];
   files: number;
+  /** The functions that are to be deployed, as they are called in this project. */
+  functions: string[];
+  /** Those that an earlier run wrote, and that are no more. */
+  formerFunctions: string[];
   advice: string[];
 }
 
 /** Installs or upgrades. Nothing is written before everything was looked at. */
-export async function installInto(project: string, now = new Date()): Promise<Installed> {
+export async function installInto(
+  project: string,
+  { now = new Date(), healthAs }: { now?: Date; healthAs?: string } = {},
+): Promise<Installed> {
   const folder = await supabaseFolder(project);
   const ours = await migrationsIn(`${checkout}/supabase/migrations`);
   const theirs = await migrationsIn(`${folder}/migrations`);
@@ -58,7 +69,9 @@ export async function installInto(project: string, now = new Date()): Promise<In
     );
   }
   const isOurs = new Set(ours.map(({ name }) => name));
-  const files = await functionFiles(`${checkout}/supabase/functions`, functionNames);
+  const health = healthName(healthAs ?? manifest.health);
+  const functions = functionNames.map(nameIn(health));
+  const files = await functionFiles(`${checkout}/supabase/functions`, functionNames, health);
   const theirSql = [
     ...theirs.filter(({ name }) => !isOurs.has(name)).map(({ text }) => text),
     ...await Promise.all(
@@ -66,24 +79,29 @@ export async function installInto(project: string, now = new Date()): Promise<In
         .map((path) => Deno.readTextFile(path)),
     ),
   ].join("\n;\n");
-  const { foreign, edited } = await filesInTheWay(
-    `${folder}/functions`,
-    functionNames,
-    manifest,
-    files,
+  const { foreign, edited } = await filesInTheWay(`${folder}/functions`, manifest, files);
+  const operations = operationsIn(
+    await Deno.readTextFile(`${checkout}/supabase/schemas/foundations/operations.sql`),
   );
+  const folders = [...new Set(foreign.map((path) => path.split("/")[0]))];
+  const sections = takenSections(config, functions);
   const taken = [
-    ...functionsMadeIn(theirSql, publicFunctions(ours)).map((name) =>
-      `the function public.${name}`
-    ),
-    ...[...new Set(foreign.map((path) => path.split("/")[0]))]
-      .map((name) => `the folder supabase/functions/${name}`),
-    ...takenSections(config, functionNames),
+    ...functionsMadeIn(theirSql, operations).map((name) => `the function public.${name}`),
+    ...folders.map((name) => `the folder supabase/functions/${name}`),
+    ...sections.map((name) => `[functions.${name}] in config.toml`),
   ];
   if (taken.length > 0) {
     throw new Failure(
       `Nothing was installed. The project has these, and Logloom needs their names:\n  ${
         taken.join("\n  ")
+      }${
+        [...folders, ...sections].includes(health)
+          ? "\nLogloom's function health can have another name in this project: --health-as NAME."
+          : ""
+      }${
+        [...folders, ...sections].includes("ingest")
+          ? "\nLogloom's function ingest keeps its name: it is in the addresses that senders know."
+          : ""
       }`,
     );
   }
@@ -95,38 +113,43 @@ export async function installInto(project: string, now = new Date()): Promise<In
     );
   }
   const added = migrationsToAdd(ours, theirs, now);
-  const { text, advice } = withLogloom(config, functionNames);
+  const { text, advice } = withLogloom(config, functions);
+  const requirements = await Deno.readTextFile(
+    `${checkout}/supabase/schemas/foundations/requirements.sql`,
+  );
+  const isFirst = (name: string) => name === ours[0].name;
 
+  const written = Object.keys(manifest.files);
   await replaceFiles(
     new Map([
       ...added.map(({ version, name, text }) =>
-        [`${folder}/migrations/${version}_${name}.sql`, asInstalled(text)] as const
+        [
+          `${folder}/migrations/${version}_${name}.sql`,
+          asInstalled(text, isFirst(name) ? requirements : ""),
+        ] as const
       ),
       ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
-      [`${folder}/functions/${manifestPath}`, manifestOf(files)],
+      [`${folder}/functions/${manifestPath}`, manifestOf(files, health)],
       [`${folder}/config.toml`, text],
     ]),
-    Object.keys(manifest).filter((path) => !files.has(path))
-      .map((path) => `${folder}/functions/${path}`),
+    written.filter((path) => !files.has(path)).map((path) => `${folder}/functions/${path}`),
   );
   return {
     migrations: added.map(({ version, name }) => `${version}_${name}.sql`),
     files: files.size,
+    functions,
+    formerFunctions: functionsOf(written).filter((name) => !functions.includes(name)),
     advice,
   };
 }
 
-async function supabaseFolder(project: string): Promise<string> {
-  for (const folder of [`${project}/supabase`, project]) {
-    if (await exists(`${folder}/config.toml`)) {
-      if (resolve(folder) === resolve(`${checkout}/supabase`)) {
-        throw new Failure("That is Logloom itself; name the project that it is to go into.");
-      }
-      return folder;
-    }
-  }
+/** A name that a function can have in a project, beside Logloom's other ones. */
+function healthName(name: string): string {
+  const others: readonly string[] = functionNames.filter((other) => other !== "health");
+  if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(name) && !others.includes(name)) return name;
   throw new Failure(
-    `There is no supabase/config.toml in ${project}; supabase init makes one.`,
+    `Nothing was installed. --health-as takes a function's name of letters, digits, - and _, ` +
+      `other than ${others.join(" and ")}: ${name} is none.`,
   );
 }
 
@@ -144,23 +167,29 @@ if (import.meta.main) {
     const { values, positionals: [project, ...others] } = parseOptions({
       args: Deno.args,
       allowPositionals: true,
-      options: { help: { type: "boolean", short: "h" } },
+      options: { help: { type: "boolean", short: "h" }, "health-as": { type: "string" } },
     });
     if (values.help) return console.log(help);
     if (project === undefined || others.length > 0) {
       throw new Failure("Say where to: npm run install-into -- DIR; --help says more.");
     }
-    const { migrations, files, advice } = await installInto(project);
+    const { migrations, files, functions, formerFunctions, advice } = await installInto(project, {
+      healthAs: values["health-as"],
+    });
     for (const name of migrations) console.log(`  + supabase/migrations/${name}`);
     console.log(
-      `  ${files} files in supabase/functions (${functionNames.join(", ")}, ${ourShared})`,
+      `  ${files} files in supabase/functions (${functions.join(", ")}, ${ourShared})`,
     );
+    for (const name of formerFunctions) console.log(`  - supabase/functions/${name}`);
     console.log("  a block in supabase/config.toml");
     for (const line of advice) console.log(`\n  Note: ${line}`);
     console.log(`
 Next, in the project:
-  supabase db push
-  supabase functions deploy ${functionNames.join(" ")}
+  supabase db push --remote
+  supabase functions deploy ${functions.join(" ")}
   supabase config push   (or switch the access-token hook on in the dashboard)`);
+    for (const name of formerFunctions) {
+      console.log(`  supabase functions delete ${name}   (Logloom has it no more)`);
+    }
   });
 }

@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { exists } from "../local/files.ts";
-import { filesBelow } from "./guest/files.ts";
+import { checkout } from "../local/stack.ts";
 import { takenSections, withLogloom } from "./guest/config.ts";
-import { asInstalled, functionsMadeIn, migrationsToAdd } from "./guest/migrations.ts";
+import { digest, filesBelow } from "./guest/files.ts";
+import {
+  asInstalled,
+  formerNames,
+  functionsMadeIn,
+  migrationOf,
+  migrationsToAdd,
+} from "./guest/migrations.ts";
 import { installInto } from "./install_into.ts";
+import { afterwards } from "./uninstall.ts";
 
 /** A project's folder with these files in its supabase/. */
 async function project(files: Record<string, string>): Promise<AsyncDisposable & { path: string }> {
@@ -16,9 +24,9 @@ async function project(files: Record<string, string>): Promise<AsyncDisposable &
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-async function refusal(path: string): Promise<string> {
+async function refusal(path: string, healthAs?: string): Promise<string> {
   try {
-    await installInto(path);
+    await installInto(path, { healthAs });
   } catch (error) {
     return (error as Error).message;
   }
@@ -40,9 +48,172 @@ Deno.test("names that the project uses are refused, all at once, and nothing is 
   the function public.get_tenant_usage
   the function public.search_logs
   the folder supabase/functions/health
-  [functions.logloom-notify] in config.toml`,
+  [functions.logloom-notify] in config.toml
+Logloom's function health can have another name in this project: --health-as NAME.`,
   );
   assert.deepEqual(await filesBelow(shop.path), before);
+});
+
+/** The names of the functions that the block in config.toml has a section for. */
+async function sections(path: string): Promise<string[]> {
+  const config = await Deno.readTextFile(`${path}/supabase/config.toml`);
+  return [...config.matchAll(/^\[functions\.(.+)\]$/gm)].map(([, name]) => name);
+}
+
+async function functionFolders(path: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(`${path}/supabase/functions`)) names.push(name);
+  return names.sort();
+}
+
+Deno.test("beside a function health of the project, Logloom's has the name that it is given", async () => {
+  const own = { "functions/health/index.ts": "// mine\n" };
+  await using shop = await project(own);
+  await using section = await project({
+    "config.toml": 'project_id = "x"\n[functions.health]\nverify_jwt = true\n',
+  });
+  const hint = "Logloom's function health can have another name in this project: --health-as NAME.";
+  for (
+    const [{ path }, taken] of [
+      [shop, "the folder supabase/functions/health"],
+      [section, "[functions.health] in config.toml"],
+    ] as const
+  ) {
+    const refused =
+      `Nothing was installed. The project has these, and Logloom needs their names:\n  ${taken}\n`;
+    assert.equal(await refusal(path), `${refused}${hint}`);
+    assert.equal(await refusal(path, "logs-health"), "installed");
+  }
+  const { functions } = await installInto(shop.path);
+  assert.deepEqual(functions, ["ingest", "logs-health", "logloom-notify"], "it is remembered");
+  assert.deepEqual(await sections(shop.path), functions);
+  assert.match(
+    await Deno.readTextFile(`${shop.path}/supabase/config.toml`),
+    /^\[functions\.logs-health\]\nverify_jwt = false\nimport_map = "\.\/functions\/logs-health\/deno\.json"$/m,
+  );
+  assert.deepEqual(await functionFolders(shop.path), [
+    "_logloom",
+    "health",
+    "ingest",
+    "logloom-notify",
+    "logs-health",
+  ]);
+  const folder = `${shop.path}/supabase/functions`;
+  assert.deepEqual(await filesBelow(`${folder}/health`), [`${folder}/health/index.ts`]);
+  assert.equal(await Deno.readTextFile(`${folder}/health/index.ts`), "// mine\n");
+  assert.ok(await exists(`${folder}/logs-health/index.ts`));
+
+  assert.match(
+    await afterwards(shop.path),
+    /functions delete ingest\n  supabase functions delete logs-health\n.*logloom-notify$/,
+  );
+  assert.match(await afterwards(), /--health-as NAME, it is NAME: health is the project's own\.$/);
+
+  // Another name later: the folder of the former one goes.
+  const renamed = await installInto(shop.path, { healthAs: "status" });
+  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify"]);
+  assert.deepEqual(renamed.formerFunctions, ["logs-health"]);
+  assert.deepEqual(await sections(shop.path), renamed.functions);
+  assert.equal(await exists(`${folder}/logs-health`), false);
+  assert.deepEqual((await installInto(shop.path)).formerFunctions, []);
+
+  for (const name of ["ingest", "logloom-notify", "_health", "a/b", ""]) {
+    assert.match(await refusal(shop.path, name), /^Nothing was installed\. --health-as takes /);
+  }
+  assert.equal(
+    (await refusal(shop.path, "health")).split("\n")[1],
+    "  the folder supabase/functions/health",
+  );
+});
+
+Deno.test("a function ingest of the project is in the way whatever the others are called", async () => {
+  await using shop = await project({
+    "functions/ingest/index.ts": "",
+    "functions/health/index.ts": "",
+  });
+  const needed = "Nothing was installed. The project has these, and Logloom needs their names:";
+  const keeps =
+    "Logloom's function ingest keeps its name: it is in the addresses that senders know.";
+  assert.deepEqual((await refusal(shop.path)).split("\n"), [
+    needed,
+    "  the folder supabase/functions/ingest",
+    "  the folder supabase/functions/health",
+    "Logloom's function health can have another name in this project: --health-as NAME.",
+    keeps,
+  ]);
+  assert.deepEqual((await refusal(shop.path, "logs-health")).split("\n"), [
+    needed,
+    "  the folder supabase/functions/ingest",
+    keeps,
+  ]);
+});
+
+Deno.test("a function that has another name since is renamed, with its section", async () => {
+  // As 0.1.0 left a project: the manifest had digests alone.
+  const files = {
+    "functions/notify/index.ts": "// notify\n",
+    "functions/notify/deno.json": "{}\n",
+    "functions/_logloom/auth.ts": "// auth\n",
+  };
+  const digests = Object.entries(files).map(([path, text]) =>
+    [path.replace("functions/", ""), digest(text)] as const
+  );
+  const block =
+    "# >>> Logloom: npm run install-into writes what stands between these two lines.\n" +
+    "[functions.notify]\nverify_jwt = false\n# <<< Logloom\n";
+  const old = {
+    ...files,
+    "functions/_logloom/manifest.json": JSON.stringify(Object.fromEntries(digests)),
+    "config.toml": `project_id = "x"\n\n${block}`,
+  };
+  await using shop = await project(old);
+  const { functions, formerFunctions } = await installInto(shop.path);
+  assert.deepEqual(functions, ["ingest", "health", "logloom-notify"]);
+  assert.deepEqual(formerFunctions, ["notify"]);
+  assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
+  assert.deepEqual(await sections(shop.path), functions);
+
+  // What somebody put beside it stays; what somebody changed in it is not removed.
+  await using beside = await project({ ...old, "functions/notify/mine.ts": "// mine\n" });
+  await installInto(beside.path);
+  assert.deepEqual(await filesBelow(`${beside.path}/supabase/functions/notify`), [
+    `${beside.path}/supabase/functions/notify/mine.ts`,
+  ]);
+  await using edited = await project({ ...old, "functions/notify/index.ts": "// mine\n" });
+  assert.match(
+    await refusal(edited.path),
+    /were edited[\s\S]*supabase\/functions\/notify\/index\.ts\n/,
+  );
+});
+
+Deno.test("functions of the project may be called as operations were once", async () => {
+  const names = Object.keys(formerNames);
+  await using shop = await project({
+    "migrations/1_a.sql": names.map((name) => `create function public.${name}() returns int as '';`)
+      .join("\n"),
+  });
+  assert.equal(await refusal(shop.path), "installed");
+  const folder = `${shop.path}/supabase/migrations`;
+  const written = await Promise.all(
+    (await filesBelow(folder)).map(async (path) =>
+      migrationOf(path.slice(folder.length + 1), await Deno.readTextFile(path))!
+    ),
+  );
+  const [own, first] = written;
+  assert.equal(own.name, "a");
+  for (const name of names) {
+    assert.doesNotMatch(first.text, new RegExp(`\\bpublic\\.${name}\\b|'${name}'`));
+    assert.match(first.text, new RegExp(`^create function public\\.${formerNames[name]}\\(`, "m"));
+  }
+  assert.deepEqual((await installInto(shop.path)).migrations, [], "it knows it again");
+
+  // Installed by 0.1.0, under the names of then.
+  const released = await Deno.readTextFile(
+    `${checkout}/supabase/migrations/20261121000100_logloom.sql`,
+  );
+  await using older = await project({ "migrations/20261201000000_logloom.sql": released });
+  const { migrations } = await installInto(older.path);
+  assert.equal(migrations.some((name) => name.endsWith("_logloom.sql")), false);
 });
 
 Deno.test("every file that a function imports is installed, the project's own stay", async () => {
@@ -76,7 +247,8 @@ Deno.test("again, it renews what it wrote and removes what is no more; not what 
   const manifestPath = `${functions}/_logloom/manifest.json`;
   const manifest = JSON.parse(await Deno.readTextFile(manifestPath));
   await Deno.writeTextFile(`${functions}/ingest/old.ts`, "");
-  manifest["ingest/old.ts"] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+  manifest.files["ingest/old.ts"] =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
   await Deno.writeTextFile(manifestPath, JSON.stringify(manifest));
   await installInto(shop.path);
   assert.deepEqual(await filesBelow(shop.path), all);
@@ -93,7 +265,7 @@ Deno.test("what an interrupted run left is completed by the next one", async () 
   await using shop = await project({});
   await using whole = await project({});
   const time = new Date("2026-12-01T10:00:00Z");
-  await installInto(whole.path, time);
+  await installInto(whole.path, { now: time });
   const below = async (path: string) =>
     new Map(
       await Promise.all(
@@ -110,7 +282,7 @@ Deno.test("what an interrupted run left is completed by the next one", async () 
     await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
     await Deno.writeTextFile(path, n % 3 === 1 ? text.slice(0, 10) : text);
   }
-  await installInto(shop.path, time);
+  await installInto(shop.path, { now: time });
   const versionless = (files: Map<string, string>) =>
     [...files].map(([name, text]) => [name.replace(/\d{14}_/, ""), text]).sort();
   assert.deepEqual(versionless(await below(shop.path)), versionless(all));
@@ -200,8 +372,8 @@ Deno.test("versions come after the project's last one, and what is applied does 
   ]);
   // As texts, which is how db push sorts them: 3_x.sql is applied after 20261201_x.sql.
   assert.deepEqual(versions([{ version: "3", name: "x", text: "" }]), [
-    "40000000000000_logloom",
-    "40000000000001_logloom_schedules",
+    "40000101000000_logloom",
+    "40000101000001_logloom_schedules",
   ]);
   assert.deepEqual(versions([{ version: "20261201", name: "x", text: "" }]), [
     "20261202000000_logloom",
@@ -228,6 +400,11 @@ Deno.test("versions come after the project's last one, and what is applied does 
   const installed = (text: string) =>
     versions([{ version: "0007", name: "logloom", text: asInstalled(text) }]);
   assert.deepEqual(installed("a"), ["20261201100000_logloom_schedules"]);
+  const asked = asInstalled("a", "select 1;\n");
+  assert.match(asked, /^select 1;\n\n-- From here on [^\n]*\n\na\nreset timezone;$/m);
+  assert.deepEqual(versions([{ version: "0007", name: "logloom", text: asked }]), [
+    "20261201100000_logloom_schedules",
+  ]);
   assert.throws(() => installed("c"), /A migration that was applied cannot change/);
 });
 
@@ -295,7 +472,7 @@ Deno.test("settings are understood however config.toml writes them", () => {
       "functions.ingest.verify_jwt = true",
       'functions = { "ingest" = { verify_jwt = true } }',
     ]
-  ) assert.deepEqual(taken(config), ["[functions.ingest] in config.toml"], config);
+  ) assert.deepEqual(taken(config), ["ingest"], config);
   assert.deepEqual(taken('a = """\n[functions.ingest]\n"""\n# [functions.health]\n'), []);
 
   const advice = (config: string) =>
@@ -307,9 +484,18 @@ Deno.test("settings are understood however config.toml writes them", () => {
     own,
   );
   assert.deepEqual(advice(`[auth]\nhook.custom_access_token.uri = ${uri}`), own);
-  assert.deepEqual(advice("[auth.hook.custom_access_token]\nenabled = false"), [
-    "[auth.hook.custom_access_token] is switched o",
-  ]);
+  for (const settings of ["enabled = false", '# enabled = true\n# uri = "x"']) {
+    assert.deepEqual(advice(`[auth.hook.custom_access_token]\n${settings}`), [
+      "[auth.hook.custom_access_token] is switched o",
+    ]);
+  }
+  // As supabase init has it.
+  const commented = `# [auth.hook.custom_access_token]\n# enabled = true\n# uri = ${uri}\n`;
+  assert.deepEqual(advice(commented), []);
+  assert.match(
+    withLogloom(commented, ["ingest"]).text,
+    /^\[auth\.hook\.custom_access_token\]\nenabled = true\n/m,
+  );
   assert.deepEqual(advice('api.schemas = ["app"] # not "public"'), [
     '[api] schemas does not name "public": the ope',
   ]);

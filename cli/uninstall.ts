@@ -1,6 +1,7 @@
 import postgres from "postgres";
 import { Failure, run } from "../local/failure.ts";
-import { checkout } from "../local/stack.ts";
+import { checkout, functionNames } from "../local/stack.ts";
+import { nameIn, readManifest, supabaseFolder } from "./guest/files.ts";
 import { parseOptions } from "./options.ts";
 
 const warning = `This removes Logloom with all of its logs from the database, for good.
@@ -9,15 +10,26 @@ First, where Auth's access-token hook is Logloom's, switch it off (dashboard: Au
 or [auth.hook.custom_access_token] in config.toml, then supabase config push): Auth stops signing
 in without the function that it calls.`;
 
-const afterwards =
-  `Logloom is gone from the database. What it put into the project's folder remains:
-the migrations named …_logloom*.sql (the next supabase db push would install it again), the functions
-ingest, health and logloom-notify with _logloom, and the block in config.toml. Remove the deployed ones with
-supabase functions delete ingest (health, logloom-notify).`;
+/** What the one who removed it from the database does next; named as in this project, where that is known. */
+export async function afterwards(project?: string): Promise<string> {
+  const functions = await functionsIn(project);
+  const other = project === undefined
+    ? "\n\nWhere install-into was told --health-as NAME, it is NAME: health is the project's own."
+    : "";
+  return `Logloom is gone from the database. What it put into the project's folder remains: the migrations
+named …_logloom*.sql (the next supabase db push --remote would install it again), the folders
+_logloom, ${functions.join(", ")} of supabase/functions,
+and the block in config.toml. Remove the deployed functions:
+
+${functions.map((name) => `  supabase functions delete ${name}`).join("\n")}${other}`;
+}
 
 const help = `${warning}
 
 Usage: npm run uninstall -- DATABASE_URL --yes-delete-all-logs
+
+  --project DIR   the folder that install-into wrote to: what remains there is then named as it is
+                  called there. Nothing in it is changed.
 
 The SQL is supabase/uninstall.sql.`;
 
@@ -58,6 +70,13 @@ export async function uninstall(
   }
 }
 
+/** The functions as install-into called them in this project. */
+async function functionsIn(project?: string): Promise<string[]> {
+  if (project === undefined) return [...functionNames];
+  const { health } = await readManifest(`${await supabaseFolder(project)}/functions`);
+  return functionNames.map(nameIn(health));
+}
+
 async function patiently(step: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1;; attempt++) {
     try {
@@ -79,6 +98,7 @@ if (import.meta.main) {
       allowPositionals: true,
       options: {
         help: { type: "boolean", short: "h" },
+        project: { type: "string" },
         "yes-delete-all-logs": { type: "boolean" },
       },
     });
@@ -90,8 +110,9 @@ if (import.meta.main) {
     if (!values["yes-delete-all-logs"]) {
       throw new Failure("Nothing was done: --yes-delete-all-logs is missing.");
     }
+    const next = await afterwards(values.project);
     console.log(
-      await uninstall(databaseUrl) ? `\n${afterwards}` : "Logloom is not in this database.",
+      await uninstall(databaseUrl) ? `\n${next}` : "Logloom is not in this database.",
     );
   });
 }

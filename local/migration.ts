@@ -14,6 +14,7 @@ import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
 import { assemble, firstMigrations, schemaFiles } from "./migrations/schemas.ts";
 import { withScratchPostgres } from "./migrations/scratch.ts";
+import { followingVersion, versionAt } from "./migrations/versions.ts";
 import { checkout } from "./stack.ts";
 
 // npm run migration [-- NAME]: brings supabase/migrations to what supabase/schemas says.
@@ -109,7 +110,9 @@ async function writeDifference(name: string): Promise<void> {
 
 /** Now, but after every migration that is there. */
 function nextVersion(names: string[]): string {
-  const now = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
-  const last = names.at(-1)?.slice(0, 14) ?? "";
-  return now > last ? now : `${BigInt(last) + 1n}`;
+  const now = versionAt(new Date());
+  const last = names.at(-1)?.slice(0, now.length) ?? "";
+  const next = now > last ? now : followingVersion(last);
+  if (next === null) throw new Failure(`No version comes after ${last}.`);
+  return next;
 }

@@ -213,6 +213,7 @@ declare
   v_installation record;
   v_operations text[];
   v_name text;
+  v_uses text;
   v_is_used boolean;
 begin
   if to_regclass('logloom_private.installation') is null then
@@ -269,23 +270,41 @@ begin
   end if;
 
   -- An extension that was not there before goes, unless the project has begun to use it: functions
-  -- name another's functions in their text, where no dependency shows it.
+  -- and jobs name another's functions in their text, where no dependency shows it. net.http_get( is
+  -- not http's, and what PostgreSQL has by the same name comes before it.
   foreach v_name in array v_installation.created_extensions loop
     continue when not exists (select from pg_catalog.pg_extension e where e.extname = v_name);
-    select exists (
-      select
-      from pg_catalog.pg_extension e
-      join pg_catalog.pg_depend d
-        on d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e'
+    select format(
+      '(?<![\w$])"?%s"?\s*\.\s*"?(%s)"?\s*\('
+        '|(?<![\w$."]|\.\s+)"?(%s)"?\s*\(',
+      min(n.nspname), string_agg(distinct p.proname, '|'),
+      string_agg(distinct p.proname, '|') filter (
+        where not exists (
+          select
+          from pg_catalog.pg_proc b
+          where b.proname = p.proname and b.pronamespace = 'pg_catalog'::regnamespace
+        )
+      )
+    )
+    into v_uses
+    from pg_catalog.pg_extension e
+    join pg_catalog.pg_depend d
+      on d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e'
         and d.classid = 'pg_proc'::regclass
-      join pg_catalog.pg_proc p on p.oid = d.objid
-      join pg_catalog.pg_proc h on h.prosrc ~ ('\m' || p.proname || '\s*\(')
-      where e.extname = v_name
-        and h.pronamespace <> 'pg_catalog'::regnamespace
+    join pg_catalog.pg_proc p on p.oid = d.objid
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    where e.extname = v_name;
+    v_is_used := exists (
+      select
+      from pg_catalog.pg_proc h
+      where h.prosrc ~* v_uses and h.pronamespace <> 'pg_catalog'::regnamespace
         and not exists (
           select from pg_catalog.pg_depend x where x.objid = h.oid and x.deptype = 'e'
         )
-    ) into v_is_used;
+    );
+    if to_regclass('cron.job') is not null then
+      v_is_used := v_is_used or exists (select from cron.job j where j.command ~* v_uses);
+    end if;
     if v_name = 'pg_cron' then
       v_is_used := v_is_used or exists (select from cron.job);
     elsif v_name = 'pg_partman' then

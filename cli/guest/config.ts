@@ -28,7 +28,7 @@ export function withLogloom(config: string, functions: readonly string[]): Confi
       "# Puts the tenant_id claim into every access token of a user who belongs to a tenant.\n" +
         `[auth.hook.custom_access_token]\nenabled = true\nuri = "${ourHook}"\n`,
     );
-  } else if (at(hook, "enabled") === false) {
+  } else if (at(hook, "enabled") === false || Object.keys(hook as TomlTable).length === 0) {
     advice.push(
       "[auth.hook.custom_access_token] is switched off. Tokens carry tenant_id once it says " +
         `enabled = true and uri = "${ourHook}".`,
@@ -64,11 +64,10 @@ export function withLogloom(config: string, functions: readonly string[]): Confi
   return { text, advice };
 }
 
-/** The functions' sections that the project has already, outside our lines, however it writes them. */
+/** Those of the functions that have a section already, outside our lines, however the project writes it. */
 export function takenSections(config: string, functions: readonly string[]): string[] {
   const settings = parsed(withoutLogloom(config));
-  return functions.filter((name) => at(settings, "functions", name) !== undefined)
-    .map((name) => `[functions.${name}] in config.toml`);
+  return functions.filter((name) => at(settings, "functions", name) !== undefined);
 }
 
 function withoutLogloom(config: string): string {

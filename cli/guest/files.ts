@@ -2,14 +2,35 @@ import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { Failure } from "../../local/failure.ts";
 import { exists, removeIfThere } from "../../local/files.ts";
+import { checkout } from "../../local/stack.ts";
 import { withoutReturns } from "./migrations.ts";
 
-/** What an earlier run wrote, by its path in the functions' folder: a digest of each file. */
-export type Manifest = Record<string, string>;
+/** What an earlier run wrote. */
+export interface Manifest {
+  /** What the function `health` is called in this project. */
+  health: string;
+  /** A digest of each file, by its path in the functions' folder. */
+  files: Record<string, string>;
+}
 
 /** Folders that begin with an underscore are no functions of their own. `_shared` is the project's. */
 export const ourShared = "_logloom";
 export const manifestPath = `${ourShared}/manifest.json`;
+
+/** The folder supabase/ of a project that is not Logloom's own. */
+export async function supabaseFolder(project: string): Promise<string> {
+  for (const folder of [`${project}/supabase`, project]) {
+    if (await exists(`${folder}/config.toml`)) {
+      if (resolve(folder) === resolve(`${checkout}/supabase`)) {
+        throw new Failure("That is Logloom itself; name the project that it is to go into.");
+      }
+      return folder;
+    }
+  }
+  throw new Failure(
+    `There is no supabase/config.toml in ${project}; supabase init makes one.`,
+  );
+}
 
 export function digest(text: string): string {
   return createHash("sha256").update(withoutReturns(text)).digest("hex");
@@ -18,6 +39,11 @@ export function digest(text: string): string {
 /** What a module names by its path: what it imports, and files that it reads beside itself. */
 const named = /(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*"(\.\.?\/[^"]+)"/g;
 
+/** What a function of ours is called in a project: health alone may have another name there. */
+export function nameIn(health: string): (name: string) => string {
+  return (name) => name === "health" ? health : name;
+}
+
 /**
  * The functions' files as a project gets them: what their index.ts reach, so no tests, and what they share in a folder of
  * ours.
@@ -25,6 +51,7 @@ const named = /(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*"(\.\.?\/[^"]+)"/g;
 export async function functionFiles(
   source: string,
   functions: readonly string[],
+  health: string,
 ): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const wanted = functions.flatMap((name) =>
@@ -34,7 +61,9 @@ export async function functionFiles(
   for (const path of wanted) {
     if (!(await exists(path))) continue;
     const text = await Deno.readTextFile(path);
-    const target = path.slice(source.length + 1).replace(/^_shared\//, `${ourShared}/`);
+    const target = path.slice(source.length + 1)
+      .replace(/^_shared\//, `${ourShared}/`)
+      .replace(/^health\//, `${health}/`);
     files.set(target, text.replaceAll(/(["'](?:\.\.?\/)+)_shared\//g, `$1${ourShared}/`));
     for (const [, specifier] of path.endsWith(".ts") ? text.matchAll(named) : []) {
       const next = resolve(dirname(path), specifier);
@@ -49,7 +78,19 @@ export async function functionFiles(
 
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = `${folder}/${manifestPath}`;
-  return (await exists(path)) ? JSON.parse(await Deno.readTextFile(path)) as Manifest : {};
+  if (!(await exists(path))) return { health: "health", files: {} };
+  const written = JSON.parse(await Deno.readTextFile(path)) as Manifest | Manifest["files"];
+  // Earlier versions wrote the digests alone.
+  return typeof written.files === "object"
+    ? written as Manifest
+    : { health: "health", files: written as Manifest["files"] };
+}
+
+/** The functions that these files are of. */
+export function functionsOf(paths: Iterable<string>): string[] {
+  const folders = new Set([...paths].map((path) => path.split("/")[0]));
+  folders.delete(ourShared);
+  return [...folders];
 }
 
 /**
@@ -58,30 +99,33 @@ export async function readManifest(folder: string): Promise<Manifest> {
  */
 export async function filesInTheWay(
   folder: string,
-  functions: readonly string[],
-  manifest: Manifest,
+  { files: written }: Manifest,
   files: ReadonlyMap<string, string>,
 ): Promise<{ foreign: string[]; edited: string[] }> {
   const foreign: string[] = [];
   const edited: string[] = [];
-  for (const name of [ourShared, ...functions]) {
+  const present = [ourShared, ...functionsOf(files.keys())];
+  // What is no function of ours any more: what else lies there is in nobody's way.
+  const former = functionsOf(Object.keys(written)).filter((name) => !present.includes(name));
+  for (const name of [...present, ...former]) {
     for (const path of await filesBelow(`${folder}/${name}`)) {
       const target = path.slice(folder.length + 1);
       if (target === manifestPath || target.endsWith(draft)) continue;
       const found = digest(await Deno.readTextFile(path));
       const wanted = files.get(target);
       if (wanted !== undefined && found === digest(wanted)) continue;
-      if (manifest[target] === undefined) foreign.push(target);
-      else if (manifest[target] !== found) edited.push(target);
+      if (written[target] !== undefined) {
+        if (written[target] !== found) edited.push(target);
+      } else if (present.includes(name)) foreign.push(target);
     }
   }
   return { foreign, edited };
 }
 
 /** The manifest of these files, as the file that it is written to. */
-export function manifestOf(files: ReadonlyMap<string, string>): string {
-  const manifest: Manifest = {};
-  for (const [path, text] of files) manifest[path] = digest(text);
+export function manifestOf(files: ReadonlyMap<string, string>, health: string): string {
+  const manifest: Manifest = { health, files: {} };
+  for (const [path, text] of files) manifest.files[path] = digest(text);
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
@@ -121,8 +165,22 @@ export async function replaceFiles(
     for (const folder of missing.reverse()) await removeIfThere(folder);
     throw new Failure(`Nothing was installed: ${(error as Error).message}`);
   }
-  for (const path of gone) await removeIfThere(path);
+  for (const path of gone) await removeWithFolder(path);
   for (const { path, place } of drafts) await Deno.rename(path, place);
+}
+
+/** Removes a file, and the folders that it leaves empty. */
+async function removeWithFolder(path: string): Promise<void> {
+  await removeIfThere(path);
+  for (let folder = dirname(path); await isEmpty(folder); folder = dirname(folder)) {
+    await Deno.remove(folder);
+  }
+}
+
+async function isEmpty(folder: string): Promise<boolean> {
+  if (!(await exists(folder))) return false;
+  for await (const _entry of Deno.readDir(folder)) return false;
+  return true;
 }
 
 /** Of a folder and those that it is in, the ones that are to be made; the outermost first. */

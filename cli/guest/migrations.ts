@@ -1,4 +1,5 @@
 import { Failure } from "../../local/failure.ts";
+import { followingVersion, versionAt } from "../../local/migrations/versions.ts";
 
 export interface Migration {
   /** What stands before the first underscore: digits by which they are ordered. */
@@ -26,17 +27,58 @@ reset datestyle;
 reset intervalstyle;
 `;
 
-/** A migration of ours as a project gets it: run with our time zone and forms of dates, whatever the database's are. */
-export function asInstalled(text: string): string {
-  return `${before}${text}${after}`;
+const seam = "-- From here on it is the migration as it was released.\n\n";
+
+/**
+ * A migration of ours as a project gets it: run with our time zone and forms of dates, whatever the database's are. What
+ * the first one requires of the project is asked by this version: a released migration learns nothing any more.
+ */
+export function asInstalled(text: string, requirements = ""): string {
+  const asked = requirements === "" ? "" : `${requirements}\n${seam}`;
+  return `${before}${asked}${withPresentNames(text)}${after}`;
 }
 
-/** As it was written, without what asInstalled adds; earlier versions added nothing. */
-function asReleased(text: string): string {
+/** As it was written, without what asInstalled puts around it; earlier versions put nothing there. */
+function withoutFrame(text: string): string {
   const written = withoutReturns(text);
-  return written.startsWith(before) && written.endsWith(after)
-    ? written.slice(before.length, -after.length)
-    : written;
+  if (!written.startsWith(before) || !written.endsWith(after)) return written;
+  const framed = written.slice(before.length, -after.length);
+  const start = framed.indexOf(seam);
+  return start < 0 ? framed : framed.slice(start + seam.length);
+}
+
+/** Whether a migration that is in a project is the released one, under its operations' names of then or of now. */
+function isReleased(text: string, released: string): boolean {
+  return [released, withPresentNames(released)].includes(withoutFrame(text));
+}
+
+/**
+ * What operations were called in 0.1.0. A migration renames them where they are there. A project that has none of them never
+ * meets these names: functions of its own may be called so.
+ */
+export const formerNames: Readonly<Record<string, string>> = {
+  add_member: "add_tenant_member",
+  claim_notifications: "claim_alert_notifications",
+  confirm_notification_address: "confirm_alert_address",
+  get_usage: "get_tenant_usage",
+  list_audit_events: "list_tenant_audit_events",
+  list_members: "list_tenant_members",
+  list_notification_addresses: "list_alert_addresses",
+  list_retention_runs: "list_log_retention_runs",
+  remove_member: "remove_tenant_member",
+  rotate_webhook_secret: "rotate_alert_webhook_secret",
+  set_member_role: "set_tenant_member_role",
+  settle_notification: "settle_alert_notification",
+};
+
+/** The migration that made operations under their former names, with those that they have now. */
+function withPresentNames(text: string): string {
+  if (!text.includes("create function public.add_member(")) return text;
+  const names = Object.keys(formerNames).join("|");
+  return text.replaceAll(
+    new RegExp(`(?<=\\bpublic\\.)(?:${names})\\b|(?<=')(?:${names})(?=')`, "g"),
+    (name) => formerNames[name],
+  );
 }
 
 /** As it was written, whatever git on somebody's machine makes of the ends of lines. */
@@ -55,7 +97,7 @@ export function migrationsToAdd(
 ): Migration[] {
   const there = new Map(theirs.map((migration) => [migration.name, migration]));
   const changed = ours.filter(({ name, text }) =>
-    there.has(name) && asReleased(there.get(name)?.text ?? "") !== withoutReturns(text)
+    there.has(name) && !isReleased(there.get(name)?.text ?? "", withoutReturns(text))
   );
   if (changed.length > 0) {
     throw new Failure(
@@ -68,7 +110,7 @@ export function migrationsToAdd(
   // In the order of the files' names, as db push has them: 3_a.sql comes after 20261201_b.sql.
   let latest = theirs.map(({ version }) => `${version}_`).sort().at(-1) ?? "";
   return ours.filter(({ name }) => !there.has(name)).map((migration) => {
-    const version = `${stamp(now)}_` > latest ? stamp(now) : next(latest.slice(0, -1));
+    const version = `${versionAt(now)}_` > latest ? versionAt(now) : next(latest.slice(0, -1));
     latest = `${version}_`;
     return { ...migration, version };
   });
@@ -86,23 +128,14 @@ export function newerMigrations(
   );
 }
 
-const stampLength = 14;
-
-function stamp(time: Date): string {
-  return time.toISOString().replaceAll(/\D/g, "").slice(0, stampLength);
-}
-
 function next(version: string): string {
-  if (/^9+$/.test(version)) {
-    throw new Failure(
-      `Nothing was installed. supabase db push sorts migrations by name, and no version comes ` +
-        `after ${version}. Give that migration an earlier one (and its row in ` +
-        "supabase_migrations.schema_migrations), then run this again.",
-    );
-  }
-  const following = `${BigInt(version) + 1n}`.padStart(version.length, "0");
-  // Behind a short one there is room for more.
-  return following.padEnd(stampLength, "0");
+  const following = followingVersion(version);
+  if (following !== null) return following;
+  throw new Failure(
+    `Nothing was installed. supabase db push sorts migrations by name, and no version comes ` +
+      `after ${version}. Give that migration an earlier one (and its row in ` +
+      "supabase_migrations.schema_migrations), then run this again.",
+  );
 }
 
 const identifier = (name: string) => `"?${name}"?`;
@@ -129,11 +162,9 @@ export function functionsMadeIn(sql: string, names: readonly string[]): string[]
   });
 }
 
-/** The names of the functions that our migrations make in public. */
-export function publicFunctions(migrations: readonly Migration[]): string[] {
-  const names = migrations.flatMap(({ text }) =>
-    [...text.matchAll(/^create (?:or replace )?function "?public"?\."?(\w+)/gim)]
-      .map(([, name]) => name)
-  );
-  return [...new Set(names)].sort();
+/** The names of our functions in public, as the database has them in this version. */
+export function operationsIn(sql: string): string[] {
+  const list = /function logloom_private\.operations\(\)[\s\S]*?array\[([^\]]*)\]/.exec(sql)?.[1] ??
+    "";
+  return [...list.matchAll(/'(\w+)'/g)].map(([, name]) => name);
 }

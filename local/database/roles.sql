@@ -26,15 +26,9 @@ alter role authenticator set lock_timeout to '8s';
 alter role supabase_admin set statement_timeout to 0;
 alter role postgres set search_path to "$user", public, extensions;
 
--- New objects in public are everyone's by default, as hosted.
+-- Nothing in public is anybody's by default, as hosted since 30 October 2026.
 grant usage on schema public to anon, authenticated, service_role;
 grant all on schema public to postgres;
-alter default privileges for role postgres in schema public
-  grant all on tables to anon, authenticated, service_role;
-alter default privileges for role postgres in schema public
-  grant all on functions to anon, authenticated, service_role;
-alter default privileges for role postgres in schema public
-  grant all on sequences to anon, authenticated, service_role;
 
 create schema extensions;
 grant usage on schema extensions to anon, authenticated, service_role;
@@ -59,6 +53,32 @@ grant all on all functions in schema cron to postgres with grant option;
 grant all on all tables in schema cron to postgres with grant option;
 revoke all on cron.job from postgres;
 grant select on cron.job to postgres with grant option;
+
+-- Supabase's image has one that sees to pg_net where that is created, and names its functions.
+create function extensions.grant_pg_net_access()
+returns event_trigger
+language plpgsql
+as $$
+begin
+  if exists (
+    select
+    from pg_event_trigger_ddl_commands() c
+    join pg_catalog.pg_extension e on e.oid = c.objid
+    where e.extname = 'pg_net'
+  ) then
+    grant usage on schema net to postgres, anon, authenticated, service_role;
+    alter function net.http_get(url text, params jsonb, headers jsonb, timeout_milliseconds integer)
+    security definer;
+    alter function net.http_post(
+      url text, body jsonb, params jsonb, headers jsonb, timeout_milliseconds integer
+    )
+    security definer;
+  end if;
+end
+$$;
+create event trigger issue_pg_net_access on ddl_command_end
+when tag in ('CREATE EXTENSION')
+execute function extensions.grant_pg_net_access();
 
 -- PostgREST learns of new functions without a restart.
 create function extensions.pgrst_ddl_watch()

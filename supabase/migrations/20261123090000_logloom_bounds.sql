@@ -22,19 +22,49 @@ begin
 end;
 $$;
 
--- Names that a host's own functions may well have are given the prefix of their thing.
-alter function public.add_member rename to add_tenant_member;
-alter function public.list_members rename to list_tenant_members;
-alter function public.remove_member rename to remove_tenant_member;
-alter function public.set_member_role rename to set_tenant_member_role;
-alter function public.claim_notifications rename to claim_alert_notifications;
-alter function public.settle_notification rename to settle_alert_notification;
-alter function public.list_notification_addresses rename to list_alert_addresses;
-alter function public.confirm_notification_address rename to confirm_alert_address;
-alter function public.get_usage rename to get_tenant_usage;
-alter function public.list_audit_events rename to list_tenant_audit_events;
-alter function public.rotate_webhook_secret rename to rotate_alert_webhook_secret;
-alter function public.list_retention_runs rename to list_log_retention_runs;
+-- Names that a host's own functions may well have are given the prefix of their thing. Where
+-- install-into wrote the migrations before, ours have the new names already.
+do $$
+declare
+  v_operation record;
+  v_taken text;
+begin
+  for v_operation in
+    select p.oid::regprocedure as signature, r.name
+    from (
+      values
+        ('add_member', 'add_tenant_member'),
+        ('list_members', 'list_tenant_members'),
+        ('remove_member', 'remove_tenant_member'),
+        ('set_member_role', 'set_tenant_member_role'),
+        ('claim_notifications', 'claim_alert_notifications'),
+        ('settle_notification', 'settle_alert_notification'),
+        ('list_notification_addresses', 'list_alert_addresses'),
+        ('confirm_notification_address', 'confirm_alert_address'),
+        ('get_usage', 'get_tenant_usage'),
+        ('list_audit_events', 'list_tenant_audit_events'),
+        ('rotate_webhook_secret', 'rotate_alert_webhook_secret'),
+        ('list_retention_runs', 'list_log_retention_runs')
+    ) r (former, name)
+    join pg_catalog.pg_proc p
+      on p.pronamespace = 'public'::regnamespace and p.proname = r.former
+        and strpos(p.prosrc, 'logloom_private.') > 0
+  loop
+    select string_agg(p.oid::regprocedure::text, ', ') into v_taken
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.proname = v_operation.name;
+    if v_taken is not null then
+      raise exception using
+        errcode = 'duplicate_function',
+        message = 'Logloom cannot be upgraded, public has a function of its name: ' || v_taken,
+        hint = 'Rename it or move it to another schema, then upgrade again.';
+    end if;
+    execute pg_catalog.format(
+      'alter function %s rename to %I', v_operation.signature, v_operation.name
+    );
+  end loop;
+end;
+$$;
 
 -- The function of that name is deployed with this version: what is due waits for it.
 update logloom_private.notify_endpoint

@@ -76,7 +76,10 @@ export function createHealthHandler(
   });
 }
 
-/** The path after `health`; undefined where there is none. Hosted functions see no `/functions/v1`. */
+/**
+ * The path after the function's name, which is another one than `health` in some projects; undefined where there is none.
+ * Hosted functions see no `/functions/v1`.
+ */
 function endpoint(pathname: string): string | undefined {
-  return /^(?:\/functions\/v1)?\/health(|\/[^/]+)\/?$/.exec(pathname)?.[1];
+  return /^(?:\/functions\/v1)?\/[\w-]+(|\/[^/]+)\/?$/.exec(pathname)?.[1];
 }
