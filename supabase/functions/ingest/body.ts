@@ -40,23 +40,28 @@ export async function readBody(
   const declared = Number(request.headers.get("Content-Length"));
   if (sent.bytes === undefined) return tooLarge(Math.max(sent.count, declared || 0), limits.bytes);
 
-  const encoding = encodingOf(request.headers.get("Content-Encoding") ?? "", sent.bytes);
-  if (encoding === "identity") return success({ bytes: sent.bytes });
-  if (encoding === undefined) {
+  const packing = packingOf(request.headers, sent.bytes);
+  if (packing === undefined) {
     return success({
       problem: "Unsupported Content-Encoding: expected gzip, deflate, zstd or none",
       status: 415,
     });
   }
-  if (sent.count > limits.sentBytes) return tooLarge(sent.count, limits.sentBytes);
+  const { encoding, fault } = packing;
   try {
-    const unpacked = await unpack(encoding, sent.bytes, limits.bytes);
-    return unpacked.bytes === undefined
-      ? tooLarge(unpacked.count, limits.bytes)
-      : success({ bytes: unpacked.bytes });
+    if (encoding !== undefined) {
+      const isTooLarge = sent.count > limits.sentBytes;
+      if (isTooLarge && fault !== undefined) return tooLarge(sent.count, limits.sentBytes);
+      const unpacked = await unpack(encoding, sent.bytes, limits.bytes);
+      if (isTooLarge) return tooLarge(sent.count, limits.sentBytes);
+      return unpacked.bytes === undefined
+        ? tooLarge(unpacked.count, limits.bytes)
+        : success({ bytes: unpacked.bytes });
+    }
   } catch {
-    return success({ problem: `Request body is not valid ${encodingName(encoding)}`, status: 400 });
+    // What it is then, its fault says.
   }
+  return success(fault === undefined ? { bytes: sent.bytes } : { problem: fault, status: 400 });
 }
 
 function tooLarge(bytes: number, limit: number): Result<never> {
@@ -114,30 +119,58 @@ class Pile {
   }
 }
 
-type Encoding = "identity" | "gzip" | "zlib" | "deflate" | "zstd" | "broken gzip" | "broken zstd";
+type Encoding = "gzip" | "zlib" | "deflate" | "zstd";
 
-const known = new Set(["gzip", "x-gzip", "deflate", "zstd", "snappy", "identity", ""]);
-
-/**
- * Told by the first bytes, since senders name one encoding and use another, or name none. Snappy
- * has no such bytes and is its protocol's to unpack. Undefined for what cannot be unpacked.
- */
-function encodingOf(header: string, body: Bytes): Encoding | undefined {
-  const names = header.split(",").map((name) => name.trim().toLowerCase());
-  if (!names.every((name) => known.has(name))) return undefined;
-  if (body[0] === 0x1f && body[1] === 0x8b) return "gzip";
-  if (body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd) return "zstd";
-  // Text may begin like zlib.
-  const isPacked = names.some((name) => /gzip|deflate|zstd/.test(name));
-  if (!isPacked) return "identity";
-  const hasZlibHeader = (body[0] & 0x0f) === 8 && (body[0] * 256 + body[1]) % 31 === 0;
-  if (hasZlibHeader) return "zlib";
-  if (names.includes("deflate")) return "deflate";
-  return names.includes("zstd") ? "broken zstd" : "broken gzip";
+interface Packing {
+  readonly encoding: Encoding | undefined;
+  /** Why what cannot be unpacked is refused; undefined where it is taken as it is. */
+  readonly fault: string | undefined;
 }
 
-function encodingName(encoding: Encoding): string {
-  return encoding === "zlib" ? "deflate" : encoding.replace("broken ", "");
+const known = new Set(["gzip", "deflate", "zstd", "snappy", "identity", ""]);
+
+/**
+ * Told by the first bytes, since senders name one encoding and use another, name one and use none,
+ * or use one and name none. Snappy has no such bytes and is its protocol's to unpack. Undefined for
+ * a name that nobody here knows.
+ */
+function packingOf(headers: Headers, body: Bytes): Packing | undefined {
+  const names = (headers.get("Content-Encoding") ?? "").split(",")
+    .map((name) => name.trim().toLowerCase().replace("x-gzip", "gzip"));
+  if (!names.every((name) => known.has(name))) return undefined;
+  const faultOf = (name: string) => `Request body is not valid ${name}`;
+  if (body[0] === 0x1f && body[1] === 0x8b) return { encoding: "gzip", fault: faultOf("gzip") };
+  if (body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd) {
+    return { encoding: "zstd", fault: faultOf("zstd") };
+  }
+  const named = ["deflate", "zstd", "gzip"].find((name) => names.includes(name));
+  const isPlain = named === undefined || isText(body);
+  const mayBePlain = isPlain || /protobuf|msgpack/.test(headers.get("Content-Type") ?? "");
+  const fault = mayBePlain ? undefined : faultOf(named);
+  // Text, and a short block of Snappy, may begin like zlib: its checksum tells.
+  if (hasZlibHeader(body)) return { encoding: "zlib", fault };
+  // Some clients leave out the zlib header, which the standard asks for.
+  return { encoding: !isPlain && named === "deflate" ? "deflate" : undefined, fault };
+}
+
+function hasZlibHeader(body: Bytes): boolean {
+  const usesDeflate = (body[0] & 0x0f) === 8 && body[0] >> 4 <= 7;
+  const needsDictionary = (body[1] & 0x20) !== 0;
+  return usesDeflate && !needsDictionary && (body[0] * 256 + body[1]) % 31 === 0;
+}
+
+/** So many bytes tell text from what is packed. */
+const tellingBytes = 512;
+
+function isText(body: Bytes): boolean {
+  const first = body.subarray(0, tellingBytes);
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(first, { stream: true });
+  } catch {
+    return false;
+  }
+  // Of control characters text has white space and the escape of colours.
+  return first.every((byte) => byte >= 0x20 || byte === 0x1b || (byte >= 0x09 && byte <= 0x0d));
 }
 
 async function unpack(encoding: Encoding, body: Bytes, limit: number): Promise<Unpacked> {
@@ -170,6 +203,5 @@ type Decompressor = ReturnType<typeof createGunzip>;
 function decompressorFor(encoding: Encoding): Decompressor {
   const options = { chunkSize: 65_536 };
   if (encoding === "zlib") return createInflate(options);
-  // Some clients leave out the zlib header, which the standard asks for.
   return encoding === "deflate" ? createInflateRaw(options) : createGunzip(options);
 }

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { createGunzip, createInflateRaw, deflateRawSync, gzipSync } from "node:zlib";
+import { createGunzip, createInflateRaw, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { inflate } from "./body.ts";
+import { pushed } from "./protocols/loki_requests.ts";
+import { asProtobuf } from "./protocols/otlp_requests.ts";
+import { receive } from "./receiving.ts";
 
 const inflated = 100_000_000;
 const enough = 8_000_000;
@@ -31,3 +34,83 @@ for (
     assert.ok(read > enough && taken < most, `${taken} of ${bomb.length} bytes`);
   });
 }
+
+/** Its last letter makes the text's packed forms differ in length, and so in their first bytes. */
+const texts = Array.from({ length: 40 }, (_, n) => `card declined ${"x".repeat(n)}`);
+
+Deno.test("a body is what its first bytes say, whatever it is announced as", async () => {
+  const packings: ((text: string) => Uint8Array<ArrayBuffer>)[] = [
+    (text) => new TextEncoder().encode(text),
+    (text) => new Uint8Array(gzipSync(text)),
+    ...[1, 5, 6, 9].map((level) => (text: string) => new Uint8Array(deflateSync(text, { level }))),
+  ];
+  for (const pack of packings) {
+    for (const announced of ["", "gzip", "x-gzip", "deflate", "zstd", "gzip,deflate", "identity"]) {
+      const body = pack(texts.join("\n"));
+      const { status, events } = await receive("/lines", {
+        headers: announced === "" ? {} : { "Content-Encoding": announced },
+        body,
+      });
+      assert.deepEqual([status, events.map(({ msg }) => msg)], [200, texts], announced);
+    }
+  }
+});
+
+Deno.test("a text that begins like zlib is a text", async () => {
+  // Of the first bytes that zlib may have these are letters.
+  for (const start of ["x^", "8O", "8n", "HK", "H\r", "(S", "XG", "X\t", "hC", "x ", "80", "H,"]) {
+    for (const announced of ["identity", "gzip"]) {
+      const text = `${start} marks the spot`;
+      const { status, events } = await receive("/lines", {
+        headers: { "Content-Encoding": announced },
+        body: text,
+      });
+      assert.deepEqual([status, events], [200, [{ msg: text }]]);
+    }
+  }
+});
+
+Deno.test("Snappy of every length, without a word about it, is never taken for zlib", async () => {
+  for (const text of texts) {
+    const { status, events } = await receive("/loki/api/v1/push", {
+      headers: { "Content-Type": "application/x-protobuf" },
+      body: pushed('{a="b"}', [[text]]),
+    });
+    assert.deepEqual([status, events.map(({ msg }) => msg)], [204, [text]]);
+  }
+});
+
+Deno.test("protobuf that is announced as gzip and is not packed is read", async () => {
+  const body = asProtobuf({ records: [{ nanos: 1795264496123456000n, body: "card declined" }] });
+  const headers = { "Content-Type": "application/x-protobuf" };
+  for (const announced of ["gzip", "zstd", "deflate"]) {
+    const { status, events } = await receive("/v1/logs", {
+      headers: { ...headers, "Content-Encoding": announced },
+      body: new Uint8Array(body),
+    });
+    assert.deepEqual([status, events.map(({ msg }) => msg)], [200, ["card declined"]], announced);
+  }
+  const raw = await receive("/v1/logs", {
+    headers: { ...headers, "Content-Encoding": "deflate" },
+    body: new Uint8Array(deflateRawSync(body)),
+  });
+  assert.deepEqual([raw.status, raw.events.length], [200, 1]);
+});
+
+Deno.test("what is announced as packed and is neither that nor text is refused", async () => {
+  const zlib = new Uint8Array(deflateSync(texts.join("\n")));
+  const broken: [string, Uint8Array<ArrayBuffer>, string][] = [
+    ["gzip", new Uint8Array(gzipSync("x".repeat(100)).subarray(0, 20)), "gzip"],
+    ["gzip", new Uint8Array([0, 1, 2, 3]), "gzip"],
+    ["zstd", new Uint8Array([0xff, 0xfe]), "zstd"],
+    ["deflate", zlib.slice(0, -9), "deflate"],
+    ["deflate", new Uint8Array([0x78, 0x9c, 0xff]), "deflate"],
+  ];
+  for (const [announced, body, name] of broken) {
+    const { status, text } = await receive("/lines", {
+      headers: { "Content-Encoding": announced },
+      body,
+    });
+    assert.deepEqual([status, text], [400, `{"error":"Request body is not valid ${name}"}`]);
+  }
+});

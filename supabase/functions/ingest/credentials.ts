@@ -1,19 +1,20 @@
 import { Buffer } from "node:buffer";
 import type { Credentials } from "../_shared/auth.ts";
 
-const keyPrefix = "ll_";
+export const keyPrefix = "ll_";
 
 /** Names under which webhooks, and beacons that can set no header, carry a key in the address. */
 const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
 
 /**
- * What a request brings to show who it is, the first that is there: headers, the query, the path.
- * Supabase's `apikey` header is the project's and never ours.
+ * What a request brings to show who it is, the first that is there: headers, the query, what the
+ * protocol alone knows. Supabase's `apikey` header is the project's, and ours only where a protocol
+ * says so and it holds a key of ours.
  */
 export function findCredentials(
   headers: Headers,
   query: URLSearchParams,
-  keyInPath: string | undefined,
+  ownKey: string | undefined,
 ): Credentials | undefined {
   const header = headers.get("X-API-Key") || headers.get("DD-API-KEY");
   if (header) return { kind: "api_key", value: header };
@@ -23,7 +24,7 @@ export function findCredentials(
     const value = query.get(name);
     if (value) return { kind: "api_key", value };
   }
-  return keyInPath === undefined ? undefined : { kind: "api_key", value: keyInPath };
+  return ownKey === undefined ? undefined : { kind: "api_key", value: ownKey };
 }
 
 function ofAuthorization(authorization: string): Credentials {

@@ -154,6 +154,7 @@ export class Draft {
       this.texts[0] = jsonTextOf(event.message);
       used.add("message");
     }
+    this.texts[envColumn] ??= envOfTags(event.ddtags);
     const traceId = take(event, "trace_id", used, nameText);
     const spanId = take(event, "span_id", used, nameText);
     this.texts[3] ??= traceId ?? null;
@@ -183,6 +184,15 @@ function take<T>(
     return accepted;
   }
   return undefined;
+}
+
+const envColumn = textFields.indexOf("env");
+
+/** Of Datadog's tags, `env:prod,team:pay`, the one that is a field; they stay as they are. */
+function envOfTags(tags: unknown): Text {
+  if (typeof tags !== "string") return null;
+  const tag = tags.split(",").map((text) => text.trim()).find((text) => text.startsWith("env:"));
+  return tag?.slice("env:".length) || null;
 }
 
 /** A name is a text or a number, and not nothing. */

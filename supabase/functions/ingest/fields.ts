@@ -96,11 +96,12 @@ export const namesOf = Object.fromEntries(
 ) as unknown as Readonly<Record<Target, readonly Name[]>>;
 
 /** The keys under which a field may be found, but for the event's own fields. */
-export const otherKeys: ReadonlySet<string> = new Set(
-  Object.values(namesOf).flat().flatMap(({ flat, path }) =>
+export const otherKeys: ReadonlySet<string> = new Set([
+  "ddtags",
+  ...Object.values(namesOf).flat().flatMap(({ flat, path }) =>
     path === undefined ? [flat] : [flat, path[0]]
   ).filter((key) => !eventFields.has(key)),
-);
+]);
 
 /** What stands under a name, as a flat key or else as a path. */
 export function lookUp(event: JsonObject, { flat, path }: Name): unknown {

@@ -12,7 +12,7 @@ import {
 } from "../_shared/errors.ts";
 import { clientHeaders, corsHeaders, methodNotAllowed, preflight } from "../_shared/http.ts";
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
-import { readBody } from "./body.ts";
+import { type Bytes, readBody } from "./body.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
 import { callerParameters, commitEvents } from "./commit.ts";
 import { findCredentials } from "./credentials.ts";
@@ -95,12 +95,14 @@ async function answered(
   }
 
   let answer: Answer;
+  const seen: Seen = {};
   try {
-    answer = await ingest(request, incoming, protocol, context);
+    answer = await ingest(request, incoming, protocol, context, seen);
   } catch (error) {
     logFailure("ingest failed", { reason: describeError(error) });
     answer = failed(unavailable("The service is unavailable, try again"));
   }
+  if ("failure" in answer) answer = await toldOfEach(answer.failure, incoming, protocol, seen);
   const notes = "reply" in answer ? answer.notes : answer.failure.notes;
   if (notes?.["x-logloom-writer"] === "silent") wakeWriter();
   if ("reply" in answer) return respond(answer.reply, clientHeaders(notes));
@@ -118,6 +120,30 @@ function respond(reply: Reply, headers: Record<string, string> = {}): Response {
   });
 }
 
+/** What is known of a request that was refused. */
+interface Seen {
+  body?: Bytes;
+}
+
+/** Some senders repeat what is refused of an event, and give up what is refused as a whole. */
+async function toldOfEach(
+  failure: Failure,
+  incoming: Incoming,
+  protocol: Protocol,
+  { body }: Seen,
+): Promise<Answer> {
+  if (!isPassing(failure) || body === undefined) return { failure };
+  const reply = protocol.refusedEach?.(incoming, failure, new Content(body));
+  if (reply === undefined) return { failure };
+  await overloadPause();
+  return { reply, notes: failure.notes };
+}
+
+/** What is refused now may be taken later. */
+function isPassing({ status }: Failure): boolean {
+  return status === 429 || status === 503;
+}
+
 function failed(result: Result<unknown>): Answer {
   if (result.ok) throw new Error("not a failure");
   return { failure: result.failure };
@@ -128,19 +154,22 @@ async function ingest(
   incoming: Incoming,
   protocol: Protocol,
   context: Context,
+  seen: Seen,
 ): Promise<Answer> {
   const { authenticate, commit, holds, bodyTimeoutMs } = context;
   const credentials = findCredentials(
     incoming.headers,
     incoming.query,
-    protocol.keyInPath?.(incoming),
+    protocol.ownKey?.(incoming),
   );
   if (credentials === undefined) {
     return failed(failure(protocol.statusWithoutCredentials, missingCredentials));
   }
   const held = await heldAnswer(credentials, context);
-  if (held !== undefined) return { failure: held };
+  if (held !== undefined && protocol.refusedEach === undefined) return { failure: held };
   const body = await readBody(request, protocol.limits, bodyTimeoutMs);
+  if (body.ok && "bytes" in body.value) seen.body = body.value.bytes;
+  if (held !== undefined) return { failure: held };
   const caller = await authenticate(credentials);
   if (!body.ok) {
     const known = caller.ok ? await askWhoCalls(caller.value, commit) : caller;
@@ -172,16 +201,19 @@ async function ingest(
   const { outcome, notes } = committed;
   holds.remember(caller.value, notes);
   if (committed.failure === undefined) return { reply: reading.accepted(outcome), notes };
-  const isBusy = committed.failure.status === 429 || committed.failure.status === 503;
-  if (reading.overloaded === undefined || !isBusy) {
+  if (reading.overloaded === undefined || !isPassing(committed.failure)) {
     return { failure: committed.failure };
   }
-  await new Promise((resolve) => setTimeout(resolve, overloadPauseMs));
+  await overloadPause();
   return { reply: reading.overloaded(outcome, committed.events, committed.failure), notes };
 }
 
 /** Some senders repeat at once what was refused for the load: the pause is theirs. */
 const overloadPauseMs = 1000;
+
+function overloadPause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, overloadPauseMs));
+}
 
 interface Read {
   readonly reading: Reading;

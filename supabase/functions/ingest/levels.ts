@@ -46,6 +46,14 @@ function byBands(number: number, info: number, warn: number, error: number): Lev
   return number < error ? "warn" : "error";
 }
 
+/** The level of a status of HTTP; undefined for what is none. */
+export function levelOfStatus(status: string | undefined): Level | undefined {
+  const code = Number(status ?? NaN);
+  if (!(code >= 100 && code <= 599)) return undefined;
+  if (code >= 500) return "error";
+  return code >= 400 ? "warn" : "info";
+}
+
 /** The text of what may be a level; undefined for what is neither text nor number. */
 export function levelText(value: unknown): string | undefined {
   if (typeof value === "string") return markedNumber(value) ?? value;

@@ -67,7 +67,7 @@ Deno.test("a faulty request is told of the limits too", async () => {
   await using ingest = startIngest(peer.url, () => void woken++);
   const requests: [number, Record<string, string>, string][] = [
     [400, {}, "{"],
-    [400, { "Content-Encoding": "gzip" }, "no gzip"],
+    [400, { "Content-Encoding": "gzip" }, "\0no gzip"],
     [413, {}, "x".repeat(512_001)],
   ];
   for (const caller of [withKey, withToken]) {

@@ -73,14 +73,23 @@ export interface Protocol {
   readonly isRepeatKnown: boolean;
   /** What senders ask before they send, answered without looking at who asks. */
   readonly greet?: (incoming: Incoming) => Reply | undefined;
-  /** A key that stands in the path. */
-  readonly keyInPath?: (incoming: Incoming) => string | undefined;
+  /** A key that stands where this protocol alone has it. */
+  readonly ownKey?: (incoming: Incoming) => string | undefined;
   readonly read: (
     incoming: Incoming,
     content: Content,
     events: EventCollector,
   ) => Result<Reading>;
   readonly refused: (incoming: Incoming, failure: Failure) => Reply;
+  /**
+   * For senders that send again what is refused of an event, and give up what is refused as a whole:
+   * a refusal that passes, told of each event. Undefined for a body that says of none.
+   */
+  readonly refusedEach?: (
+    incoming: Incoming,
+    failure: Failure,
+    content: Content,
+  ) => Reply | undefined;
 }
 
 /** What receivers share; a protocol adds the reading and its own forms. */

@@ -2,6 +2,7 @@ import { type Failure, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
 import {
+  type Content,
   type Incoming,
   json,
   missingCredentials,
@@ -9,16 +10,17 @@ import {
   receiver,
   type Reply,
 } from "../protocol.ts";
-import { addJson, defaultsOf, shortParameter } from "./lines.ts";
+import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
 
 /** Datadog's log intake: https://docs.datadoghq.com/api/latest/logs/#send-logs. */
 export const datadog: Protocol = {
   ...receiver,
-  keyInPath: ({ path }) => /^\/v1\/input\/([^/]+)$/.exec(path)?.[1],
+  ownKey: ({ path }) => /^\/v1\/input\/([^/]+)$/.exec(path)?.[1],
   read(incoming, content, events) {
     const envelope = { defaults: defaultsOf(incoming.query) };
     const tags = [shortParameter(incoming.query, "ddtags") ?? ""];
-    addJson(content, events, (event) => addEvent(event, tags, envelope, events), envelope);
+    const add = (event: unknown) => addEvent(event, tags, envelope, content, events);
+    addJson(content, events, add, envelope);
     const status = incoming.path.startsWith("/v1/") ? 200 : 202;
     return success({ accepted: () => json(status, {}) });
   },
@@ -29,6 +31,7 @@ function addEvent(
   event: unknown,
   tags: readonly string[],
   envelope: { defaults: ReturnType<typeof defaultsOf> },
+  content: Content,
   events: EventCollector,
 ): void {
   if (!isObject(event)) {
@@ -43,8 +46,11 @@ function addEvent(
     if (Object.keys(rest).length > 0) event.ddtags = rest;
   }
   if (version !== undefined) addMember(event, "version", version);
-  events.add(event, {
+  const { message, ...beside } = event;
+  const { members = event, ...said } = takenApart(message, beside, content) ?? {};
+  events.add(members, {
     ...envelope,
+    ...said,
     ...typeof env === "string" && { defaults: { ...envelope.defaults, env } },
   });
 }

@@ -2,6 +2,7 @@ import { success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import type { Envelope } from "../draft.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
+import { levelOfStatus } from "../levels.ts";
 import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf } from "./lines.ts";
 import { addLogplex } from "./logplex.ts";
@@ -60,7 +61,8 @@ const supabaseDrain = drain((event, envelope, events) => {
   const path = scalarText(request.path);
   events.add(event, {
     ...envelope,
-    fallbackLevel: metadata.level ?? parsed.error_severity ?? levelOfStatus(response.status_code),
+    fallbackLevel: metadata.level ?? parsed.error_severity ??
+      levelOfStatus(scalarText(response.status_code)),
     defaults: { ...path !== undefined && { route: path }, ...envelope.defaults },
   });
 });
@@ -73,7 +75,7 @@ const cloudflareDrain = drain((event, envelope, events) => {
   const host = scalarText(event.ClientRequestHost);
   events.add(event, {
     ...envelope,
-    fallbackLevel: levelOfStatus(status),
+    fallbackLevel: levelOfStatus(scalarText(status)),
     defaults: { ...msg !== "" && { msg }, ...host !== undefined && { host }, ...envelope.defaults },
   });
 });
@@ -95,10 +97,3 @@ export const drains: ReadonlyMap<string, Protocol> = new Map([
   ["cloudflare", cloudflareDrain],
   ["heroku", herokuDrain],
 ]);
-
-function levelOfStatus(status: unknown): string | undefined {
-  const code = Number(scalarText(status) ?? NaN);
-  if (!(code >= 100 && code <= 599)) return undefined;
-  if (code >= 500) return "error";
-  return code >= 400 ? "warn" : "info";
-}

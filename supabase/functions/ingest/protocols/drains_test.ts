@@ -181,6 +181,22 @@ Deno.test("Heroku: frames of syslog by their octets", async () => {
   ]);
 });
 
+Deno.test("Heroku: what a program writes as JSON is taken apart, before the frame", async () => {
+  const frame = `<190>1 ${time} host app web.1 - {"level":"error","msg":"declined","order":7}\n` +
+    `<190>1 ${time} host app web.1 - {"msg":"fine"}\n`;
+  const { events } = await receive("/drain/heroku", { body: frame });
+  const common = { ts: time, service: "app", host: "host" };
+  assert.deepEqual(events, [
+    {
+      ...common,
+      level: "error",
+      msg: "declined",
+      attrs: { order: 7, process: "web.1", facility: 23 },
+    },
+    { ...common, level: "info", msg: "fine", attrs: { process: "web.1", facility: 23 } },
+  ]);
+});
+
 // https://docs.netlify.com/manage/monitoring/log-drains/
 Deno.test("Netlify: NDJSON with a bearer key", async () => {
   const { status, events } = await receive("/drain/netlify", {

@@ -1,10 +1,9 @@
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
-import { type EventCollector, TooManyEvents } from "../collector.ts";
-import { addMember, isObject, type JsonObject } from "../json.ts";
+import { type EventCollector, type EventError, TooManyEvents } from "../collector.ts";
+import { addMember, ExcessiveJson, isObject, type JsonObject } from "../json.ts";
 import {
   type Content,
   type Incoming,
-  type Outcome,
   type Protocol,
   type Reading,
   receiver,
@@ -23,6 +22,7 @@ export const elasticsearch: Protocol = {
   read: readBulk,
   refused: (incoming, { status, error }) =>
     answer(incoming, status, { error: { type: errorType(status), reason: error }, status }),
+  refusedEach,
 };
 
 const bulkPath = /^\/es(?:\/([^/]+))?\/_bulk$/;
@@ -109,6 +109,24 @@ function readBulk(
 ): Result<Reading> {
   const single = documentPath.exec(incoming.path)?.[1];
   if (single !== undefined) return readDocument(single, incoming, content, events);
+  const items = readItems(
+    incoming,
+    content,
+    (action, source) => addDocument(action, content.parse(source), events),
+  );
+  if (typeof items === "string") return failure(400, items);
+  return success({
+    accepted: ({ errors }) => bulkAnswer(incoming, items, errors, Infinity, undefined),
+    overloaded: ({ errors }, committed, why) => bulkAnswer(incoming, items, errors, committed, why),
+  });
+}
+
+/** The actions of a request; a text says what is wrong with it. */
+function readItems(
+  incoming: Incoming,
+  content: Content,
+  add: (action: Action, source: string) => Item,
+): Item[] | string {
   const items: Item[] = [];
   const lines = linesOf(content.text);
   const pathIndex = bulkPath.exec(incoming.path)?.[1]?.slice(0, 255);
@@ -116,7 +134,7 @@ function readBulk(
   for (const line of lines) {
     number++;
     const action = actionOf(content.parse(line), pathIndex);
-    if (action === undefined) return failure(400, `Malformed action line [${number}]`);
+    if (action === undefined) return `Malformed action line [${number}]`;
     if (items.length >= receiver.maxEvents) throw new TooManyEvents();
     if (action.name === "delete") {
       items.push(refusedItem(action, "Events cannot be deleted this way"));
@@ -124,17 +142,32 @@ function readBulk(
     }
     const source = lines.next();
     number++;
-    if (source.done) return failure(400, `The source of line [${number - 1}] is missing`);
-    if (action.name === "update") {
-      items.push(refusedItem(action, "Events cannot be updated"));
-      continue;
-    }
-    items.push(addDocument(action, content.parse(source.value), events));
+    if (source.done) return `The source of line [${number - 1}] is missing`;
+    const isUpdate = action.name === "update";
+    items.push(
+      isUpdate ? refusedItem(action, "Events cannot be updated") : add(action, source.value),
+    );
   }
-  return success({
-    accepted: (outcome) => bulkAnswer(incoming, items, outcome, Infinity, undefined),
-    overloaded: (outcome, committed, why) => bulkAnswer(incoming, items, outcome, committed, why),
-  });
+  return items;
+}
+
+/** Nothing of the request was stored; its documents are not looked into. */
+function refusedEach(incoming: Incoming, why: Failure, content: Content): Reply | undefined {
+  if (!bulkPath.test(incoming.path)) return undefined;
+  try {
+    let events = 0;
+    const items = readItems(
+      incoming,
+      content,
+      ({ name, index, id }) => ({ action: name, index, id, event: events++, reason: undefined }),
+    );
+    if (typeof items === "string" || items.length === 0) return undefined;
+    return bulkAnswer(incoming, items, [], 0, why);
+  } catch (error) {
+    // More than a request may hold: that is for the refusal of the whole to say.
+    if (error instanceof TooManyEvents || error instanceof ExcessiveJson) return undefined;
+    throw error;
+  }
 }
 
 interface Action {
@@ -170,11 +203,11 @@ function addDocument(action: Action, document: unknown, events: EventCollector):
 function bulkAnswer(
   incoming: Incoming,
   items: readonly Item[],
-  outcome: Outcome,
+  rejections: readonly EventError[],
   committed: number,
   why: Failure | undefined,
 ): Reply {
-  const rejected = new Map(outcome.errors.map(({ index, message }) => [index, message]));
+  const rejected = new Map(rejections.map(({ index, message }) => [index, message]));
   let errors = false;
   const answers = items.map((item) => {
     const reason = item.reason ?? (item.event === undefined ? "" : rejected.get(item.event));

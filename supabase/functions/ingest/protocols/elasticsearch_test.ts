@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { startPeer } from "../../_shared/testing.ts";
 import { receive } from "../receiving.ts";
+import { apiKey, startIngest } from "../testing.ts";
 
 const ndjson = { "Content-Type": "application/x-ndjson" };
 const time = "2026-11-21T12:34:56.789Z";
@@ -96,6 +98,67 @@ Deno.test("under overload every item that was not stored is 429, after a pause",
   const stored = statuses.indexOf(429);
   assert.ok(stored > 100 && stored < 1000, String(stored));
   assert.deepEqual(statuses, [...Array(stored).fill(201), ...Array(1500 - stored).fill(429)]);
+});
+
+Deno.test("what passes is refused item by item, whoever refuses; what does not, as a whole", async () => {
+  const body = lines(
+    { index: { _index: "app", _id: "1" } },
+    { "@timestamp": time, message: "a" },
+    { create: {} },
+    { message: "b" },
+    { delete: { _id: "2" } },
+  );
+  const sent = { headers: ndjson, body };
+  const bySlowness = await receive("/es/_bulk", {
+    ...sent,
+    database: () => Response.json({ code: "PT503", message: "Queue full" }, { status: 503 }),
+  });
+  // A token cannot be verified while its keys are not to be had.
+  const header = btoa('{"alg":"ES256","kid":"k"}').replaceAll("=", "");
+  const token = `${header}.${
+    btoa('{"tenant_id":"acme","exp":9999999999}').replaceAll("=", "")
+  }.c2ln`;
+  const byKeys = await receive("/es/_bulk", {
+    ...sent,
+    credentials: { Authorization: `Bearer ${token}` },
+  });
+  for (const { status, headers, text, events } of [bySlowness, byKeys]) {
+    assert.deepEqual([status, headers.get("x-elastic-product")], [200, "Elasticsearch"], text);
+    assert.equal(JSON.parse(text).errors, true);
+    assert.deepEqual(itemsOf(text).map(([action, { status }]) => [action, status]), [
+      ["index", 429],
+      ["create", 429],
+      ["delete", 400],
+    ]);
+    assert.equal(itemsOf(text)[0][1].error?.type, "es_rejected_execution_exception");
+    assert.equal(events.length <= 2, true);
+  }
+  for (const broken of ["nonsense\n", lines({ create: {} })]) {
+    const answer = await receive("/es/_bulk", { headers: ndjson, body: broken });
+    assert.equal(answer.status, 400);
+  }
+});
+
+Deno.test("a sender that is held for its rate is told of each item, without the database", async () => {
+  const body = lines({ create: {} }, { message: "a" }, { create: {} }, { message: "b" });
+  const hold = { seconds: 9, retry_after: 9, limit: "5", error: "Rate limit reached" };
+  await using peer = startPeer(() =>
+    Response.json({ code: "PT429", message: "Rate limit reached" }, {
+      status: 429,
+      headers: { "Retry-After": "9", "X-Logloom-Hold": JSON.stringify(hold) },
+    })
+  );
+  await using ingest = startIngest(peer.url);
+  for (let n = 0; n < 2; n++) {
+    const answer = await fetch(`${ingest.url}/es/_bulk`, {
+      method: "POST",
+      headers: { ...ndjson, "X-API-Key": apiKey },
+      body,
+    });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(itemsOf(await answer.text()).map(([, { status }]) => status), [429, 429]);
+  }
+  assert.equal(peer.requests.length, 1);
 });
 
 Deno.test("clients are greeted as they expect, without a key", async () => {

@@ -1,6 +1,7 @@
 import { type Failure, type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
-import { addMember, isObject, type JsonObject } from "../json.ts";
+import { lookUp, namesOf } from "../fields.ts";
+import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
 import {
   type Content,
   type Incoming,
@@ -11,7 +12,7 @@ import {
   receiver,
   type Reply,
 } from "../protocol.ts";
-import { addLine, defaultsOf, linesOf, splitObjects } from "./lines.ts";
+import { addLine, defaultsOf, linesOf, splitObjects, takenApart } from "./lines.ts";
 
 /** Splunk's HTTP Event Collector: objects one after another, or raw lines. */
 export const hec: Protocol = {
@@ -64,7 +65,7 @@ function readObjects(content: Content, events: EventCollector): HecFailure | und
   let fault: HecFailure | undefined;
   let number = 0;
   const add = (value: unknown) => {
-    const found = isObject(value) ? addEvent(value, events) : invalid;
+    const found = isObject(value) ? addEvent(value, content, events) : invalid;
     if (found === undefined) {
       number++;
       return;
@@ -80,32 +81,47 @@ function readObjects(content: Content, events: EventCollector): HecFailure | und
 
 const invalid: HecFailure = { status: 400, error: "Invalid data format", code: 6 };
 
-function addEvent(sent: JsonObject, events: EventCollector): HecFailure | undefined {
+function addEvent(
+  sent: JsonObject,
+  content: Content,
+  events: EventCollector,
+): HecFailure | undefined {
   const { time, host, source, sourcetype, index, event, fields } = sent;
   if (event === undefined || event === null) {
     return { status: 400, error: "Event field is required", code: 12 };
   }
   if (event === "") return { status: 400, error: "Event field cannot be blank", code: 13 };
-  const members = isObject(event) ? flattened(event) : {};
+  const apart = isObject(event) ? flattened(event) : takenApart(event, {}, content)?.members;
+  const members = apart ?? {};
   if (isObject(fields)) { for (const key in fields) addMember(members, key, fields[key]); }
   for (const [key, value] of Object.entries({ source, sourcetype, index })) {
     if (value !== undefined && value !== null) addMember(members, key, value);
   }
   events.add(members, {
     ...time !== undefined && time !== null && { ts: time },
-    ...!isObject(event) && { msg: event },
+    ...apart === undefined && { msg: event },
     ...typeof host === "string" && { defaults: { host } },
   });
   return undefined;
 }
 
-/** Splunk's own library puts what was logged into `message`, beside its severity. */
+/**
+ * Splunk's own library puts what was logged into `message`, beside its severity; some put the text
+ * into an `event` in there.
+ */
 function flattened(event: JsonObject): JsonObject {
   const { message, ...rest } = event;
-  if (!isObject(message)) return event;
-  for (const key in rest) addMember(message, key, rest[key]);
-  return message;
+  const members = isObject(message) ? message : event;
+  if (members !== event) { for (const key in rest) addMember(members, key, rest[key]); }
+  const { event: text } = members;
+  if (typeof text === "string" && !messageNames.some((name) => lookUp(members, name))) {
+    delete members.event;
+    setMember(members, "msg", text);
+  }
+  return members;
 }
+
+const messageNames = [{ flat: "msg", path: undefined }, ...namesOf.msg];
 
 function refused(_incoming: Incoming, failure: Failure & { code?: number; event?: number }): Reply {
   const { status, error, code, event } = failure;

@@ -1,11 +1,12 @@
 import { success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import type { Envelope } from "../draft.ts";
-import { isObject, type JsonObject, parseJson, setMember } from "../json.ts";
-import { levelOf } from "../levels.ts";
+import { addMember, isObject, type JsonObject, parseJson, setMember } from "../json.ts";
+import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../numbers.ts";
 import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { isoFromText } from "../timestamps.ts";
+import { accessOf } from "./access_log.ts";
 
 /** NDJSON and text: an event a line. */
 export const lines: Protocol = {
@@ -120,6 +121,27 @@ export function concatenated(text: string, content: Content): JsonObject[] | und
   return objects;
 }
 
+const levelsBeside = ["level", "severity", "status"];
+
+/**
+ * A text that is a JSON object, taken apart: its members stand before those beside it, whose level
+ * counts where the text has none. Undefined for any other text.
+ */
+export function takenApart(
+  text: unknown,
+  beside: JsonObject,
+  content: Content,
+): { readonly members: JsonObject; readonly fallbackLevel?: unknown } | undefined {
+  if (typeof text !== "string" || !text.startsWith("{")) return undefined;
+  const members = content.parse(text);
+  if (!isObject(members)) return undefined;
+  const level = levelsBeside.find((name) =>
+    levelOf(levelText(beside[name])?.toLowerCase() ?? "") !== null
+  );
+  for (const key in beside) if (key !== level) addMember(members, key, beside[key]);
+  return { members, ...level !== undefined && { fallbackLevel: beside[level] } };
+}
+
 /** Where one object ends the next begins; what is none comes as a part of its own. */
 export function* splitObjects(text: string): Generator<string> {
   const mark = /["{}]/g;
@@ -140,7 +162,10 @@ export function* splitObjects(text: string): Generator<string> {
   if (rest.trim() !== "") yield rest;
 }
 
-/** A line of text: its time and its level where they lead it, or its members where it is logfmt. */
+/**
+ * A line of text: its members where it is logfmt or of a web server's access log, else its time and
+ * its level where they lead it.
+ */
 function addText(line: string, envelope: Envelope, events: EventCollector): void {
   const msg = line.replace(/\r$/, "");
   const members = logfmt(msg);
@@ -149,8 +174,16 @@ function addText(line: string, envelope: Envelope, events: EventCollector): void
     events.add(members, envelope);
     return;
   }
+  const access = accessOf(msg);
+  if (access !== undefined) {
+    const { ts, level } = access;
+    events.add({ ...access.members, msg }, { ...envelope, ts, ...level && { level } });
+    return;
+  }
   const [, time, level] = leading.exec(msg) ?? [];
-  const ts = time === undefined ? undefined : isoFromText(time.replace(",", "."));
+  const ts = time === undefined
+    ? undefined
+    : isoFromText(time.replace(",", ".").replaceAll("/", "-"));
   const known = level === undefined ? undefined : levelOf(level.toLowerCase());
   events.add({ msg }, {
     ...envelope,
@@ -162,9 +195,9 @@ function addText(line: string, envelope: Envelope, events: EventCollector): void
   });
 }
 
-/** `2026-11-21T12:34:56Z ERROR …`, `[2026-11-21 12:34:56,789] [warn] …`, `ERROR: …`. */
+/** `2026-11-21T12:34:56Z ERROR …`, `[2026-11-21 12:34:56,789] [warn] …`, `ERROR: …`; nginx' `2026/11/21`. */
 const leading =
-  /^\[?(?:(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?[\s:]*)?(?:[[(<]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|PANIC|ALERT|EMERG)\b(?=[\])>:\s]|$))?/i;
+  /^\[?(?:(\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?[\s:]*)?(?:[[(<]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|PANIC|ALERT|EMERG)\b(?=[\])>:\s]|$))?/i;
 
 const pair = /([A-Za-z_@][\w.@/-]*)=("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"]*)(?:\s+|$)/y;
 

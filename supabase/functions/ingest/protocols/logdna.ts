@@ -1,26 +1,42 @@
 import { success } from "../../_shared/errors.ts";
-import { isObject } from "../json.ts";
+import { keyPrefix } from "../credentials.ts";
+import { addMember, isObject, type JsonObject } from "../json.ts";
 import { errorReply, json, type Protocol, receiver } from "../protocol.ts";
-import { addJson, defaultsOf, shortParameter } from "./lines.ts";
+import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
 
-/** LogDNA's (Mezmo's) ingest: `{"lines": [{line, timestamp, level, app, meta}]}`. */
+/**
+ * LogDNA's (Mezmo's) ingest: `{"lines": [{line, timestamp, level, app, meta}]}`, or, from its own
+ * client, `{"e": "ls", "ls": [...]}` with the key in a header that is Supabase's elsewhere.
+ */
 export const logdna: Protocol = {
   ...receiver,
+  ownKey({ headers }) {
+    const key = headers.get("apikey");
+    return key?.startsWith(keyPrefix) ? key : undefined;
+  },
   read({ query }, content, events) {
     const envelope = { defaults: defaultsOf(query) };
     const tags = shortParameter(query, "tags")?.split(",").filter((tag) => tag !== "") ?? [];
     addJson(content, events, (sent) => {
-      const lines = isObject(sent) && Array.isArray(sent.lines) ? sent.lines : [sent];
-      for (const line of lines) {
-        if (isObject(line)) {
-          // Some senders write what is beside the line as JSON in a text.
-          if (typeof line.meta === "string") line.meta = content.parse(line.meta) ?? line.meta;
-          if (tags.length > 0 && line.tags === undefined) line.tags = tags;
+      for (const line of isObject(sent) ? linesIn(sent) : [sent]) {
+        if (!isObject(line)) {
+          events.add(line, envelope);
+          continue;
         }
-        events.add(line, envelope);
+        // Some senders write what is beside the line as JSON in a text.
+        if (typeof line.meta === "string") line.meta = content.parse(line.meta) ?? line.meta;
+        if (tags.length > 0) addMember(line, "tags", tags);
+        const { line: text, ...beside } = line;
+        const { members = line, ...said } = takenApart(text, beside, content) ?? {};
+        events.add(members, { ...envelope, ...said });
       }
     }, envelope);
     return success({ accepted: () => json(200, { status: "ok" }) });
   },
   refused: errorReply,
 };
+
+function linesIn(sent: JsonObject): readonly unknown[] {
+  if (Array.isArray(sent.lines)) return sent.lines;
+  return sent.e === "ls" && Array.isArray(sent.ls) ? sent.ls : [sent];
+}

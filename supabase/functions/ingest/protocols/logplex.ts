@@ -2,7 +2,7 @@ import type { EventCollector } from "../collector.ts";
 import type { Envelope } from "../draft.ts";
 import { syslogLevelOf } from "../levels.ts";
 import type { Content } from "../protocol.ts";
-import { addLine, linesOf } from "./lines.ts";
+import { addLine, linesOf, takenApart } from "./lines.ts";
 
 /**
  * Adds the frames of Heroku's logplex: RFC 5424 with octet counting (RFC 6587), without structured
@@ -50,14 +50,17 @@ function addFrame(
   }
   const [, priority, ts, host, app, process, , msg = ""] = match;
   const severity = String(Number(priority) % 8);
-  events.add({
+  const beside = {
     ...present(process) !== undefined && { process },
     facility: Math.floor(Number(priority) / 8),
-  }, {
+  };
+  const apart = takenApart(msg, beside, content);
+  events.add(apart?.members ?? beside, {
     ...present(ts) !== undefined && { ts },
-    level: syslogLevelOf(severity),
-    originalLevel: severity,
-    msg,
+    // What a program writes to its output has one severity, whatever it says within.
+    ...apart === undefined
+      ? { level: syslogLevelOf(severity), originalLevel: severity, msg }
+      : { fallbackLevel: syslogLevelOf(severity) },
     defaults: {
       ...present(host) !== undefined && { host },
       ...present(app) !== undefined && { service: app },

@@ -106,14 +106,14 @@ Deno.test("Logflare: a batch, its metadata beside the message", async () => {
   const body = JSON.stringify({
     batch: [{ message: "hello", timestamp: ms, metadata: { level: "error", context: { pid: 7 } } }],
   });
-  const { status, text, events } = await receive("/logflare/logs?source=abc", {
-    headers: json,
-    body,
-  });
-  assert.deepEqual([status, text], [200, '{"message":"Logged!"}']);
-  assert.deepEqual(events, [
-    { ts: time, level: "error", msg: "hello", attrs: { context: { pid: 7 } } },
-  ]);
+  // pino-logflare drops the path of its address: `/logs` is where a proxy leads to.
+  for (const path of ["/logflare/logs", "/logflare/api/logs", "/logs", "/api/logs"]) {
+    const { status, text, events } = await receive(`${path}?source=abc`, { headers: json, body });
+    assert.deepEqual([status, text], [200, '{"message":"Logged!"}']);
+    assert.deepEqual(events, [
+      { ts: time, level: "error", msg: "hello", attrs: { context: { pid: 7 } } },
+    ]);
+  }
 });
 
 Deno.test("LogDNA: the key as the user of Basic, lines with their meta", async () => {
@@ -133,6 +133,107 @@ Deno.test("LogDNA: the key as the user of Basic, lines with their meta", async (
     host: "web-1",
     attrs: { meta: { n: 1 }, tags: ["a", "b"] },
   }]);
+});
+
+// @logdna/logger 2.6 has its key in this header alone, and its lines under another name.
+Deno.test("LogDNA: what its own client sends, JSON in its lines taken apart", async () => {
+  const line = { timestamp: ms, level: "INFO", app: "shop", meta: "{}" };
+  const { status, text, events } = await receive("/logs/ingest?hostname=web-1&now=1&tags=", {
+    headers: { "Content-Type": "application/json; charset=UTF-8" },
+    credentials: { apikey: apiKey },
+    body: JSON.stringify({
+      e: "ls",
+      ls: [
+        { ...line, line: "hi", env: "prod" },
+        { ...line, line: '{"level":"error","msg":"declined","order":7,"app":"pay"}' },
+        { ...line, level: "WARN", line: '{"message":"slow"}' },
+        { ...line, line: "{not JSON}" },
+      ],
+    }),
+  });
+  assert.deepEqual([status, text], [200, '{"status":"ok"}']);
+  const common = { ts: time, service: "shop", host: "web-1" };
+  assert.deepEqual(events, [
+    { ...common, level: "info", msg: "hi", env: "prod", attrs: { meta: {} } },
+    {
+      ...common,
+      level: "error",
+      msg: "declined",
+      service: "pay",
+      attrs: { order: 7, meta: {} },
+    },
+    { ...common, level: "warn", msg: "slow", attrs: { meta: {} } },
+    { ...common, level: "info", msg: "{not JSON}", attrs: { meta: {} } },
+  ]);
+});
+
+Deno.test("the header apikey is Supabase's but at LogDNA's path, and there but for a key of ours", async () => {
+  const body = '{"lines":[{"line":"a"}]}';
+  const anon = { apikey: "eyJhbGciOiJIUzI1NiJ9.e30.x" };
+  assert.equal((await receive("/logs/ingest", { body, credentials: anon })).status, 401);
+  const own = { apikey: apiKey };
+  assert.equal((await receive("/logs/ingest", { body, credentials: own })).status, 200);
+  assert.equal((await receive("/gelf", { body, credentials: own })).status, 401);
+  const both = { ...own, Authorization: "Bearer nonsense" };
+  assert.equal((await receive("/logs/ingest", { body, credentials: both })).status, 401);
+});
+
+// pino-datadog-transport 3.0: the whole line of pino as the text of the message.
+Deno.test("Datadog: JSON inside a message is taken apart, and stands before what is beside it", async () => {
+  const message = JSON.stringify({
+    level: "error",
+    pid: 7,
+    hostname: "web-1",
+    msg: "declined",
+    order: 7,
+    date: ms,
+  });
+  const { status, events } = await receive("/api/v2/logs", {
+    headers: json,
+    body: JSON.stringify([
+      { message, ddsource: "nodejs", ddtags: "env:prod,team:pay", service: "shop", status: "info" },
+      { message: '{"msg":"slow"}', status: "warn" },
+      { message: '{"msg":"odd"}', status: "200" },
+      { message: "{no JSON", status: "warn" },
+    ]),
+  });
+  assert.equal(status, 202);
+  assert.deepEqual(events, [
+    {
+      ts: time,
+      level: "error",
+      msg: "declined",
+      service: "shop",
+      env: "prod",
+      host: "web-1",
+      attrs: { pid: 7, order: 7, ddsource: "nodejs", ddtags: { team: "pay" } },
+    },
+    { level: "warn", msg: "slow" },
+    { msg: "odd", attrs: { status: "200" } },
+    { level: "warn", msg: "{no JSON" },
+  ]);
+});
+
+Deno.test("Datadog's tags elsewhere: env is a field, and they stay as they are", async () => {
+  const tags = "team:pay, env:qa,env:other";
+  const event = { msg: "a", ddtags: tags };
+  const expected = [{ msg: "a", env: "qa", attrs: { ddtags: tags } }];
+  for (const path of ["", "/lines", "/gelf"]) {
+    const { events } = await receive(path, { headers: json, body: JSON.stringify(event) });
+    assert.deepEqual(events, expected, path);
+  }
+  const logfmt = await receive("/lines", { body: "msg=a ddtags=env:qa" });
+  assert.deepEqual(logfmt.events, [{ msg: "a", env: "qa", attrs: { ddtags: "env:qa" } }]);
+  const { events } = await receive("", {
+    headers: json,
+    body: JSON.stringify([
+      { msg: "a", env: "own", ddtags: tags },
+      { msg: "a", ddtags: "team:pay,environment:x" },
+      { msg: "a", ddtags: "env:" },
+      { msg: "a", ddtags: ["env:qa"] },
+    ]),
+  });
+  assert.deepEqual(events.map(({ env }) => env), ["own", undefined, undefined, undefined]);
 });
 
 Deno.test("Better Stack: MessagePack with its times, or JSON", async () => {
@@ -219,6 +320,25 @@ Deno.test("HEC: its own codes for what is wrong, and what can be read is stored"
   assert.deepEqual([health.status, health.text], [200, '{"text":"HEC is healthy","code":17}']);
   const ack = await receive("/services/collector/ack", { body: "{}" });
   assert.deepEqual([ack.status, JSON.parse(ack.text).code], [400, 14]);
+});
+
+Deno.test("HEC: the text of event.message.event, and JSON in a text", async () => {
+  const { events } = await receive("/services/collector", {
+    body: [
+      { event: { message: { event: "declined", order: 7 }, severity: "error" } },
+      { event: { event: "declined", severity: "error" } },
+      { event: { message: { event: "signup", msg: "welcome" } } },
+      { event: { message: "slow", event: "timer" } },
+      { event: '{"level":"warn","msg":"slow"}', source: "app" },
+    ].map((event) => JSON.stringify(event)).join("\n"),
+  });
+  assert.deepEqual(events, [
+    { level: "error", msg: "declined", attrs: { order: 7 } },
+    { level: "error", msg: "declined" },
+    { msg: "welcome", attrs: { event: "signup" } },
+    { msg: "slow", attrs: { event: "timer" } },
+    { level: "warn", msg: "slow", attrs: { source: "app" } },
+  ]);
 });
 
 Deno.test("lines: NDJSON, logfmt, and text with its time and level", async () => {
