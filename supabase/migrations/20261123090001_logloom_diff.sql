@@ -250,6 +250,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_free (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  p_state := logloom_private.query_spend(p_state, 1);
+  p_state := logloom_private.query_warn_free(p_state);
+  if p_state.texts[p_state."at"] = '*' then
+    -- Every record, also one without a message, so the counts answer it as they do the empty filter.
+    p_state.node := '{"type": "all"}';
+  else
+    p_state := logloom_private.query_check_term(
+      p_state, '{"field": "msg", "name": "msg"}',
+      p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
+  end if;
+  return logloom_private.query_go_on(p_state);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.request_confirmation (
   p_rule      logloom.alert_rules,
   p_is_repeat boolean
