@@ -11,84 +11,6 @@
 
 SET local check_function_bodies = off;
 
-DROP FUNCTION "logloom_private"."due_notifications"();
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "notification_open_limit" integer NOT NULL DEFAULT 60;
-
-CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
-  p_now       timestamp with time zone,
-  p_watermark timestamp with time zone
-)
-  RETURNS logloom_private.alert_rounds
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  SET "DateStyle" TO 'ISO'
-  AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_last logloom_private.alert_rounds;
-  v_round logloom_private.alert_rounds;
-  v_window_minutes integer;
-  v_from timestamptz;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  -- Nobody else reads these.
-  delete from logloom_private.log_removals r
-  where not exists (
-    select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
-  );
-  -- Locked, so that a second evaluator continues this round instead of opening the same again.
-  select r.* into v_last from logloom_private.alert_rounds r for update;
-  if v_last.window_end > p_now then
-    -- The clock went back: what is dated ahead would keep the rules waiting until then.
-    v_last := null;
-    update logloom.alert_rules r
-    set
-      last_evaluated_at = case when r.last_evaluated_at <= p_now then r.last_evaluated_at end,
-      asked_at = least(r.asked_at, p_now)
-    where r.last_evaluated_at > p_now or r.asked_at > p_now;
-  end if;
-  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
-  v_round.window_end := logloom_private.whole_minute(p_watermark);
-  if v_window_minutes is null
-    or p_watermark is null
-    or p_now - p_watermark > v_settings.alert_watermark_limit
-    or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
-  then
-    return null;
-  end if;
-
-  v_from := v_round.window_end - make_interval(mins => v_window_minutes)
-    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
-  v_round.singleton := true;
-  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
-    -- A round that was cut short is done again from where it began.
-    v_round.arrival_from := case
-      when v_last.finished_at is null then v_last.arrival_from
-      else v_last.arrival_to
-    end;
-    v_round.arrival_to := logloom_private.last_arrival(v_last.arrival_to);
-  else
-    -- Too long ago: every group reads its windows anew.
-    v_round.arrival_to := logloom_private.last_arrival(0);
-    v_round.arrival_from := v_round.arrival_to;
-  end if;
-
-  insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to)
-  values (v_round.window_end, v_round.arrival_from, v_round.arrival_to)
-  on conflict (singleton) do update
-  set window_end = excluded.window_end,
-    arrival_from = excluded.arrival_from,
-    arrival_to = excluded.arrival_to,
-    finished_at = null;
-  perform logloom_private.stage_alert_arrivals(v_round, v_from);
-  perform logloom_private.prepare_alert_groups(v_round);
-  return v_round;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -205,253 +127,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.claim_due_notifications (
-  p_limit integer
-)
-  RETURNS SETOF public.logloom_claimed_notification
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role reads the outbox or a webhook's secret
-declare
-  v_ids uuid[];
-  v_notification logloom_private.notifications;
-  v_refusal text;
-begin
-  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
-  loop
-    v_ids := logloom_private.next_notifications(p_limit);
-    v_ids := array(
-      select n.notification_id
-      from logloom_private.notifications n
-      -- Again, on the row as it is once locked: it may have been settled meanwhile.
-      where n.notification_id = any(v_ids)
-        and n.status = 'pending' and n.next_attempt_at <= now()
-      for update of n skip locked
-    );
-    exit when cardinality(v_ids) = 0;
-    for v_notification in
-      select n.*
-      from logloom_private.notifications n
-      where n.notification_id = any(v_ids) and n.channel = 'email'
-    loop
-      v_refusal := logloom_private.email_refusal(v_notification);
-      if v_refusal is not null then
-        perform logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
-        v_ids := array_remove(v_ids, v_notification.notification_id);
-      elsif v_notification.purpose = 'confirmation' and v_notification.attempts = 0 then
-        insert into logloom_private.confirmation_mails (mailbox_digest)
-        values (logloom_private.mailbox_digest(v_notification.address));
-      end if;
-    end loop;
-    exit when cardinality(v_ids) > 0;
-  end loop;
-  perform logloom_private.postpone_notifications();
-
-  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
-  select n.tenant_id, n.channel, date_trunc('hour', now()), count(*)
-  from logloom_private.notifications n
-  where n.notification_id = any(v_ids)
-  group by n.tenant_id, n.channel
-  on conflict (tenant_id, channel, hour) do update
-  set attempts = u.attempts + excluded.attempts;
-  for v_notification in
-    update logloom_private.notifications n
-    set claim_id = gen_random_uuid(),
-      attempts = n.attempts + 1,
-      last_attempt_at = now(),
-      next_attempt_at = now() + s.notification_claim_lifetime
-    from logloom_private.settings s
-    where n.notification_id = any(v_ids)
-    returning n.*
-  loop
-    return query
-    select
-      v_notification.notification_id, v_notification.claim_id, v_notification.channel,
-      v_notification.address,
-      case v_notification.purpose
-        when 'confirmation' then logloom_private.mail_code(v_notification)
-        else v_notification.body
-      end,
-      array_remove(
-        array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
-      )
-    from (select) one
-    left join logloom_private.webhook_secrets w
-      on w.rule_id = v_notification.rule_id and v_notification.channel = 'webhook';
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
-  p_rule_ids uuid[],
-  p_round    logloom_private.alert_rounds
-)
-  RETURNS SETOF logloom_private.alert_window
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select
-    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
-    null::double precision, null::text, null::jsonb
-  from logloom.alert_rules r
-  cross join logloom_private.settings s
-  left join logloom_private.alert_round_arrivals a on a.tenant_id = r.tenant_id
-  cross join lateral generate_series(
-    greatest(
-      least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
-      p_round.window_end - s.alert_catch_up_limit
-    ),
-    p_round.window_end,
-    '1 minute'
-  ) e (window_end)
-  where r.rule_id = any(p_rule_ids)
-    and r.enabled
-    -- A window that ended before the rule was what it is now holds less than a search showed then:
-    -- the first is the next round's.
-    and e.window_end > r.asked_at
-    -- Of the time before its first evaluation, only the last window.
-    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end)
-    -- A window that was evaluated is looked at again only where something came late.
-    and (
-      r.last_evaluated_at is null
-      or e.window_end > r.last_evaluated_at
-      or e.window_end > a.first_ts
-    );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
-  RETURNS TABLE (
-    notification_id uuid,
-    tenant_id       text,
-    next_attempt_at timestamp with time zone,
-    is_beyond_plan  boolean,
-    channel_limit   integer
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  with due as (
-    select
-      n.notification_id, n.tenant_id, n.channel, n.next_attempt_at,
-      row_number() over (
-        partition by n.tenant_id, n.channel order by n.next_attempt_at
-      ) as channel_place
-    from logloom_private.notifications n
-    where n.status = 'pending' and n.next_attempt_at <= now()
-  ), senders as (
-    select
-      d.tenant_id, d.channel,
-      logloom_private.channel_limit(d.channel, logloom_private.plan_of(d.tenant_id)) as attempts
-    from (select distinct x.tenant_id, x.channel from due x) d
-  )
-  select
-    d.notification_id, d.tenant_id, d.next_attempt_at,
-    d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
-  from due d
-  join senders s on s.tenant_id = d.tenant_id and s.channel = d.channel
-  left join logloom_private.notification_usage u
-    on u.tenant_id = d.tenant_id and u.channel = d.channel and u.hour = date_trunc('hour', now());
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.failed_alert_windows (
-  p_rule_ids uuid[],
-  p_round    logloom_private.alert_rounds
-)
-  RETURNS SETOF logloom_private.alert_window
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select
-    p.rule_id, p_round.window_end, p_round.window_end, null::double precision,
-    coalesce(p.refusal, p.last_error, g.last_error), null::jsonb
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id and r.query_dsl = p.query_dsl
-  left join logloom_private.alert_groups g on g.group_id = p.group_id
-  where p.rule_id = any(p_rule_ids)
-    and r.asked_at < p_round.window_end
-    and (
-      p.refusal is not null
-      or (p.last_error is not null and p.retry_at > p_round.window_end)
-      or (g.last_error is not null and g.retry_at > p_round.window_end)
-    );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.next_alert_rules (
-  p_after uuid,
-  p_limit integer,
-  p_round logloom_private.alert_rounds
-)
-  RETURNS uuid[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    select r.rule_id
-    from logloom.alert_rules r
-    where r.enabled
-      and r.asked_at < p_round.window_end
-      and r.last_evaluated_at is distinct from p_round.window_end
-      and (p_after is null or r.rule_id > p_after)
-    order by r.rule_id
-    limit p_limit
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.next_notifications (
-  p_limit integer
-)
-  RETURNS uuid[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    with under_way as (
-      select n.tenant_id, count(*) as deliveries
-      from logloom_private.notifications n
-      where n.claim_id is not null and n.next_attempt_at > now()
-      group by n.tenant_id
-    ), turns as (
-      select
-        d.notification_id, d.next_attempt_at,
-        coalesce(u.deliveries, 0)
-          + row_number() over (partition by d.tenant_id order by d.next_attempt_at) as place
-      from logloom_private.due_notifications() d
-      left join under_way u on u.tenant_id = d.tenant_id
-      where not d.is_beyond_plan
-    ), numbered as (
-      select t.*, row_number() over (order by t.place, t.next_attempt_at) as taken
-      from turns t
-    )
-    select m.notification_id
-    from numbered m
-    cross join logloom_private.settings s
-    where m.place + m.taken
-      <= s.notification_open_limit - (select coalesce(sum(u.deliveries), 0) from under_way u) + 1
-    order by m.taken
-    limit p_limit
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.notifications_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -541,16 +216,16 @@ begin
     'health_report',
     'ingest_logs',
     'ingest_requests',
-    'list_alert_addresses',
     'list_alert_deliveries',
     'list_alert_history',
     'list_alert_rules',
     'list_api_keys',
+    'list_tenant_audit_events',
     'list_log_fields',
+    'list_tenant_members',
+    'list_alert_addresses',
     'list_log_retention_runs',
     'list_saved_searches',
-    'list_tenant_audit_events',
-    'list_tenant_members',
     'log_histogram',
     'log_series',
     'log_stats',
@@ -558,8 +233,8 @@ begin
     'remove_tenant_member',
     'retry_alert_delivery',
     'revoke_api_key',
-    'rotate_alert_webhook_secret',
     'rotate_api_key',
+    'rotate_alert_webhook_secret',
     'run_saved_search',
     'run_writer',
     'search_logs',
@@ -575,28 +250,28 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.pending_alert_scans (
-  p_round     logloom_private.alert_rounds,
-  p_tenant_id text                         DEFAULT NULL::text
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_free (
+  p_state logloom_private.query_state
 )
-  RETURNS SETOF logloom_private.alert_plans
+  RETURNS logloom_private.query_state
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select p.*
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id
-  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
-    and p.group_id is null
-    and p.refusal is null
-    and p.query_dsl = r.query_dsl
-    and r.enabled
-    and r.asked_at < p_round.window_end
-    and r.last_evaluated_at is distinct from p_round.window_end
-    and coalesce(p.retry_at <= p_round.window_end, true);
+  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  p_state := logloom_private.query_spend(p_state, 1);
+  p_state := logloom_private.query_warn_free(p_state);
+  if p_state.texts[p_state."at"] = '*' then
+    -- Every record, also one without a message, so the counts answer it as they do the empty filter.
+    p_state.node := '{"type": "all"}';
+  else
+    p_state := logloom_private.query_check_term(
+      p_state, '{"field": "msg", "name": "msg"}',
+      p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
+  end if;
+  return logloom_private.query_go_on(p_state);
 end;
 $function$;
 
@@ -657,65 +332,6 @@ begin
   );
   return 'The address is not confirmed: confirm_alert_address takes the code that is '
     'mailed to it';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.schedule_jobs()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_job record;
-begin
-  for v_job in
-    select
-      'logloom_' || j.name as name,
-      j.schedule,
-      coalesce(
-        j.command,
-        format('call logloom_private.run_job(%L, %L)', j.name, 'logloom_private.' || j.name || '()')
-      ) as command
-    from (
-      values
-        ('write_logs', '1 second', 'call logloom_private.write_logs()'),
-        ('compact_log_counts', '20 seconds', null),
-        ('maintain_partitions', '7 * * * *', null),
-        ('purge_job_history', '*/10 * * * *', null),
-        -- Once a day: it goes on every minute until the day's work is done, then returns at once.
-        ('run_retention', '* * * * *', 'call logloom_private.run_retention()'),
-        (
-          'run_deletions', '* * * * *',
-          'call logloom_private.run_job(''run_deletions'', ''logloom_private.run_deletion_step()'')'
-        ),
-        (
-          'seal_logs', '* * * * *',
-          'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
-        ),
-        ('purge_audit_events', '41 * * * *', null),
-        ('purge_alert_history', '47 * * * *', null),
-        ('purge_rate_buckets', '43 * * * *', null),
-        ('purge_idempotency_keys', '13 * * * *', null),
-        -- More often than once a minute: a round begins when the watermark has passed a minute.
-        ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),
-        ('send_notifications', '2 seconds', null),
-        ('purge_notifications', '23 4 * * *', null)
-    ) j (name, schedule, command)
-  loop
-    -- pg_cron takes a second job of a name for a change of the first one.
-    if exists (
-      select
-      from cron.job c
-      where c.jobname = v_job.name
-        and (c.username = current_user and strpos(c.command, 'logloom_private.') > 0) is not true
-    ) then
-      raise exception using
-        errcode = 'duplicate_object',
-        message = format('pg_cron has a job %s that is not Logloom''s', quote_ident(v_job.name)),
-        hint = 'Schedule it under another name and remove this one, then try again.';
-    end if;
-    perform cron.schedule(v_job.name, v_job.schedule, v_job.command);
-  end loop;
 end;
 $function$;
 
@@ -889,93 +505,11 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.update_alert_rule (
-  p_rule_id                   uuid             DEFAULT NULL::uuid,
-  p_name                      text             DEFAULT NULL::text,
-  p_description               text             DEFAULT NULL::text,
-  p_query_dsl                 text             DEFAULT NULL::text,
-  p_threshold                 double precision DEFAULT NULL::double precision,
-  p_comparison                text             DEFAULT NULL::text,
-  p_window_minutes            integer          DEFAULT NULL::integer,
-  p_cooldown_minutes          integer          DEFAULT NULL::integer,
-  p_enabled                   boolean          DEFAULT NULL::boolean,
-  p_notification_destinations text[]           DEFAULT NULL::text[],
-  p_notification_config       jsonb            DEFAULT NULL::jsonb
-)
-  RETURNS public.logloom_alert_rule
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_constraint text;
-  v_row logloom.alert_rules;
-begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  if p_query_dsl is not null then
-    perform logloom_private.check_query(p_query_dsl, true);
-  end if;
-  -- An empty description takes it away; notification_config is replaced as a whole.
-  update logloom.alert_rules r
-  set
-    name = coalesce(logloom_private.trim_space(p_name), r.name),
-    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
-    query_dsl = coalesce(p_query_dsl, r.query_dsl),
-    threshold = coalesce(p_threshold, r.threshold),
-    comparison = coalesce(p_comparison, r.comparison),
-    window_minutes = coalesce(p_window_minutes, r.window_minutes),
-    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
-    enabled = coalesce(p_enabled, r.enabled),
-    notification_destinations = case
-      when p_notification_destinations is null then r.notification_destinations
-      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
-    end,
-    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
-    updated_at = now(),
-    asked_at = case
-      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
-          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
-          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes)
-        )
-        and r.enabled >= coalesce(p_enabled, r.enabled)
-        then r.asked_at
-      else now()
-    end
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  returning r.* into v_row;
-  if not found then
-    perform logloom_private.refuse_alert_rule();
-  end if;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
-  return logloom_private.alert_rule_of(v_row);
-exception when check_violation then
-  get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse('alerts.' || v_constraint);
-  return null;
-end;
-$function$;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD CONSTRAINT "settings_notification_open_limit_is_positive" CHECK ((notification_open_limit >= 1));
-
-CREATE INDEX notifications_tenant_id_idx ON logloom_private.notifications USING btree (tenant_id)
-  WHERE (claim_id IS NOT NULL);
-
-COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'Since when it asks what it asks: made, enabled, or given another query, window or condition. Only windows that end later are evaluated.';
-
 COMMENT ON COLUMN "logloom_private"."settings"."dry_runs_kept" IS 'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries under way at once, of all tenants: one tenant has no more of them than stay free.';
-
-COMMENT ON FUNCTION "logloom_private"."claim_due_notifications"(integer) IS 'The notifications that are due, taken for as long as a claim lasts: who has least under way comes first, and of each as many as its plan allows in the hour.';
-
-COMMENT ON FUNCTION "logloom_private"."due_notifications"() IS 'The notifications that are due, and whether they are beyond what their tenant''s plan allows in this hour.';
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
-
-COMMENT ON FUNCTION "logloom_private"."next_notifications"(integer) IS 'The due notifications whose turn it is, while the service has room for them.';
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
@@ -986,17 +520,5 @@ COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Delete
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
 
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
-
-REVOKE ALL ON FUNCTION "logloom_private"."due_notifications"() FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."next_notifications"(integer) FROM PUBLIC;
-
-REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "authenticated";
-
-GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "service_role";
 
 select logloom_private.bring_to_nodes();

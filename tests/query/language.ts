@@ -202,7 +202,8 @@ class Reader {
 
   #free(): Predicate {
     this.#leaf();
-    const matches = this.#term({ kind: "text", name: "msg" });
+    // Alone it asks for nothing of a record, not even for a message.
+    const matches = this.#is("*") ? () => true : this.#term({ kind: "text", name: "msg" });
     this.#nextApart();
     return matches;
   }

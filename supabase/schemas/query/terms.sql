@@ -12,10 +12,15 @@ begin
   p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
   p_state := logloom_private.query_spend(p_state, 1);
   p_state := logloom_private.query_warn_free(p_state);
-  p_state := logloom_private.query_check_term(
-    p_state, '{"field": "msg", "name": "msg"}',
-    p_state.texts[p_state."at"], p_state.positions[p_state."at"]
-  );
+  if p_state.texts[p_state."at"] = '*' then
+    -- Every record, also one without a message, so the counts answer it as they do the empty filter.
+    p_state.node := '{"type": "all"}';
+  else
+    p_state := logloom_private.query_check_term(
+      p_state, '{"field": "msg", "name": "msg"}',
+      p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
+  end if;
   return logloom_private.query_go_on(p_state);
 end;
 $$;

@@ -1,6 +1,6 @@
 begin;
 set local timezone = 'UTC';
-select plan(58);
+select plan(59);
 
 -- What the parts that search, count and evaluate alerts rely on beside the matches.
 create function pg_temp.filter(p_query text)
@@ -86,6 +86,13 @@ from (values
 -- now is the statement's unless the caller says otherwise.
 select is(
   (logloom_private.compile_query('ts:<now')).ts_to, now(), 'now is the transaction''s by default'
+);
+
+-- What asks for nothing of a record has nothing to read.
+select is(
+  (select row(c.tree, c.filter, c.fields)::text from logloom_private.compile_query('*') c),
+  (select row(c.tree, c.filter, c.fields)::text from logloom_private.compile_query('') c),
+  '* is compiled as the empty filter is'
 );
 
 select is(

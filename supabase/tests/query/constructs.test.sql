@@ -1,5 +1,5 @@
 begin;
-select plan(169);
+select plan(174);
 
 -- A dozen records, and for every construct of the language a query and the records that it finds.
 create temporary table events (
@@ -58,7 +58,12 @@ insert into cases values
   ('time?out', '2'),
   ('"time?out"', ''),
   ('time\?out', ''),
-  ('*', '1 2 3 4 6 7 8'),
+  ('*', '1 2 3 4 5 6 7 8'),
+  ('-*', ''),
+  ('* refused', '1 2'),
+  ('refused OR *', '1 2 3 4 5 6 7 8'),
+  ('NOT (* -refused)', '1 2'),
+  ('* | where *', '1 2 3 4 5 6 7 8'),
   ('msg:*', '1 2 3 4 6 7 8'),
   ('"*"', ''),
   ('100%', '4'),

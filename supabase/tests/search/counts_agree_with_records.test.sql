@@ -33,6 +33,7 @@ values
   ('service:(api OR web) level:error'), ('-service:api'), ('service:*'), ('-service:*'),
   ('service:""'), ('service:"a''b" OR service:ünï'), ('service:a*'), ('service:~"^[aw]"'),
   ('service:[a TO b}'), ('NOT (level:debug OR service:web)'), ('service:nothing'),
+  ('*'), ('* level:error'), ('level:error OR *'), ('-*'), ('* | count() by service'),
   ('| count() by level'), ('| count() by service'), ('| rate() by service, level'),
   ('level:error | rate()'), ('service:web | count() by level'), ('-service:* | rate() by level');
 
