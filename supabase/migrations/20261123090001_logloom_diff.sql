@@ -11,6 +11,132 @@
 
 SET local check_function_bodies = off;
 
+DROP FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
+  WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[]);
+
+DROP FUNCTION "logloom_private"."due_notifications"();
+
+DROP FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request);
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "notification_open_limit" integer NOT NULL DEFAULT 60;
+
+CREATE OR REPLACE FUNCTION logloom_private.bare_record_bytes (
+  p_tenant_id   text,
+  p_received_at timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return octet_length(
+    '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":,"level":,'
+      || '"msg":,"service":,"env":,"req_id":,"user_id":,"route":,"host":,"attrs":}'
+  ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
+  p_now       timestamp with time zone,
+  p_watermark timestamp with time zone
+)
+  RETURNS logloom_private.alert_rounds
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_last logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_window_minutes integer;
+  v_from timestamptz;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- Nobody else reads these.
+  delete from logloom_private.log_removals r
+  where not exists (
+    select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
+  );
+  -- Locked, so that a second evaluator continues this round instead of opening the same again.
+  select r.* into v_last from logloom_private.alert_rounds r for update;
+  if v_last.window_end > p_now then
+    -- The clock went back: what is dated ahead would keep the rules waiting until then.
+    v_last := null;
+    update logloom.alert_rules r
+    set
+      last_evaluated_at = case when r.last_evaluated_at <= p_now then r.last_evaluated_at end,
+      asked_at = least(r.asked_at, p_now)
+    where r.last_evaluated_at > p_now or r.asked_at > p_now;
+  end if;
+  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
+  v_round.window_end := logloom_private.whole_minute(p_watermark);
+  if v_window_minutes is null
+    or p_watermark is null
+    or p_now - p_watermark > v_settings.alert_watermark_limit
+    or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
+  then
+    return null;
+  end if;
+
+  v_from := v_round.window_end - make_interval(mins => v_window_minutes)
+    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
+  v_round.singleton := true;
+  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
+    -- A round that was cut short is done again from where it began.
+    v_round.arrival_from := case
+      when v_last.finished_at is null then v_last.arrival_from
+      else v_last.arrival_to
+    end;
+    v_round.arrival_to := logloom_private.last_arrival(v_last.arrival_to);
+  else
+    -- Too long ago: every group reads its windows anew.
+    v_round.arrival_to := logloom_private.last_arrival(0);
+    v_round.arrival_from := v_round.arrival_to;
+  end if;
+
+  insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to)
+  values (v_round.window_end, v_round.arrival_from, v_round.arrival_to)
+  on conflict (singleton) do update
+  set window_end = excluded.window_end,
+    arrival_from = excluded.arrival_from,
+    arrival_to = excluded.arrival_to,
+    finished_at = null;
+  perform logloom_private.stage_alert_arrivals(v_round, v_from);
+  perform logloom_private.prepare_alert_groups(v_round);
+  return v_round;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.bytes_of_record (
+  p_log logloom.logs
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- An array of the texts has nine letters of its own.
+  return coalesce(
+    p_log.record_bytes,
+    logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
+      + octet_length(to_json(p_log.ts)::text)
+      + octet_length(
+        array_to_json(array[
+          p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id,
+          p_log.route, p_log.host
+        ])::text
+      ) - 9
+      + coalesce(octet_length(p_log.attrs::text), 4)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -127,6 +253,702 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.claim_due_notifications (
+  p_limit integer
+)
+  RETURNS SETOF public.logloom_claimed_notification
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads the outbox or a webhook's secret
+declare
+  v_ids uuid[];
+  v_notification logloom_private.notifications;
+  v_refusal text;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
+  loop
+    v_ids := logloom_private.next_notifications(p_limit);
+    v_ids := array(
+      select n.notification_id
+      from logloom_private.notifications n
+      -- Again, on the row as it is once locked: it may have been settled meanwhile.
+      where n.notification_id = any(v_ids)
+        and n.status = 'pending' and n.next_attempt_at <= now()
+      for update of n skip locked
+    );
+    exit when cardinality(v_ids) = 0;
+    for v_notification in
+      select n.*
+      from logloom_private.notifications n
+      where n.notification_id = any(v_ids) and n.channel = 'email'
+    loop
+      v_refusal := logloom_private.email_refusal(v_notification);
+      if v_refusal is not null then
+        perform logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
+        v_ids := array_remove(v_ids, v_notification.notification_id);
+      elsif v_notification.purpose = 'confirmation' and v_notification.attempts = 0 then
+        insert into logloom_private.confirmation_mails (mailbox_digest)
+        values (logloom_private.mailbox_digest(v_notification.address));
+      end if;
+    end loop;
+    exit when cardinality(v_ids) > 0;
+  end loop;
+  perform logloom_private.postpone_notifications();
+
+  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
+  select n.tenant_id, n.channel, date_trunc('hour', now()), count(*)
+  from logloom_private.notifications n
+  where n.notification_id = any(v_ids)
+  group by n.tenant_id, n.channel
+  on conflict (tenant_id, channel, hour) do update
+  set attempts = u.attempts + excluded.attempts;
+  for v_notification in
+    update logloom_private.notifications n
+    set claim_id = gen_random_uuid(),
+      attempts = n.attempts + 1,
+      last_attempt_at = now(),
+      next_attempt_at = now() + s.notification_claim_lifetime
+    from logloom_private.settings s
+    where n.notification_id = any(v_ids)
+    returning n.*
+  loop
+    return query
+    select
+      v_notification.notification_id, v_notification.claim_id, v_notification.channel,
+      v_notification.address,
+      case v_notification.purpose
+        when 'confirmation' then logloom_private.mail_code(v_notification)
+        else v_notification.body
+      end,
+      array_remove(
+        array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
+      )
+    from (select) one
+    left join logloom_private.webhook_secrets w
+      on w.rule_id = v_notification.rule_id and v_notification.channel = 'webhook';
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.compare_chunk (
+  p_tenant_id    text,
+  p_chunk_id     bigint,
+  p_ts           timestamp with time zone[],
+  p_received_at  timestamp with time zone[],
+  p_arrivals     bigint[],
+  p_ids          uuid[],
+  p_levels       text[],
+  p_messages     text[],
+  p_services     text[],
+  p_env          text[],
+  p_req_id       text[],
+  p_user_id      text[],
+  p_route        text[],
+  p_host         text[],
+  p_attrs        jsonb[],
+  p_record_bytes integer[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_chunk logloom_private.sealed_chunks;
+  v_batches integer[];
+  v_batch_received_at timestamptz[];
+  v_batch_arrivals bigint[];
+  v_attrs text[];
+  v_same boolean;
+begin
+  select c.* into v_chunk
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = p_chunk_id;
+  v_batches := logloom_private.chunk_batches(v_chunk, null);
+  v_batch_received_at := v_chunk.batch_received_at;
+  v_batch_arrivals := v_chunk.batch_arrivals;
+  v_attrs := logloom_private.attribute_texts(v_chunk, null, null);
+  v_same := logloom_private.chunk_times(v_chunk, null) = p_ts
+    and array(select v_batch_received_at[unnest(v_batches)]) = p_received_at
+    and array(select v_batch_arrivals[unnest(v_batches)]) = p_arrivals
+    and logloom_private.chunk_ids(v_chunk, null, v_batches) = p_ids
+    and logloom_private.section_texts(v_chunk, v_chunk.section_services) = p_services
+    and logloom_private.section_texts(v_chunk, v_chunk.section_levels) = p_levels
+    and logloom_private.chunk_messages(v_chunk, null) = p_messages
+    and logloom_private.chunk_field(v_chunk, 'env') = p_env
+    and logloom_private.chunk_field(v_chunk, 'req_id') = p_req_id
+    and logloom_private.chunk_field(v_chunk, 'user_id') = p_user_id
+    and logloom_private.chunk_field(v_chunk, 'route') = p_route
+    and logloom_private.chunk_field(v_chunk, 'host') = p_host
+    and logloom_private.chunk_field(v_chunk, 'record_bytes')::integer[] = p_record_bytes
+    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order.
+    and (
+      v_attrs = p_attrs::text[]
+      or v_attrs::jsonb[]::text[] = p_attrs::text[]
+    );
+  if v_same is not true then
+    raise sqlstate 'LL001' using
+      message = format('Chunk %s differs from its records', p_chunk_id);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
+  p_rule_ids uuid[],
+  p_round    logloom_private.alert_rounds
+)
+  RETURNS SETOF logloom_private.alert_window
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
+    null::double precision, null::text, null::jsonb
+  from logloom.alert_rules r
+  cross join logloom_private.settings s
+  left join logloom_private.alert_round_arrivals a on a.tenant_id = r.tenant_id
+  cross join lateral generate_series(
+    greatest(
+      least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
+      p_round.window_end - s.alert_catch_up_limit
+    ),
+    p_round.window_end,
+    '1 minute'
+  ) e (window_end)
+  where r.rule_id = any(p_rule_ids)
+    and r.enabled
+    -- A window that ended before the rule was what it is now holds less than a search showed then:
+    -- the first is the next round's.
+    and e.window_end > r.asked_at
+    -- Of the time before its first evaluation, only the last window.
+    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end)
+    -- A window that was evaluated is looked at again only where something came late.
+    and (
+      r.last_evaluated_at is null
+      or e.window_end > r.last_evaluated_at
+      or e.window_end > a.first_ts
+    );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
+  RETURNS TABLE (
+    notification_id uuid,
+    tenant_id       text,
+    next_attempt_at timestamp with time zone,
+    is_beyond_plan  boolean,
+    channel_limit   integer
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  with due as (
+    select
+      n.notification_id, n.tenant_id, n.channel, n.next_attempt_at,
+      row_number() over (
+        partition by n.tenant_id, n.channel order by n.next_attempt_at
+      ) as channel_place
+    from logloom_private.notifications n
+    where n.status = 'pending' and n.next_attempt_at <= now()
+  ), senders as (
+    select
+      d.tenant_id, d.channel,
+      logloom_private.channel_limit(d.channel, logloom_private.plan_of(d.tenant_id)) as attempts
+    from (select distinct x.tenant_id, x.channel from due x) d
+  )
+  select
+    d.notification_id, d.tenant_id, d.next_attempt_at,
+    d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
+  from due d
+  join senders s on s.tenant_id = d.tenant_id and s.channel = d.channel
+  left join logloom_private.notification_usage u
+    on u.tenant_id = d.tenant_id and u.channel = d.channel and u.hour = date_trunc('hour', now());
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_chunk (
+  p_tenant_id text,
+  p_with      text,
+  p_removes   boolean DEFAULT false
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '48MB'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_chunk logloom_private.sealed_chunks;
+  v_encoded record;
+  v_removed integer;
+  v_order integer[];
+  v_ts timestamptz[];
+  v_received_at timestamptz[];
+  v_arrivals bigint[];
+  v_ids uuid[];
+  v_levels text[];
+  v_messages text[];
+  v_services text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_attrs jsonb[];
+  v_record_bytes integer[];
+begin
+  execute format(
+    $query$
+      with %s
+      select
+        count(*), min(r.ts), max(r.ts), min(r.arrival), max(r.arrival), %s,
+        array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
+        array_agg(r.level), array_agg(r.msg), array_agg(r.service), array_agg(r.env),
+        array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route), array_agg(r.host),
+        array_agg(r.attrs), array_agg(r.record_bytes)
+      from (select s.* from s order by s.ts, s.id) r
+    $query$,
+    p_with, case when p_removes then '(select count(*) from removed)' else 'count(*)' end
+  )
+  into
+    v_chunk.records, v_chunk.first_ts, v_chunk.last_ts, v_chunk.first_arrival,
+    v_chunk.last_arrival, v_removed, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes;
+  if v_removed <> v_chunk.records then
+    raise sqlstate 'LL001' using
+      message = format('%s records are read, and %s removed', v_chunk.records, v_removed);
+  elsif v_chunk.records = 0 then
+    return null;
+  end if;
+  v_chunk.chunk_id := nextval(pg_get_serial_sequence('logloom_private.sealed_chunks', 'chunk_id'));
+  v_chunk.tenant_id := p_tenant_id;
+  v_chunk.sealed_at := clock_timestamp();
+  v_chunk.bytes := 0;
+  select e.* into v_encoded
+  from logloom_private.encode_messages(v_chunk, v_services, v_levels, v_messages) e;
+  v_chunk := v_encoded.o_chunk;
+  v_order := v_encoded.o_order;
+  v_ts := logloom_private.elements_at(v_ts, v_order);
+  v_received_at := logloom_private.elements_at(v_received_at, v_order);
+  v_arrivals := logloom_private.elements_at(v_arrivals, v_order);
+  v_ids := logloom_private.elements_at(v_ids, v_order);
+  v_levels := logloom_private.elements_at(v_levels, v_order);
+  v_messages := logloom_private.elements_at(v_messages, v_order);
+  v_services := logloom_private.elements_at(v_services, v_order);
+  v_env := logloom_private.elements_at(v_env, v_order);
+  v_req_id := logloom_private.elements_at(v_req_id, v_order);
+  v_user_id := logloom_private.elements_at(v_user_id, v_order);
+  v_route := logloom_private.elements_at(v_route, v_order);
+  v_host := logloom_private.elements_at(v_host, v_order);
+  v_attrs := logloom_private.elements_at(v_attrs, v_order);
+  v_record_bytes := logloom_private.elements_at(v_record_bytes, v_order);
+  v_chunk := logloom_private.encode_times(v_chunk, v_ts);
+  v_chunk := logloom_private.encode_ids(v_chunk, v_ids, v_received_at, v_arrivals);
+  insert into logloom_private.sealed_chunks overriding system value select v_chunk.*;
+
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'env', 1, v_env);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'req_id', 1, v_req_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'user_id', 1, v_user_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'route', 1, v_route);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'host', 1, v_host);
+  perform logloom_private.store_column(
+    p_tenant_id, v_chunk.chunk_id, 'record_bytes', 1, v_record_bytes::text[]
+  );
+  perform logloom_private.store_attributes(p_tenant_id, v_chunk.chunk_id, v_attrs);
+
+  -- Measured first: an update of a table that is spread over nodes takes no such function.
+  select
+    pg_column_size(c.*) + (
+      select coalesce(sum(pg_column_size(k.*)), 0)
+      from logloom_private.sealed_columns k
+      where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+    )
+  into v_chunk.bytes
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  update logloom_private.sealed_chunks c
+  set bytes = v_chunk.bytes
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  -- Each record once, and read back as every reader does.
+  if (select count(distinct o.place) from (select unnest(v_order) as place) o) <> v_chunk.records
+  then
+    raise sqlstate 'LL001' using
+      message = format('Chunk %s has records twice', v_chunk.chunk_id);
+  end if;
+  perform logloom_private.compare_chunk(
+    p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
+  );
+  return v_chunk.chunk_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue (
+  p_tenant_id    text,
+  p_key_id       uuid,
+  p_request      logloom_private.ingest_request,
+  p_received_at  timestamp with time zone,
+  p_record_bytes integer[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_ts_min timestamptz;
+  v_ts_max timestamptz;
+begin
+  -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
+  -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
+  perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  select min(coalesce(e.ts, p_received_at)), max(coalesce(e.ts, p_received_at))
+  into v_ts_min, v_ts_max
+  from unnest(p_request.p_ts) e (ts);
+
+  insert into logloom_private.queue (
+    slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+  )
+  select
+    p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
+      p_received_at
+    ),
+    p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
+    coalesce(p_request.p_bytes, 0), v_ts_min, v_ts_max,
+    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
+    p_request.p_attrs, p_record_bytes
+  from logloom_private.queue_pointer p;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.failed_alert_windows (
+  p_rule_ids uuid[],
+  p_round    logloom_private.alert_rounds
+)
+  RETURNS SETOF logloom_private.alert_window
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    p.rule_id, p_round.window_end, p_round.window_end, null::double precision,
+    coalesce(p.refusal, p.last_error, g.last_error), null::jsonb
+  from logloom_private.alert_plans p
+  join logloom.alert_rules r on r.rule_id = p.rule_id and r.query_dsl = p.query_dsl
+  left join logloom_private.alert_groups g on g.group_id = p.group_id
+  where p.rule_id = any(p_rule_ids)
+    and r.asked_at < p_round.window_end
+    and (
+      p.refusal is not null
+      or (p.last_error is not null and p.retry_at > p_round.window_end)
+      or (g.last_error is not null and g.retry_at > p_round.window_end)
+    );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest (
+  p_request logloom_private.ingest_request,
+  p_state   logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_answer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant text := p_request.p_idempotency_key;
+  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
+  v_plan constant logloom.plans := p_state.plan;
+  v_has_rate constant boolean :=
+    v_plan.events_per_second is not null or v_plan.requests_per_second is not null;
+  v_answer logloom_private.ingest_answer;
+  v_earlier_answer json;
+  -- Within the timeout of the call, as the watermark wants it.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_record_bytes integer[];
+begin
+  if p_request.p_ts is null then
+    return row(
+      json_build_object('authenticated', true), logloom_private.quota_headers(p_state, 0), 0
+    );
+  end if;
+  if v_has_rate then
+    perform logloom_private.check_rate(p_state);
+  end if;
+  if cardinality(p_request.p_ts) > p_state.batch_max_events
+    or p_request.p_bytes > p_state.batch_max_bytes
+  then
+    perform logloom_private.refuse(
+      'ingest.request_is_too_large',
+      p_state.batch_max_events::text,
+      p_state.batch_max_bytes::text
+    );
+  end if;
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
+    p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+  end if;
+  v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
+  v_answer.body := logloom_private.accepted_answer(
+    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
+  );
+
+  -- A repeat gets the first answer, also once a limit is reached.
+  if v_key is not null then
+    v_earlier_answer := logloom_private.repeated_answer(
+      p_state, v_key, v_body_digest, p_request.p_slice
+    );
+    if v_earlier_answer is not null then
+      return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+    end if;
+  end if;
+  if v_answer.ingested > 0 then
+    v_record_bytes := logloom_private.measured_records(
+      p_state.tenant_id, v_received_at, p_request
+    );
+    perform logloom_private.check_quota(p_state);
+    if p_state.queue_is_full then
+      perform logloom_private.refuse_full_queue(p_state);
+    end if;
+    if not p_state.is_provisioned then
+      perform logloom_private.provision_tenant(p_state.tenant_id);
+    end if;
+    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- event of its plan.
+    if v_key is not null then
+      v_earlier_answer := logloom_private.note_answer(
+        p_state, v_key, v_body_digest, p_request.p_slice, v_answer.body
+      );
+      if v_earlier_answer is not null then
+        return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+      end if;
+    end if;
+  end if;
+  if v_has_rate then
+    v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
+  end if;
+  if v_answer.ingested > 0 then
+    perform logloom_private.enqueue(
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_record_bytes
+    );
+  end if;
+  return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.insert_records (
+  p_slot       smallint,
+  p_batch_from bigint,
+  p_batch_to   bigint,
+  p_index_from integer,
+  p_index_to   integer,
+  p_arrival    bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '64MB'
+  AS $function$
+declare
+  v_slot constant text := 'queue_slot_' || p_slot;
+begin
+  -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
+  -- make; cast, so that what breaks a rule fails here.
+  if not logloom_private.is_spread() then
+    execute logloom_private.added_records_sql(format(
+      $query$
+        insert into logloom.logs as l (
+          id, tenant_id, ts, received_at, arrival,
+          level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+        )
+        select
+          (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+          q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
+          e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
+          e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
+        from (
+          -- Made once a batch, not once an event: that is what offset 0 is for.
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%I b
+          where b.batch_id between $1 and $2
+          offset 0
+        ) q,
+          unnest(
+            q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs,
+            q.record_bytes
+          ) with ordinality e (
+            ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes, i
+          )
+        where e.i between $3 and $4
+        order by q.tenant_id collate "C", ts
+      $query$,
+      v_slot
+    ))
+    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+    return;
+  end if;
+  -- One connection a node, not one a shard: each run's are new, and cost more than they save.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  -- The records first: what Citus copies over a connection that has only read before, it does not
+  -- prepare, and a node that is killed while it is told of the commit would lose it. Batches are
+  -- put in order, and each event goes straight from its batch to its node, unless the events of
+  -- several batches mix: what a search reads in order shall lie in order, page after page.
+  execute format(
+    $query$
+      insert into logloom.logs (
+        id, tenant_id, ts, received_at, arrival,
+        level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+      )
+      select
+        (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5,
+        e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
+        e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
+      from (
+        select
+          q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+          unnest(q.ts) as ts, unnest(q.level) as level, unnest(q.msg) as msg,
+          unnest(q.service) as service, unnest(q.env) as env, unnest(q.req_id) as req_id,
+          unnest(q.user_id) as user_id, unnest(q.route) as route, unnest(q.host) as host,
+          unnest(q.attrs) as attrs, unnest(q.record_bytes) as record_bytes
+        from (
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%I b
+          where b.batch_id between $1 and $2
+          order by b.tenant_id collate "C", b.ts_min
+          offset 0
+        ) q
+      ) e
+      where e.i between $3 and $4
+      %s
+    $query$,
+    v_slot,
+    case
+      when logloom_private.has_batches_that_overlap(p_slot, p_batch_from, p_batch_to)
+        then 'order by e.tenant_id collate "C", coalesce(e.ts, e.received_at)'
+      else ''
+    end
+  )
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  perform logloom_private.note_spread_range(
+    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.measured_records (
+  p_tenant_id   text,
+  p_received_at timestamp with time zone,
+  p_request     logloom_private.ingest_request
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+declare
+  v_received_at constant integer := octet_length(to_json(p_received_at)::text);
+  -- An array of the texts has nine letters of its own.
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_tenant_id, p_received_at) - 9;
+begin
+  return array(
+    select
+      v_bare
+        -- As JSON it has two quotes and minutes of the zone: the text alone is made in a third.
+        + coalesce(octet_length(e.ts::text) + 5, v_received_at)
+        + octet_length(
+          array_to_json(array[
+            e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host
+          ])::text
+        )
+        + coalesce(octet_length(e.attrs::text), 4)
+    from (
+      select
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+    ) e
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_alert_rules (
+  p_after uuid,
+  p_limit integer,
+  p_round logloom_private.alert_rounds
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select r.rule_id
+    from logloom.alert_rules r
+    where r.enabled
+      and r.asked_at < p_round.window_end
+      and r.last_evaluated_at is distinct from p_round.window_end
+      and (p_after is null or r.rule_id > p_after)
+    order by r.rule_id
+    limit p_limit
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_notifications (
+  p_limit integer
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    with under_way as (
+      select n.tenant_id, count(*) as deliveries
+      from logloom_private.notifications n
+      where n.claim_id is not null and n.next_attempt_at > now()
+      group by n.tenant_id
+    ), turns as (
+      select
+        d.notification_id, d.next_attempt_at,
+        coalesce(u.deliveries, 0)
+          + row_number() over (partition by d.tenant_id order by d.next_attempt_at) as place
+      from logloom_private.due_notifications() d
+      left join under_way u on u.tenant_id = d.tenant_id
+      where not d.is_beyond_plan
+    ), numbered as (
+      select t.*, row_number() over (order by t.place, t.next_attempt_at) as taken
+      from turns t
+    )
+    select m.notification_id
+    from numbered m
+    cross join logloom_private.settings s
+    where m.place + m.taken
+      <= s.notification_open_limit - (select coalesce(sum(u.deliveries), 0) from under_way u) + 1
+    order by m.taken
+    limit p_limit
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.notifications_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -150,7 +972,8 @@ begin
       'test_alert_rule sends another notification.',
       '`retry_alert_delivery`: there is nothing to send again.'),
     ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
-      'Claim again for more.', '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
+      'Claim again for more.',
+      '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
     ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
       'retry is tried again later, failed is not.',
       '`settle_alert_notification`, which only the function `logloom-notify` calls.'),
@@ -216,16 +1039,16 @@ begin
     'health_report',
     'ingest_logs',
     'ingest_requests',
+    'list_alert_addresses',
     'list_alert_deliveries',
     'list_alert_history',
     'list_alert_rules',
     'list_api_keys',
-    'list_tenant_audit_events',
     'list_log_fields',
-    'list_tenant_members',
-    'list_alert_addresses',
     'list_log_retention_runs',
     'list_saved_searches',
+    'list_tenant_audit_events',
+    'list_tenant_members',
     'log_histogram',
     'log_series',
     'log_stats',
@@ -233,8 +1056,8 @@ begin
     'remove_tenant_member',
     'retry_alert_delivery',
     'revoke_api_key',
-    'rotate_api_key',
     'rotate_alert_webhook_secret',
+    'rotate_api_key',
     'run_saved_search',
     'run_writer',
     'search_logs',
@@ -247,6 +1070,31 @@ begin
     'update_tenant_settings',
     'validate_query'
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.pending_alert_scans (
+  p_round     logloom_private.alert_rounds,
+  p_tenant_id text                         DEFAULT NULL::text
+)
+  RETURNS SETOF logloom_private.alert_plans
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select p.*
+  from logloom_private.alert_plans p
+  join logloom.alert_rules r on r.rule_id = p.rule_id
+  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
+    and p.group_id is null
+    and p.refusal is null
+    and p.query_dsl = r.query_dsl
+    and r.enabled
+    and r.asked_at < p_round.window_end
+    and r.last_evaluated_at is distinct from p_round.window_end
+    and coalesce(p.retry_at <= p_round.window_end, true);
 end;
 $function$;
 
@@ -272,6 +1120,65 @@ begin
     );
   end if;
   return logloom_private.query_go_on(p_state);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.replay_dead_letters (
+  p_limit integer DEFAULT 1000
+)
+  RETURNS logloom_private.replay_result
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_letter logloom_private.dead_letters;
+  v_arrival bigint;
+  v_result logloom_private.replay_result := row(0, 0);
+begin
+  -- The writer's lock: arrival must stay in commit order.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  v_arrival := nextval('logloom_private.arrival');
+  for v_letter in
+    select d.* from logloom_private.dead_letters d order by d.failed_at, d.id limit p_limit
+  loop
+    begin
+      perform logloom_private.create_partition(logloom_private.utc_day(v_letter.ts));
+      execute logloom_private.added_records_sql(
+        $query$
+          insert into logloom.logs as l (
+            id, tenant_id, ts, received_at, arrival,
+            level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+          )
+          select
+            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2,
+            ($1).level::logloom_private.log_level, ($1).msg, ($1).service, ($1).env,
+            ($1).req_id, ($1).user_id, ($1).route, ($1).host,
+            ($1).attrs::logloom_private.log_attrs,
+            -- Anew: who mends a letter may have changed it.
+            logloom_private.bytes_of_record(row(
+              ($1).ts, ($1).received_at, $2, ($1).id, ($1).tenant_id, ($1).level, ($1).msg,
+              ($1).service, ($1).env, ($1).req_id, ($1).user_id, ($1).route, ($1).host,
+              ($1).attrs, null
+            )::logloom.logs)
+        $query$
+      )
+      using v_letter, v_arrival;
+      delete from logloom_private.dead_letters d where d.id = v_letter.id;
+      v_result.replayed := v_result.replayed + 1;
+    exception when others then
+      if not logloom_private.is_data_error(sqlstate) then
+        raise;
+      end if;
+      update logloom_private.dead_letters d
+      set attempts = d.attempts + 1,
+        failed_at = clock_timestamp(),
+        error_code = sqlstate,
+        error_message = sqlerrm
+      where d.id = v_letter.id;
+      v_result.failed := v_result.failed + 1;
+    end;
+  end loop;
+  return v_result;
 end;
 $function$;
 
@@ -332,6 +1239,181 @@ begin
   );
   return 'The address is not confirmed: confirm_alert_address takes the code that is '
     'mailed to it';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.schedule_jobs()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_job record;
+begin
+  for v_job in
+    select
+      'logloom_' || j.name as name,
+      j.schedule,
+      coalesce(
+        j.command,
+        format('call logloom_private.run_job(%L, %L)', j.name, 'logloom_private.' || j.name || '()')
+      ) as command
+    from (
+      values
+        ('write_logs', '1 second', 'call logloom_private.write_logs()'),
+        ('compact_log_counts', '20 seconds', null),
+        ('maintain_partitions', '7 * * * *', null),
+        ('purge_job_history', '*/10 * * * *', null),
+        -- Once a day: it goes on every minute until the day's work is done, then returns at once.
+        ('run_retention', '* * * * *', 'call logloom_private.run_retention()'),
+        (
+          'run_deletions', '* * * * *',
+          'call logloom_private.run_job(''run_deletions'', ''logloom_private.run_deletion_step()'')'
+        ),
+        (
+          'seal_logs', '* * * * *',
+          'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
+        ),
+        ('purge_audit_events', '41 * * * *', null),
+        ('purge_alert_history', '47 * * * *', null),
+        ('purge_rate_buckets', '43 * * * *', null),
+        ('purge_idempotency_keys', '13 * * * *', null),
+        -- More often than once a minute: a round begins when the watermark has passed a minute.
+        ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),
+        ('send_notifications', '2 seconds', null),
+        ('purge_notifications', '23 4 * * *', null)
+    ) j (name, schedule, command)
+  loop
+    -- pg_cron takes a second job of a name for a change of the first one.
+    if exists (
+      select
+      from cron.job c
+      where c.jobname = v_job.name
+        and (c.username = current_user and strpos(c.command, 'logloom_private.') > 0) is not true
+    ) then
+      raise exception using
+        errcode = 'duplicate_object',
+        message = format('pg_cron has a job %s that is not Logloom''s', quote_ident(v_job.name)),
+        hint = 'Schedule it under another name and remove this one, then try again.';
+    end if;
+    perform cron.schedule(v_job.name, v_job.schedule, v_job.command);
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_records (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_fields    text[],
+  p_keys      text[]
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
+  v_batch_received_at timestamptz[] := p_chunk.batch_received_at;
+  v_batch_arrivals bigint[] := p_chunk.batch_arrivals;
+  v_ts timestamptz[];
+  v_batches integer[];
+  v_ids uuid[];
+  v_services text[];
+  v_levels text[];
+  v_messages text[];
+  v_texts text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_record_bytes integer[];
+  v_attributes jsonb[];
+  v_column logloom_private.sealed_columns;
+  v_lower integer;
+  v_upper integer;
+begin
+  if v_records = 0 then
+    return;
+  end if;
+  if p_fields is null or 'ts' = any(p_fields) then
+    v_ts := logloom_private.chunk_times(p_chunk, p_positions);
+  end if;
+  if p_fields is null or p_fields && array['id', 'received_at', 'arrival'] then
+    v_batches := logloom_private.chunk_batches(p_chunk, p_positions);
+    v_ids := logloom_private.chunk_ids(p_chunk, p_positions, v_batches);
+  end if;
+  if p_fields is null or p_fields && array['service', 'level'] then
+    if p_positions is null then
+      v_services := logloom_private.section_texts(p_chunk, p_chunk.section_services);
+      v_levels := logloom_private.section_texts(p_chunk, p_chunk.section_levels);
+    else
+      with s as (
+        select
+          array_agg(x.start order by x.n) as starts
+        from (
+          select u.n, sum(u.records) over (order by u.n) - u.records + 1 as start
+          from unnest(p_chunk.section_records) with ordinality u (records, n)
+        ) x
+      )
+      select
+        array_agg((p_chunk.section_services)[width_bucket(p.position, s.starts)] order by p.n),
+        array_agg((p_chunk.section_levels)[width_bucket(p.position, s.starts)] order by p.n)
+      into v_services, v_levels
+      from unnest(p_positions) with ordinality p (position, n), s;
+    end if;
+  end if;
+  if p_fields is null or 'msg' = any(p_fields) then
+    v_messages := logloom_private.chunk_messages(p_chunk, p_positions);
+  end if;
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name in ('env', 'req_id', 'user_id', 'route', 'host', 'record_bytes')
+      and (p_fields is null or c.name = any(p_fields))
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+    end if;
+    continue when v_lower > v_upper;
+    v_texts := array_fill(null::text, array[v_lower - 1])
+      || logloom_private.column_texts(
+        v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
+      );
+    case v_column.name
+      when 'env' then v_env := v_texts;
+      when 'req_id' then v_req_id := v_texts;
+      when 'user_id' then v_user_id := v_texts;
+      when 'route' then v_route := v_texts;
+      when 'host' then v_host := v_texts;
+      when 'record_bytes' then v_record_bytes := v_texts::integer[];
+    end case;
+  end loop;
+  if p_fields is null or 'attrs' = any(p_fields) then
+    v_attributes := logloom_private.chunk_attributes(p_chunk, p_positions, p_keys);
+  end if;
+  return query
+  select
+    r.ts, v_batch_received_at[r.batch], v_batch_arrivals[r.batch], r.id, p_chunk.tenant_id,
+    r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs,
+    r.record_bytes
+  from unnest(
+    -- As many rows as records, whatever of them is read.
+    case when v_ts is null then array_fill(1, array[v_records]) end,
+    v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
+    v_host, v_attributes, v_record_bytes
+  ) with ordinality r (
+    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs,
+    record_bytes, n
+  )
+  order by r.n;
 end;
 $function$;
 
@@ -505,11 +1587,110 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.update_alert_rule (
+  p_rule_id                   uuid             DEFAULT NULL::uuid,
+  p_name                      text             DEFAULT NULL::text,
+  p_description               text             DEFAULT NULL::text,
+  p_query_dsl                 text             DEFAULT NULL::text,
+  p_threshold                 double precision DEFAULT NULL::double precision,
+  p_comparison                text             DEFAULT NULL::text,
+  p_window_minutes            integer          DEFAULT NULL::integer,
+  p_cooldown_minutes          integer          DEFAULT NULL::integer,
+  p_enabled                   boolean          DEFAULT NULL::boolean,
+  p_notification_destinations text[]           DEFAULT NULL::text[],
+  p_notification_config       jsonb            DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  if p_query_dsl is not null then
+    perform logloom_private.check_query(p_query_dsl, true);
+  end if;
+  -- An empty description takes it away; notification_config is replaced as a whole.
+  update logloom.alert_rules r
+  set
+    name = coalesce(logloom_private.trim_space(p_name), r.name),
+    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
+    query_dsl = coalesce(p_query_dsl, r.query_dsl),
+    threshold = coalesce(p_threshold, r.threshold),
+    comparison = coalesce(p_comparison, r.comparison),
+    window_minutes = coalesce(p_window_minutes, r.window_minutes),
+    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
+    enabled = coalesce(p_enabled, r.enabled),
+    notification_destinations = case
+      when p_notification_destinations is null then r.notification_destinations
+      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
+    end,
+    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
+    updated_at = now(),
+    asked_at = case
+      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
+          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes)
+        )
+        and r.enabled >= coalesce(p_enabled, r.enabled)
+        then r.asked_at
+      else now()
+    end
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  returning r.* into v_row;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$function$;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD CONSTRAINT "settings_notification_open_limit_is_positive" CHECK ((notification_open_limit >= 1));
+
+CREATE INDEX notifications_tenant_id_idx ON logloom_private.notifications USING btree (tenant_id)
+  WHERE (claim_id IS NOT NULL);
+
+COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'Since when it asks what it asks: made, enabled, or given another query, window or condition. Only windows that end later are evaluated.';
+
+COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations answer it; null where it came before this column. logloom_private.bytes_of_record says either.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'How many bytes the JSON text of each event''s record will have.';
+
+COMMENT ON COLUMN "logloom_private"."sealed_columns"."name" IS 'env, req_id, user_id, route, host or record_bytes; attrs. and a key, whose values are JSON texts; or attrs, which holds the keys that are too rare or too long for a column, {} where there are none, and is null where attrs is null.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."dry_runs_kept" IS 'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries under way at once, of all tenants: one tenant has no more of them than stay free.';
+
+COMMENT ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp with time zone) IS 'Bytes of a record''s JSON text without the values of its event, null ones too.';
+
+COMMENT ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) IS 'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before that was done, measured now, for which it has to be whole.';
+
+COMMENT ON FUNCTION "logloom_private"."claim_due_notifications"(integer) IS 'The notifications that are due, taken for as long as a claim lasts: who has least under way comes first, and of each as many as its plan allows in the hour.';
+
+COMMENT ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp with time zone[], timestamp
+  with time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[]) IS 'Reads a chunk back. LL001 where it differs from the records that it was made of.';
+
+COMMENT ON FUNCTION "logloom_private"."due_notifications"() IS 'The notifications that are due, and whether they are beyond what their tenant''s plan allows in this hour.';
+
+COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[]) IS 'Puts one batch into the open slot.';
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
+
+COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have.';
+
+COMMENT ON FUNCTION "logloom_private"."next_notifications"(integer) IS 'The due notifications whose turn it is, while the service has room for them.';
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
@@ -520,5 +1701,30 @@ COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Delete
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
 
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
+
+REVOKE ALL ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) FROM PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
+    WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[])
+  FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."due_notifications"() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."next_notifications"(integer) FROM PUBLIC;
+
+REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "authenticated";
+
+REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "service_role";
 
 select logloom_private.bring_to_nodes();
