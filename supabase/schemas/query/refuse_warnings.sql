@@ -1,4 +1,4 @@
--- For what nobody looks at before it acts: a rule that looks for something else than was meant would
+-- For what acts without anybody looking: a rule that looks for something else than was meant would
 -- be silent for ever, a deletion takes what was to stay.
 create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
 returns void
