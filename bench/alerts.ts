@@ -196,7 +196,8 @@ async function makeRules(
       where word is not null
     )
     insert into logloom.alert_rules (
-      tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
+      tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
+      asked_at
     )
     select 'tenant-' || i % ${tenants}::integer, 'rule ' || i,
       case
@@ -205,7 +206,7 @@ async function makeRules(
             when 2 then ' -host:h' || i else ' host:*' end
         else format('"%s" -"nothing %s"', w.word, i)
       end,
-      1e9, 'gt', 5 + i % 56, 5, true
+      1e9, 'gt', 5 + i % 56, 5, true, '-infinity'
     from generate_series(0, ${tenants * rulesPerTenant - 1}::integer) i
     left join pairs p on p.n = 1 + i % p.count
     left join words w on w.n = 1 + i % w.count`;

@@ -21,6 +21,120 @@ DROP FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_req
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "notification_open_limit" integer NOT NULL DEFAULT 60;
 
+CREATE OR REPLACE FUNCTION logloom_private.age_reason (
+  p_age   interval,
+  p_limit interval
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case when p_age > p_limit then format(
+    'The oldest queued event is %s s old (limit %s s)', round(extract(epoch from p_age)),
+    round(extract(epoch from p_limit), 3)::double precision
+  ) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_health (
+  p_now       timestamp with time zone,
+  p_watermark timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_window_end timestamptz;
+  v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
+  v_waits boolean;
+  v_reason text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select r.window_end into v_window_end from logloom_private.alert_rounds r
+  where r.finished_at is not null;
+  v_waits := v_has_rules
+    and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
+  if v_waits then
+    v_reason := 'Rules wait until all that was acknowledged is visible';
+  elsif v_has_rules and v_window_end is not null
+    and logloom_private.silence_since(v_window_end, p_now) > v_settings.alert_round_limit
+  then
+    v_reason := logloom_private.silence_reason(
+      'No round of the alert rules', logloom_private.silence_since(v_window_end, p_now),
+      v_settings.alert_round_limit
+    );
+  end if;
+  return logloom_private.health_grade(null, v_reason) || jsonb_build_object(
+    'waiting', v_waits,
+    'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
+    'evaluated_until', v_window_end
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alerts_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to is not.', null),
+    ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
+      'Name the rule after what it watches.', null),
+    ('alerts.alert_rules_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('alerts.alert_rules_threshold_is_finite', 400, 'Invalid p_threshold: a finite number',
+      'Send a JSON number.', null),
+    ('alerts.alert_rules_comparison_is_known', 400,
+      'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
+      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
+    ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
+      'A day is the longest window.', null),
+    ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
+      'Seven days is the longest cooldown.', null),
+    ('alerts.alert_rules_destinations_are_known', 400,
+      'Invalid p_notification_destinations: any of email, webhook',
+      'Send a flat array of these texts.', null),
+    ('alerts.alert_rules_config_is_object', 400,
+      'Invalid p_notification_config: an object of at most 8192 bytes',
+      'Send a JSON object with email and webhook_url.', null),
+    ('alerts.alert_rules_email_is_valid', 400,
+      'Invalid p_notification_config: email is no email address',
+      'Send one address, without a name or angle brackets.', null),
+    ('alerts.alert_rules_webhook_url_is_valid', 400,
+      'Invalid p_notification_config: webhook_url is no https URL',
+      'Send an https URL without user name and password.', null),
+    ('alerts.alert_rules_destinations_have_addresses', 400,
+      'Invalid p_notification_config: an enabled rule needs the address of each destination',
+      'Send email for the destination email, webhook_url for webhook, or disable the rule.', null),
+    ('alerts.rule_not_found', 404, 'Alert rule not found',
+      'list_alert_rules shows the rules of this tenant.', null),
+    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
+      null),
+    ('alerts.query_gives_no_number', 400,
+      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
+      'Leave the other stages out; the filter may stand before the bar.', null),
+    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
+      'Leave ts out: the window says which time is meant.',
+      '`preview_alert_rule`: `now` differs from window to window.'),
+    ('alerts.preview_took_too_long', 408, 'The preview took too long',
+      'Narrow the query, by service or level say.',
+      '`preview_alert_rule`: 15 seconds. Narrow the query.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.bare_record_bytes (
   p_tenant_id   text,
   p_received_at timestamp with time zone
@@ -250,6 +364,43 @@ begin
   loop
     execute format('select create_distributed_function(%L::regprocedure)', v_function::text);
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_query (
+  p_query_dsl text,
+  p_is_alert  boolean DEFAULT false
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role calls the compiler's parts
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(
+      coalesce(logloom_private.current_tenant_id(), '')
+    );
+  end if;
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.blank then
+    perform logloom_private.refuse('saved_searches.query_is_blank');
+  end if;
+  if not p_is_alert then
+    return;
+  elsif v_query.plan ? 'first' and (
+    (v_query.plan -> 'count')::integer > 1
+    or v_query.plan ? 'bucket'
+    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+  ) then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
+    );
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
 end;
 $function$;
 
@@ -657,6 +808,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.health_grade (
+  p_unhealthy text,
+  p_degraded  text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return jsonb_strip_nulls(
+    jsonb_build_object(
+      'status', logloom_private.health_word(p_unhealthy is not null, p_degraded is not null),
+      'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
+    )
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.ingest (
   p_request logloom_private.ingest_request,
   p_state   logloom_private.ingest_state
@@ -846,6 +1016,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.job_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select jsonb_object_agg(
+      g.job,
+      logloom_private.health_grade(
+        null,
+        nullif(
+          concat_ws(
+            '; ',
+            case when g.silence > g.bound then
+              logloom_private.silence_reason('No run of the job', g.silence, g.bound)
+            end,
+            case when g.failing then format('%s runs failed in a row', g.failures) end
+          ),
+          ''
+        )
+      ) || jsonb_build_object(
+        'last_success', g.last_succeeded_at,
+        'last_failure', g.last_failed_at,
+        'failures', g.failures,
+        'error_code', g.error_code
+      )
+    )
+    from (
+      select
+        l.job, h.last_succeeded_at, h.last_failed_at, coalesce(h.failures, 0) as failures,
+        logloom_private.silence_since(
+          coalesce(h.last_succeeded_at, l.watched_since), p_now
+        ) as silence,
+        l.silence as bound,
+        coalesce(h.failures >= l.failures, false) as failing,
+        -- Never the message: it may have a tenant's words, and health is open to all.
+        case when h.failures > 0 then substring(h.last_error from '^[0-9A-Z]{5}') end as error_code
+      from logloom_private.job_limits l
+      left join logloom_private.job_heartbeats h on h.job = l.job
+    ) g
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.measured_records (
   p_tenant_id   text,
   p_received_at timestamp with time zone,
@@ -883,6 +1101,24 @@ begin
         unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
         unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
     ) e
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.members_of (
+  p_object  jsonb,
+  p_members text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select jsonb_object_agg(m.key, m.value)
+    from jsonb_each(p_object) m
+    where m.key = any(p_members)
   );
 end;
 $function$;
@@ -1098,6 +1334,158 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.pre_request_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_function constant text := (logloom_private.pre_request_setting()).function;
+  v_is_called boolean;
+begin
+  -- Ours itself, or a function of the project that calls ours.
+  v_is_called := v_function = 'logloom_private.check_request' or exists (
+    select
+    from pg_catalog.pg_proc p
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    where p.proname = substr(v_function, strpos(v_function, '.') + 1)
+      and (strpos(v_function, '.') = 0 or n.nspname = split_part(v_function, '.', 1))
+      and strpos(p.prosrc, 'logloom_private.check_request') > 0
+  );
+  return logloom_private.health_grade(
+    null,
+    case when not v_is_called then
+      'PostgREST does not call logloom_private.check_request: '
+        'logloom_private.adopt_pre_request() mends it'
+    end
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('query.minus_negates_nothing', 400, '- negates a term that follows at once',
+      'Write -term, or "-" for the character itself.', null),
+    ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
+      'Write \\ for the character itself.', null),
+    ('query.bound_is_missing', 400, 'A bound of a range is missing',
+      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+    ('query.bracket_closes_nothing', 400, 'A closing bracket closes nothing',
+      'Take it away, or quote it to search for it.', null),
+    ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
+      'Close the bracket that position %s opens.', null),
+    ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
+      'Write @"name":value without white space.', null),
+    ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.', null),
+    ('query.field_is_missing', 400, 'A field is missing before the colon',
+      'Write field:value without white space around the colon, or quote the text.', null),
+    ('query.number_is_out_of_range', 400, 'A number is out of range',
+      'Exponents reach from -400 to 400.', null),
+    ('query.quote_is_not_closed', 400, 'A quoted text is not closed',
+      'End it with ", or write \" for the character itself.', null),
+    ('query.quoted_text_is_empty', 400, 'A quoted text to search for is empty',
+      'Write a text, or field:"" for an empty field.', null),
+    ('query.range_is_not_closed', 400, 'A range is not closed',
+      'End it with ] (inclusive) or } (exclusive).', null),
+    ('query.regex_is_not_quoted', 400, 'A regular expression is quoted',
+      'Write ~"regex", or \~ for the character itself.', null),
+    ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
+      'Write a shorter one, such as now-15m.', null),
+    ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.term_is_missing', 400, 'A term is missing before %s',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.value_is_missing_in_a_list', 400, 'A value is missing',
+      'Write field:(a OR b), values only, and close the bracket.', null),
+    ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
+      'Write a number, a time or a word after it.', null),
+    ('query.test_needs_a_value', 400, 'A value is missing after %s',
+      'Write a word or a quoted text after it; "" is the empty text.', null),
+    ('query.value_is_missing', 400, 'A value is missing after %s',
+      'Write field:value without white space around the colon; field:"" finds the empty text.',
+      null),
+    ('query.not_a_number', 400, 'An attribute is compared with a number, and this is none: %s',
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
+        'quotes.', null),
+    ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
+      'Take away brackets that group nothing.', null),
+    ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
+    ('query.not_a_time', 400, 'Not a time: %s',
+      'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
+    ('query.to_is_missing', 400, 'TO is missing in a range',
+      'Write [a TO b] or {a TO b}, TO in upper case.', null),
+    ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
+      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
+        '- is quoted: @"a b".c', null),
+    ('query.too_many_terms', 400, 'The query has more than 64 terms',
+      'Leave terms out, or join texts by wildcards or a regex.',
+      'Each term of a list of values counts.'),
+    ('query.too_long', 400, 'The query is longer than 2048 bytes',
+      'Shorten it, or narrow the time range instead of naming more terms.', null),
+    ('query.field_is_unknown', 400, 'Unknown field %s',
+      '%2$sQuote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
+        'service, env, req_id, user_id, route, host, any and attrs.',
+      'The hint names a field that is written alike.'),
+    ('query.level_is_unknown', 400, 'Unknown level %s',
+      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
+    ('query.white_space_is_missing', 400, 'White space is missing before %s',
+      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
+      null),
+    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
+      'A comparison is written with a colon: %2$s', null),
+    ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
+      'Write @name or attrs.name, such as @status.', null),
+    ('query.id_is_not_compared', 400, '%s cannot be compared',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.text_is_not_compared', 400, '%s cannot be compared',
+      'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
+    ('query.word_is_not_for_lists', 400, '%s cannot stand in a list of values',
+      'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
+    ('query.operator_is_for_values', 400, '%s stands at the start of a value only',
+      'Write field:>5, or quote the text.', null),
+    ('query.bracket_is_for_ranges', 400, '%s stands in a range of a field only',
+      'Write field:[a TO b], or quote the text. {app="x"} of other languages is service:x here.',
+      null),
+    ('query.id_takes_no_regex', 400, '%s takes no regular expression',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.time_takes_no_regex', 400, '%s takes no regular expression',
+      'Write a time or a range of times, such as ts:>now-15m.', null),
+    ('query.units_differ', 400, 'The bounds of a range have different units',
+      'Write two numbers, two durations or two sizes.', null),
+    ('query.any_takes_a_text', 400, 'any takes a text only',
+      'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".', null),
+    ('query.not_a_network', 400, 'Not a network: %s',
+      'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.', null),
+    ('query.takes_no_test', 400, '%s takes no %s', 'Write %s:value. %s is for texts.', null),
+    ('query.word_is_empty', 400, 'A word to look for is empty',
+      'Write msg:w=error or msg:w="out of memory".', null),
+    ('query.too_many_steps', 400,
+      'The query is too complex: it takes more than 20000 steps to compile',
+      'Leave terms or regular expressions out.', null),
+    ('query.searched_texts_are_too_long', 400,
+      'The query is too complex: the texts that it looks for inside others have together more '
+        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+    ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
+      'Write %2$s, or quote the text if that is what is looked for.',
+      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
+        '`warnings` of a search.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_free (
   p_state logloom_private.query_state
 )
@@ -1120,6 +1508,160 @@ begin
     );
   end if;
   return logloom_private.query_go_on(p_state);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because service_role reads neither queue nor heartbeats
+declare
+  v_settings logloom_private.settings;
+  v_queue logloom_private.queue_state;
+  v_writer logloom_private.job_heartbeats;
+  v_now timestamptz;
+  v_today constant date := logloom_private.utc_day(now());
+  v_queue_age interval;
+  v_silence interval;
+  v_current_exists constant boolean := logloom_private.partition_exists(v_today);
+  v_next_exists constant boolean := logloom_private.partition_exists(v_today + 1);
+  v_dead_letters bigint;
+  v_queue_grade jsonb;
+  v_writer_grade jsonb;
+  v_partitions_grade jsonb;
+  v_installation jsonb;
+  v_alerts jsonb;
+  v_jobs jsonb;
+  v_sealing jsonb;
+  v_pre_request constant jsonb := logloom_private.pre_request_health();
+  v_is_restored constant boolean := logloom_private.is_restored();
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_queue := logloom_private.queue_state();
+  select count(*) into v_dead_letters from logloom_private.dead_letters;
+  -- What ingest ran in its stead counts as well.
+  select h.* into v_writer
+  from logloom_private.job_heartbeats h
+  where h.job in ('write_logs', 'run_writer')
+  order by h.last_succeeded_at <= clock_timestamp() desc nulls last, h.last_succeeded_at desc
+  limit 1;
+  -- After what it is compared with was read, so that no age is negative.
+  v_now := clock_timestamp();
+  v_queue_age := v_now - v_queue.oldest_received_at;
+  -- A writer that never ran counts as silent since for ever.
+  v_silence := logloom_private.silence_since(v_writer.last_succeeded_at, v_now);
+
+  v_queue_grade := logloom_private.health_grade(
+    logloom_private.age_reason(v_queue_age, v_settings.queue_unhealthy_age),
+    nullif(
+      concat_ws(
+        '; ',
+        case when v_queue_age <= v_settings.queue_unhealthy_age then
+          logloom_private.age_reason(v_queue_age, v_settings.queue_degraded_age)
+        end,
+        case when v_queue.depth > v_settings.queue_degraded_events then format(
+          '%s events are queued (limit %s)', v_queue.depth, v_settings.queue_degraded_events
+        ) end
+      ),
+      ''
+    )
+  );
+  v_writer_grade := logloom_private.health_grade(
+    case when v_silence >= v_settings.writer_unhealthy_silence then
+      logloom_private.silence_reason(
+        'No run of the writer', v_silence, v_settings.writer_unhealthy_silence
+      )
+    end,
+    case
+      when v_silence >= v_settings.writer_degraded_silence
+        and v_silence < v_settings.writer_unhealthy_silence
+        then logloom_private.silence_reason(
+          'No run of the writer', v_silence, v_settings.writer_degraded_silence
+        )
+    end
+  );
+  v_partitions_grade := logloom_private.health_grade(
+    case when not v_current_exists then 'The partition of today is missing' end,
+    case when not v_next_exists then 'The partition of tomorrow is missing' end
+  );
+  v_installation := logloom_private.health_grade(
+    case when v_is_restored then
+      'Restored from a dump and not repaired: logloom_private.repair() does it'
+    end,
+    null
+  );
+  v_alerts := logloom_private.alert_health(
+    v_now, logloom_private.watermark(v_queue.oldest_received_at)
+  );
+
+  v_jobs := logloom_private.job_health(v_now);
+  v_sealing := logloom_private.sealing_health(v_now);
+
+  return logloom_private.with_health_endpoints(jsonb_build_object(
+    'status', logloom_private.health_word(
+      v_is_restored or 'unhealthy' in (
+        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status'
+      ),
+      'degraded' in (
+        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status',
+        v_alerts ->> 'status', v_pre_request ->> 'status', v_sealing ->> 'status',
+        case when exists (
+          select from jsonb_each(v_jobs) j where j.value ->> 'status' = 'degraded'
+        ) then 'degraded' end
+      )
+    ),
+    'timestamp', v_now,
+    'checks', jsonb_build_object(
+      'queue', v_queue_grade || jsonb_build_object(
+        'depth', v_queue.depth,
+        'oldest_item_age_seconds', coalesce(round(extract(epoch from v_queue_age), 3), 0),
+        'dead_letters', v_dead_letters
+      ),
+      'writer', v_writer_grade || jsonb_build_object(
+        'last_run', v_writer.last_succeeded_at,
+        'last_duration_ms', round(v_writer.last_duration_ms::numeric, 3),
+        'seconds_since_run', case
+          when isfinite(v_silence) then round(extract(epoch from v_silence), 3)
+        end
+      ),
+      'partitions', v_partitions_grade || jsonb_build_object(
+        'current_partition', logloom_private.partition_name(v_today),
+        'current_exists', v_current_exists,
+        'next_partition', logloom_private.partition_name(v_today + 1),
+        'next_exists', v_next_exists
+      ),
+      'alerts', v_alerts,
+      'sealing', v_sealing,
+      'pre_request', v_pre_request,
+      'installation', v_installation || jsonb_build_object(
+        'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
+      ),
+      'jobs', v_jobs
+    )
+  ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_warnings (
+  p_query logloom_private.compiled_query
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if jsonb_array_length(p_query.warnings) > 0 then
+    perform logloom_private.refuse_at(
+      (p_query.warnings -> 0 ->> 'position')::integer,
+      'query.means_something_else',
+      p_query.warnings -> 0 ->> 'message',
+      p_query.warnings -> 0 ->> 'suggestion'
+    );
+  end if;
 end;
 $function$;
 
@@ -1239,6 +1781,82 @@ begin
   );
   return 'The address is not confirmed: confirm_alert_address takes the code that is '
     'mailed to it';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.request_deletion (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_dry_run   boolean
+)
+  RETURNS logloom.retention_runs
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because the API roles neither compile queries nor write runs
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_now constant timestamptz := clock_timestamp();
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_run logloom.retention_runs;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  if p_dry_run then
+    -- It reads records as a search does.
+    perform logloom_private.take_search_slot(v_tenant_id);
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'filter');
+  if v_query.blank then
+    perform logloom_private.refuse('usage.deletion_query_is_blank');
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+  perform logloom_private.provision_current_tenant();
+  if not p_dry_run then
+    perform logloom_private.require_room_for_deletion(v_tenant_id);
+  end if;
+  insert into logloom.retention_runs (
+    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
+  )
+  values (
+    v_tenant_id, 'erasure', 'queued', logloom_private.actor(), v_now, p_query_dsl,
+    lower(v_range), upper(v_range), p_dry_run
+  )
+  returning * into v_run;
+  if p_dry_run then
+    execute 'select (select count(*) ' || logloom_private.rows_sql(
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '', p_expired => true
+      )
+      || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
+      || '$1, $2, $3, $4, $5) c), 0)'
+    into v_run.records
+    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree, v_query.filter;
+    update logloom.retention_runs r
+    set status = 'done', records = v_run.records, finished_at = clock_timestamp()
+    where r.run_id = v_run.run_id
+    returning * into v_run;
+    -- Who looks again and again fills no disk with that.
+    delete from logloom.retention_runs r
+    where r.run_id in (
+      select o.run_id
+      from logloom.retention_runs o
+      where o.tenant_id = v_tenant_id and o.dry_run
+      order by o.requested_at desc, o.run_id desc
+      offset (select s.dry_runs_kept from logloom_private.settings s)
+    );
+  end if;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, v_run.requested_by, 'logs.deletion_requested', v_run.run_id::text,
+    jsonb_build_object(
+      'query_dsl', v_run.query_dsl, 'ts_from', v_run.ts_from, 'ts_to', v_run.ts_to,
+      'dry_run', v_run.dry_run
+    )
+  );
+  return v_run;
 end;
 $function$;
 
@@ -1417,6 +2035,47 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.sealing_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days_due bigint;
+  v_differences bigint;
+  v_last_chunk timestamptz;
+begin
+  select count(*) into v_days_due
+  from logloom_private.settings s
+  cross join unnest(logloom_private.partition_days()) p (day)
+  left join logloom_private.sealing_days d on d.day = p.day
+  where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
+    and (d.checked_at is null or d.checked_through is not null);
+  select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
+  -- Health must answer while a node is away, whatever that does to who asks it.
+  if not logloom_private.is_spread() then
+    select c.sealed_at into v_last_chunk
+    from logloom_private.sealed_chunks c
+    order by c.chunk_id desc
+    limit 1;
+  end if;
+  return logloom_private.health_grade(
+    null,
+    case when v_differences > 0 then format(
+      '%s chunks were not read back as they should be: logloom_private.sealing_days has the error',
+      v_differences
+    ) end
+  ) || jsonb_build_object(
+    'days_due', v_days_due,
+    'last_chunk', v_last_chunk,
+    'differences', v_differences
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.send_notifications()
   RETURNS void
   LANGUAGE plpgsql
@@ -1476,6 +2135,27 @@ begin
     'run_writer',
     'settle_alert_notification'
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
+  p_what    text,
+  p_silence interval,
+  p_limit   interval
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case
+    when not isfinite(p_silence) then format('%s ever succeeded by this clock', p_what)
+    else format(
+      '%s succeeded for %s s (limit %s s)', p_what, round(extract(epoch from p_silence)),
+      round(extract(epoch from p_limit), 3)::double precision
+    )
+  end;
 end;
 $function$;
 
@@ -1554,6 +2234,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.unhealthy_checks (
+  p_checks jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    (
+      select jsonb_object_agg(c.key, logloom_private.members_of(c.value, '{status,reason}'))
+      from jsonb_each(p_checks) c
+      where c.value ->> 'status' <> 'healthy'
+    ),
+    '{}'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.usage_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -1584,6 +2284,52 @@ begin
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Say ts:* to delete every record of the range.', '`delete_logs`: `ts:*` finds every record.')
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.with_health_endpoints (
+  p_report jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_checks constant jsonb := p_report -> 'checks';
+begin
+  return p_report || jsonb_build_object('endpoints',
+    (
+      select jsonb_object_agg(
+        c.name,
+        jsonb_build_object(
+          'available', true,
+          'status', v_checks -> c.name -> 'status',
+          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
+        )
+      )
+      from unnest(array['queue', 'writer', 'partitions']) c (name)
+    )
+    || jsonb_build_object(
+      'ready', jsonb_build_object(
+        'available', p_report ->> 'status' = 'healthy',
+        'status', p_report -> 'status',
+        'checks', logloom_private.unhealthy_checks(v_checks - 'jobs')
+          || jsonb_strip_nulls(jsonb_build_object(
+            'jobs', nullif(logloom_private.unhealthy_checks(v_checks -> 'jobs'), '{}')
+          ))
+          || jsonb_build_object(
+            'queue', logloom_private.members_of(v_checks -> 'queue', '{depth,reason}'),
+            'writer', logloom_private.members_of(v_checks -> 'writer', '{status,reason}')
+          )
+      ),
+      'detailed', jsonb_build_object(
+        'available', p_report ->> 'status' <> 'unhealthy',
+        'status', p_report -> 'status',
+        'checks', v_checks
+      )
+    )
+  );
 end;
 $function$;
 
@@ -1686,21 +2432,35 @@ COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.inge
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
+COMMENT ON FUNCTION "logloom_private"."health_grade"(text, text) IS 'status and reason of a check, by what makes it unhealthy or degraded: no grade without its reason, and none of a tenant''s words, since health is open to all.';
+
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
 
 COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have.';
 
 COMMENT ON FUNCTION "logloom_private"."next_notifications"(integer) IS 'The due notifications whose turn it is, while the service has room for them.';
 
+COMMENT ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) IS 'PT400 where the query probably means something else than was meant, with its first warning.';
+
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
+
+COMMENT ON FUNCTION "logloom_private"."silence_reason"(text, interval, interval) IS 'What is said of a check whose last success is too long ago.';
+
+COMMENT ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) IS 'Of the checks that are not healthy, status and reason.';
+
+COMMENT ON FUNCTION "logloom_private"."with_health_endpoints"(jsonb) IS 'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and why.';
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
+COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. A query that a search answers with warnings is refused. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
+
+COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and job_limits.';
 
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
 
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
+
+REVOKE ALL ON FUNCTION "logloom_private"."age_reason"(interval, interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone) FROM PUBLIC;
 
@@ -1715,9 +2475,19 @@ REVOKE ALL ON FUNCTION "logloom_private"."due_notifications"() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."health_grade"(text, text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."members_of"(jsonb, text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."next_notifications"(integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."silence_reason"(text, interval, interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) FROM PUBLIC;
 
 REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "authenticated";
 

@@ -170,6 +170,25 @@ Deno.test("an alert is on its way soon after the event, by webhook and by email"
   assert.equal(receiver.received.length, 2);
 });
 
+Deno.test("a rule that is made between two rounds sees what a search shows, and does not fire", async () => {
+  const tenant = await newTenant("alerts");
+  const event = { level: "error", service: "shop", msg: "out of stock" };
+  assert.equal((await ingest(tenant.headers, Array(5).fill(event))).status, 200);
+  await eventually("a search shows all five", async () => {
+    const { logs } = await operation<{ logs: unknown[] }>(tenant, "search_logs", {
+      p_query_dsl: "level:error service:shop",
+    });
+    return logs.length === 5;
+  });
+  const { rule_id } = await createRule(tenant, { p_threshold: 5, p_comparison: "lt" });
+  const rule = await eventually("its first evaluation", async () => {
+    const rule = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule_id });
+    return rule.last_evaluated_at !== null && rule;
+  }, { within: 120_000 });
+  assert.deepEqual([rule.last_value, rule.last_error], [5, null]);
+  assert.deepEqual(await operation<Alert[]>(tenant, "list_alert_history", {}), []);
+});
+
 Deno.test("a receiver that fails three times gets the same webhook until it takes it", async () => {
   const tenant = await newTenant("alerts");
   await using db = openDatabase();

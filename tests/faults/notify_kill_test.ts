@@ -61,7 +61,7 @@ async function blockedEvaluator(db: Database): Promise<number> {
       where query like '%evaluate_alerts%' and wait_event_type = 'Lock'
         and wait_event <> 'advisory' and pid <> pg_backend_pid()`;
     return row?.pid as number | undefined;
-  }, { within: 90_000, every: 10 });
+  }, { within: 120_000, every: 10 });
 }
 
 Deno.test("an evaluator killed, and several at once, make one alert and one notification", async () => {

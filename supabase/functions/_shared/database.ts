@@ -57,7 +57,11 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
       text = await response.text();
     } catch (error) {
       logFailure("database call failed", { call: name, reason: describeError(error) });
-      return unavailable(databaseAway);
+      const isLate = error instanceof DOMException && error.name === "TimeoutError";
+      return unavailable(
+        databaseAway,
+        isLate ? "PostgREST did not answer in time" : "PostgREST does not answer",
+      );
     }
     return readAnswer(name, response.status, response.headers, text);
   };
@@ -84,7 +88,17 @@ export function readAnswer(
     return { ok: false, failure: decided };
   }
   logFailure("database refused the call", { call: name, status, code });
-  return unavailable(databaseAway);
+  return unavailable(databaseAway, whyAway(status, code));
+}
+
+/** In our own words: what stands between may answer with anything. */
+function whyAway(status: number, code: string): string {
+  if (/^PGRST00\d$/.test(code)) return "PostgREST cannot reach the database";
+  if (code === "57014") return "The database did not answer in time";
+  if (/^(PGRST\d{3}|[0-9A-Z]{5})$/.test(code)) return `The database refused to answer (${code})`;
+  return [502, 503, 504].includes(status)
+    ? "PostgREST does not answer"
+    : `PostgREST is not there: what answers says ${status}`;
 }
 
 /** PostgREST puts a 0 of its own before the database's value, on every 503. */

@@ -1,9 +1,10 @@
-/** Why a request was not served: what the client is told, and nothing else. */
+/** Why a request was not served: what the client is told, and `reason`, for who watches the service. */
 export interface Failure {
   readonly status: number;
   readonly error: string;
   readonly retryAfter?: string;
   readonly notes?: Notes;
+  readonly reason?: string;
 }
 
 /** What the database says beside an answer, by header: x-ratelimit-… for the client, x-logloom-… for us. */
@@ -27,8 +28,8 @@ export function retrySoon(): string {
 }
 
 /** A 503 asks for another try. */
-export function unavailable(error: string): Result<never> {
-  return failure(503, error, retrySoon());
+export function unavailable(error: string, reason?: string): Result<never> {
+  return { ok: false, failure: { status: 503, error, retryAfter: retrySoon(), reason } };
 }
 
 /**

@@ -1,29 +1,34 @@
 import type { View, Views } from "./handler.ts";
 
 /**
- * What the endpoints show while the database is away: what cannot be known is null. A test holds its
- * members against those that the database shows.
+ * What the endpoints show while the database cannot be asked, and why: what cannot be known is null.
+ * A test holds its members against those that the database shows.
  */
-export function away(now: Date): Views {
-  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null };
+export function away(now: Date, why: string): Views {
+  const reason = `Not known: ${why}`;
+  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null, reason };
   const writer = {
     last_run: null,
     last_duration_ms: null,
     seconds_since_run: null,
+    reason,
   };
   const partitions = {
     current_partition: partitionName(now, 0),
     current_exists: null,
     next_partition: partitionName(now, 1),
     next_exists: null,
+    reason,
   };
   const status = "unhealthy";
+  const database = { status, reason: why };
   return {
-    ready: view(false, { queue: { depth: null }, writer: { status } }),
+    ready: view(false, { database, queue: { depth: null, reason }, writer: { status, reason } }),
     queue: view(true, { queue }),
     writer: view(true, { writer }),
     partitions: view(true, { partitions }),
     detailed: view(false, {
+      database,
       queue: { status, ...queue },
       writer: { status, ...writer },
       partitions: { status, ...partitions },

@@ -21,7 +21,7 @@ export interface View {
 /** The part of `health_report` that is looked at here: a view for each endpoint, by its name. */
 export type Views = Readonly<Record<string, View | undefined>>;
 
-const endpoints = Object.keys(away(new Date(0)));
+const endpoints = Object.keys(away(new Date(0), ""));
 
 const allowedMethods = "GET, HEAD, OPTIONS";
 
@@ -38,7 +38,9 @@ export function createHealthHandler(
 
   async function readViews(): Promise<Views> {
     const answer = await callDatabase("health_report", [], "{}");
-    return answer.ok ? (JSON.parse(answer.value) as { endpoints: Views }).endpoints : away(now());
+    return answer.ok
+      ? (JSON.parse(answer.value) as { endpoints: Views }).endpoints
+      : away(now(), answer.failure.reason ?? answer.failure.error);
   }
 
   async function respond(path: string | undefined): Promise<Response> {

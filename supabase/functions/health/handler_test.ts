@@ -107,25 +107,30 @@ Deno.test("readiness is 503 unless healthy, the detailed report only when unheal
 
 Deno.test("while the database is away all is unhealthy and nothing is made up", async () => {
   const handler = handlerFor(closedUrl());
-  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null };
+  const reason = "Not known: PostgREST does not answer";
+  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null, reason };
   const writer = {
     last_run: null,
     last_duration_ms: null,
     seconds_since_run: null,
+    reason,
   };
   const partitions = {
     current_partition: "logs_2026_12_31",
     current_exists: null,
     next_partition: "logs_2027_01_01",
     next_exists: null,
+    reason,
   };
   const status = "unhealthy";
+  const database = { status, reason: "PostgREST does not answer" };
   const expected: [string, number, unknown][] = [
-    ["/ready", 503, { queue: { depth: null }, writer: { status } }],
+    ["/ready", 503, { database, queue: { depth: null, reason }, writer: { status, reason } }],
     ["/queue", 200, { queue }],
     ["/writer", 200, { writer }],
     ["/partitions", 200, { partitions }],
     ["/detailed", 503, {
+      database,
       queue: { status, ...queue },
       writer: { status, ...writer },
       partitions: { status, ...partitions },
@@ -139,6 +144,36 @@ Deno.test("while the database is away all is unhealthy and nothing is made up", 
     }]);
   }
   assert.equal((await get(handler, "/health"))[0], 200);
+});
+
+Deno.test("what is said of a database that cannot be asked is what is known of it", async () => {
+  for (
+    const [answer, reason] of [
+      [
+        () => Response.json({ code: "PGRST002", message: "m" }, { status: 503 }),
+        "PostgREST cannot reach the database",
+      ],
+      [
+        () => Response.json({ code: "57014", message: "m" }, { status: 500 }),
+        "The database did not answer in time",
+      ],
+      [
+        () => Response.json({ code: "42501", message: "of a tenant" }, { status: 403 }),
+        "The database refused to answer (42501)",
+      ],
+      [() => new Response("Bad gateway", { status: 502 }), "PostgREST does not answer"],
+      [
+        () => new Response("<html>", { status: 404 }),
+        "PostgREST is not there: what answers says 404",
+      ],
+    ] as const
+  ) {
+    await using peer = startPeer(answer);
+    const [status, body] = await get(handlerFor(peer.url), "/health/ready");
+    const { checks } = body as { checks: Record<string, Record<string, unknown>> };
+    assert.deepEqual([status, checks.database], [503, { status: "unhealthy", reason }]);
+    assert.equal(checks.writer.reason, `Not known: ${reason}`);
+  }
 });
 
 Deno.test("a database that hangs is told of after the time-out", async () => {

@@ -198,8 +198,7 @@ Deno.test("what comes while a receiver hangs is claimed when somebody asks, by o
   const outbox = new Outbox(1);
   const hanging = Promise.withResolvers<Outcome>();
   const { ask, work } = handle(outbox, {
-    deliver: ({ notification_id: id }) =>
-      id === "0" ? hanging.promise : Promise.resolve(delivered),
+    deliver: ({ notification_id: id }) => id === "0" ? hanging.promise : Promise.resolve(delivered),
   });
   await ask();
   outbox.add("later");

@@ -35,3 +35,54 @@ revoke all on function logloom_private.silence_since(timestamptz, timestamptz) f
 
 comment on function logloom_private.silence_since(timestamptz, timestamptz) is
   'How long it is silent that was last heard of at p_at; infinity where that is null or ahead.';
+
+create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_strip_nulls(
+    jsonb_build_object(
+      'status', logloom_private.health_word(p_unhealthy is not null, p_degraded is not null),
+      'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
+    )
+  );
+end;
+$$;
+
+revoke all on function logloom_private.health_grade(text, text) from public;
+
+comment on function logloom_private.health_grade(text, text) is
+  'status and reason of a check, by what makes it unhealthy or degraded: no grade without its '
+  'reason, and none of a tenant''s words, since health is open to all.';
+
+-- Why something that has to be heard of is silent; null while it is not.
+create function logloom_private.silence_reason(
+  p_what text,
+  p_silence interval,
+  p_limit interval
+)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when not isfinite(p_silence) then format('%s ever succeeded by this clock', p_what)
+    else format(
+      '%s succeeded for %s s (limit %s s)', p_what, round(extract(epoch from p_silence)),
+      round(extract(epoch from p_limit), 3)::double precision
+    )
+  end;
+end;
+$$;
+
+revoke all on function logloom_private.silence_reason(text, interval, interval) from public;
+
+comment on function logloom_private.silence_reason(text, interval, interval) is
+  'What is said of a check whose last success is too long ago.';

@@ -1,5 +1,64 @@
 -- Health: what is queued, when the writer last ran, whether the partitions are there.
 
+create function logloom_private.members_of(p_object jsonb, p_members text[])
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select jsonb_object_agg(m.key, m.value)
+    from jsonb_each(p_object) m
+    where m.key = any(p_members)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.members_of(jsonb, text[]) from public;
+
+create function logloom_private.unhealthy_checks(p_checks jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select jsonb_object_agg(c.key, logloom_private.members_of(c.value, '{status,reason}'))
+      from jsonb_each(p_checks) c
+      where c.value ->> 'status' <> 'healthy'
+    ),
+    '{}'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.unhealthy_checks(jsonb) from public;
+
+comment on function logloom_private.unhealthy_checks(jsonb) is
+  'Of the checks that are not healthy, status and reason.';
+
+create function logloom_private.age_reason(p_age interval, p_limit interval)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case when p_age > p_limit then format(
+    'The oldest queued event is %s s old (limit %s s)', round(extract(epoch from p_age)),
+    round(extract(epoch from p_limit), 3)::double precision
+  ) end;
+end;
+$$;
+
+revoke all on function logloom_private.age_reason(interval, interval) from public;
+
 -- What each endpoint of the function health shows, so that it has no shape of its own.
 create function logloom_private.with_health_endpoints(p_report jsonb)
 returns jsonb
@@ -27,10 +86,14 @@ begin
       'ready', jsonb_build_object(
         'available', p_report ->> 'status' = 'healthy',
         'status', p_report -> 'status',
-        'checks', jsonb_build_object(
-          'queue', jsonb_build_object('depth', v_checks -> 'queue' -> 'depth'),
-          'writer', jsonb_build_object('status', v_checks -> 'writer' -> 'status')
-        )
+        'checks', logloom_private.unhealthy_checks(v_checks - 'jobs')
+          || jsonb_strip_nulls(jsonb_build_object(
+            'jobs', nullif(logloom_private.unhealthy_checks(v_checks -> 'jobs'), '{}')
+          ))
+          || jsonb_build_object(
+            'queue', logloom_private.members_of(v_checks -> 'queue', '{depth,reason}'),
+            'writer', logloom_private.members_of(v_checks -> 'writer', '{status,reason}')
+          )
       ),
       'detailed', jsonb_build_object(
         'available', p_report ->> 'status' <> 'unhealthy',
@@ -45,7 +108,8 @@ $$;
 revoke all on function logloom_private.with_health_endpoints(jsonb) from public;
 
 comment on function logloom_private.with_health_endpoints(jsonb) is
-  'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks.';
+  'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks. '
+  'ready shows, beside queue and writer, each check that is not healthy, and why.';
 
 create function logloom_private.read_health()
 returns jsonb
@@ -66,9 +130,10 @@ declare
   v_current_exists constant boolean := logloom_private.partition_exists(v_today);
   v_next_exists constant boolean := logloom_private.partition_exists(v_today + 1);
   v_dead_letters bigint;
-  v_queue_status text;
-  v_writer_status text;
-  v_partitions_status text;
+  v_queue_grade jsonb;
+  v_writer_grade jsonb;
+  v_partitions_grade jsonb;
+  v_installation jsonb;
   v_alerts jsonb;
   v_jobs jsonb;
   v_sealing jsonb;
@@ -90,16 +155,45 @@ begin
   -- A writer that never ran counts as silent since for ever.
   v_silence := logloom_private.silence_since(v_writer.last_succeeded_at, v_now);
 
-  v_queue_status := logloom_private.health_word(
-    coalesce(v_queue_age > v_settings.queue_unhealthy_age, false),
-    v_queue.depth > v_settings.queue_degraded_events
-    or coalesce(v_queue_age > v_settings.queue_degraded_age, false)
+  v_queue_grade := logloom_private.health_grade(
+    logloom_private.age_reason(v_queue_age, v_settings.queue_unhealthy_age),
+    nullif(
+      concat_ws(
+        '; ',
+        case when v_queue_age <= v_settings.queue_unhealthy_age then
+          logloom_private.age_reason(v_queue_age, v_settings.queue_degraded_age)
+        end,
+        case when v_queue.depth > v_settings.queue_degraded_events then format(
+          '%s events are queued (limit %s)', v_queue.depth, v_settings.queue_degraded_events
+        ) end
+      ),
+      ''
+    )
   );
-  v_writer_status := logloom_private.health_word(
-    v_silence >= v_settings.writer_unhealthy_silence,
-    v_silence >= v_settings.writer_degraded_silence
+  v_writer_grade := logloom_private.health_grade(
+    case when v_silence >= v_settings.writer_unhealthy_silence then
+      logloom_private.silence_reason(
+        'No run of the writer', v_silence, v_settings.writer_unhealthy_silence
+      )
+    end,
+    case
+      when v_silence >= v_settings.writer_degraded_silence
+        and v_silence < v_settings.writer_unhealthy_silence
+        then logloom_private.silence_reason(
+          'No run of the writer', v_silence, v_settings.writer_degraded_silence
+        )
+    end
   );
-  v_partitions_status := logloom_private.health_word(not v_current_exists, not v_next_exists);
+  v_partitions_grade := logloom_private.health_grade(
+    case when not v_current_exists then 'The partition of today is missing' end,
+    case when not v_next_exists then 'The partition of tomorrow is missing' end
+  );
+  v_installation := logloom_private.health_grade(
+    case when v_is_restored then
+      'Restored from a dump and not repaired: logloom_private.repair() does it'
+    end,
+    null
+  );
   v_alerts := logloom_private.alert_health(
     v_now, logloom_private.watermark(v_queue.oldest_received_at)
   );
@@ -109,10 +203,12 @@ begin
 
   return logloom_private.with_health_endpoints(jsonb_build_object(
     'status', logloom_private.health_word(
-      v_is_restored or 'unhealthy' in (v_queue_status, v_writer_status, v_partitions_status),
+      v_is_restored or 'unhealthy' in (
+        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status'
+      ),
       'degraded' in (
-        v_queue_status, v_writer_status, v_partitions_status, v_alerts ->> 'status',
-        v_pre_request ->> 'status', v_sealing ->> 'status',
+        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status',
+        v_alerts ->> 'status', v_pre_request ->> 'status', v_sealing ->> 'status',
         case when exists (
           select from jsonb_each(v_jobs) j where j.value ->> 'status' = 'degraded'
         ) then 'degraded' end
@@ -120,22 +216,19 @@ begin
     ),
     'timestamp', v_now,
     'checks', jsonb_build_object(
-      'queue', jsonb_build_object(
-        'status', v_queue_status,
+      'queue', v_queue_grade || jsonb_build_object(
         'depth', v_queue.depth,
         'oldest_item_age_seconds', coalesce(round(extract(epoch from v_queue_age), 3), 0),
         'dead_letters', v_dead_letters
       ),
-      'writer', jsonb_build_object(
-        'status', v_writer_status,
+      'writer', v_writer_grade || jsonb_build_object(
         'last_run', v_writer.last_succeeded_at,
         'last_duration_ms', round(v_writer.last_duration_ms::numeric, 3),
         'seconds_since_run', case
           when isfinite(v_silence) then round(extract(epoch from v_silence), 3)
         end
       ),
-      'partitions', jsonb_build_object(
-        'status', v_partitions_status,
+      'partitions', v_partitions_grade || jsonb_build_object(
         'current_partition', logloom_private.partition_name(v_today),
         'current_exists', v_current_exists,
         'next_partition', logloom_private.partition_name(v_today + 1),
@@ -144,8 +237,7 @@ begin
       'alerts', v_alerts,
       'sealing', v_sealing,
       'pre_request', v_pre_request,
-      'installation', jsonb_build_object(
-        'status', logloom_private.health_word(v_is_restored, false),
+      'installation', v_installation || jsonb_build_object(
         'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
       ),
       'jobs', v_jobs
@@ -181,7 +273,6 @@ grant execute on function public.health_report() to service_role;
 
 comment on function public.health_report() is
   'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions, alerts, pre_request and jobs, and what each '
-  'endpoint '
-  'shows of it (available: 200, otherwise 503). '
+  'writer (milliseconds, seconds), partitions, alerts, pre_request and jobs, each with the reason '
+  'where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). '
   'Thresholds: logloom_private.settings and job_limits.';

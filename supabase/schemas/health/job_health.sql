@@ -9,8 +9,19 @@ begin
   return (
     select jsonb_object_agg(
       g.job,
-      jsonb_build_object(
-        'status', logloom_private.health_word(false, g.silent or g.failing),
+      logloom_private.health_grade(
+        null,
+        nullif(
+          concat_ws(
+            '; ',
+            case when g.silence > g.bound then
+              logloom_private.silence_reason('No run of the job', g.silence, g.bound)
+            end,
+            case when g.failing then format('%s runs failed in a row', g.failures) end
+          ),
+          ''
+        )
+      ) || jsonb_build_object(
         'last_success', g.last_succeeded_at,
         'last_failure', g.last_failed_at,
         'failures', g.failures,
@@ -22,7 +33,8 @@ begin
         l.job, h.last_succeeded_at, h.last_failed_at, coalesce(h.failures, 0) as failures,
         logloom_private.silence_since(
           coalesce(h.last_succeeded_at, l.watched_since), p_now
-        ) > l.silence as silent,
+        ) as silence,
+        l.silence as bound,
         coalesce(h.failures >= l.failures, false) as failing,
         -- Never the message: it may have a tenant's words, and health is open to all.
         case when h.failures > 0 then substring(h.last_error from '^[0-9A-Z]{5}') end as error_code

@@ -222,8 +222,8 @@ revoke all on function logloom_private.claim_due_notifications(integer) from pub
 grant execute on function logloom_private.claim_due_notifications(integer) to service_role;
 
 comment on function logloom_private.claim_due_notifications(integer) is
-  'The notifications that are due, taken for as long as a claim lasts: who has least under way comes '
-  'first, and of each as many as its plan allows in the hour.';
+  'The notifications that are due, taken for as long as a claim lasts: who has least under way '
+  'comes first, and of each as many as its plan allows in the hour.';
 
 create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification
@@ -247,5 +247,5 @@ from public, anon, authenticated, service_role;
 grant execute on function public.claim_alert_notifications(integer) to service_role;
 
 comment on function public.claim_alert_notifications(integer) is
-  'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One '
-  'that is not settled in time is due again. Errors: PT400.';
+  'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that '
+  'is not settled in time is due again. Errors: PT400.';

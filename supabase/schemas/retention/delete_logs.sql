@@ -57,6 +57,7 @@ begin
   if v_query.blank then
     perform logloom_private.refuse('usage.deletion_query_is_blank');
   end if;
+  perform logloom_private.refuse_warnings(v_query);
   perform logloom_private.provision_current_tenant();
   if not p_dry_run then
     perform logloom_private.require_room_for_deletion(v_tenant_id);
@@ -155,7 +156,7 @@ grant execute on function public.delete_logs(
 
 comment on function public.delete_logs(text, text, text, boolean) is
   'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to '
-  '(exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records '
-  'says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs '
-  'tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), '
-  'PT429 (too many are open, or for a dry run too many searches running).';
+  '(exclusive), dead letters included. A query that a search answers with warnings is refused. '
+  'With p_dry_run (default true) nothing is deleted: records says how many match. Else a job '
+  'deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 '
+  '(too many are open, or for a dry run too many searches running).';

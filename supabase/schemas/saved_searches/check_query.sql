@@ -28,15 +28,8 @@ begin
     perform logloom_private.refuse_at(
       (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
     );
-  elsif jsonb_array_length(v_query.warnings) > 0 then
-    -- A rule that looks for something else than was meant would be silent for ever.
-    perform logloom_private.refuse_at(
-      (v_query.warnings -> 0 ->> 'position')::integer,
-      'alerts.query_has_a_warning',
-      v_query.warnings -> 0 ->> 'message',
-      v_query.warnings -> 0 ->> 'suggestion'
-    );
   end if;
+  perform logloom_private.refuse_warnings(v_query);
 end;
 $$;
 

@@ -24,8 +24,13 @@ begin
     order by c.chunk_id desc
     limit 1;
   end if;
-  return jsonb_build_object(
-    'status', logloom_private.health_word(false, v_differences > 0),
+  return logloom_private.health_grade(
+    null,
+    case when v_differences > 0 then format(
+      '%s chunks were not read back as they should be: logloom_private.sealing_days has the error',
+      v_differences
+    ) end
+  ) || jsonb_build_object(
     'days_due', v_days_due,
     'last_chunk', v_last_chunk,
     'differences', v_differences

@@ -123,8 +123,12 @@ begin
       and (strpos(v_function, '.') = 0 or n.nspname = split_part(v_function, '.', 1))
       and strpos(p.prosrc, 'logloom_private.check_request') > 0
   );
-  return jsonb_build_object(
-    'status', case when v_is_called then 'healthy' else 'degraded' end
+  return logloom_private.health_grade(
+    null,
+    case when not v_is_called then
+      'PostgREST does not call logloom_private.check_request: '
+        'logloom_private.adopt_pre_request() mends it'
+    end
   );
 end;
 $$;

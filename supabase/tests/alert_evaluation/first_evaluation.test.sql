@@ -71,7 +71,9 @@ update logloom.alert_rules set asked_at = pg_temp.at('12:02:03') where name = 'b
 delete from logloom.alert_rules where name <> 'between';
 select is(pg_temp.round('12:02'), 0, 'a minute that was over before is none of it');
 select is(pg_temp.round('12:03'), 0, 'the next is');
-select results_eq('select * from pg_temp.evaluated()', array['between 12:03 5'], 'for the first time');
+select results_eq(
+  'select * from pg_temp.evaluated()', array['between 12:03 5'], 'for the first time'
+);
 
 -- A query that cannot be read any more is told of in its first round, too.
 update logloom.alert_rules

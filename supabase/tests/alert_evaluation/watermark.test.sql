@@ -53,7 +53,8 @@ select pg_temp.round('12:00') \g /dev/null
 select is(
   logloom_private.alert_health(pg_temp.at('12:02:01'), pg_temp.at('12:00')),
   '{
-    "status": "degraded", "waiting": true, "watermark_age_seconds": 121,
+    "status": "degraded", "reason": "Rules wait until all that was acknowledged is visible",
+    "waiting": true, "watermark_age_seconds": 121,
     "evaluated_until": "2026-03-03T12:00:00+00:00"
   }',
   'while rules wait, health is degraded'

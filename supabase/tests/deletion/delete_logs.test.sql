@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(25);
+select plan(30);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 select logloom_private.create_partition(logloom_private.utc_day(now()) - d)
@@ -149,6 +149,12 @@ from (
     (''' '', ''now-1h'', ''now''', 'Invalid p_query_dsl: it is blank'),
     ('''a | count()'', ''now-1h'', ''now''',
       'Invalid p_query_dsl: records are asked for, not count()'),
+    ('''not error'', ''now-1h'', ''now'', false',
+      'Invalid p_query_dsl: not is looked for as a word: operators are in upper case'),
+    ('''not error'', ''now-1h'', ''now'', true',
+      'Invalid p_query_dsl: not is looked for as a word: operators are in upper case'),
+    ('''service=api'', ''now-1h'', ''now'', false',
+      'Invalid p_query_dsl: service=api is looked for as a text: a field is followed by a colon'),
     ('''('', ''now-1h'', ''now''', 'A term is missing at the end')
 ) c (arguments, message);
 
@@ -156,6 +162,18 @@ select pg_temp.act_as_postgres();
 select is(
   (select count(*) from logloom.retention_runs where kind = 'erasure'), 3::bigint,
   'what is refused leaves no run'
+);
+
+select pg_temp.act_as_user('acme', 'alice');
+select lives_ok(
+  $$select public.delete_logs('"not" error', 'now-1h', 'now', true)$$,
+  'who means the word quotes it'
+);
+select is(
+  (
+    select (v->'warnings'->0->>'suggestion') from to_jsonb(public.validate_query('not error')) v
+  ),
+  'NOT', 'the warning is that of a search'
 );
 
 select pg_temp.act_as_postgres();

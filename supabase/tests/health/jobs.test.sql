@@ -72,7 +72,9 @@ select logloom_private.record_job('run_retention', clock_timestamp(), '42P01: ac
 select is(
   (logloom_private.read_health() #> '{checks,jobs,run_retention}')
     - '{last_success,last_failure}'::text[],
-  '{"status": "degraded", "failures": 3, "error_code": "42P01"}',
+  '{
+    "status": "degraded", "reason": "3 runs failed in a row", "failures": 3, "error_code": "42P01"
+  }',
   'three are too many, and the error''s words stay inside'
 );
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null

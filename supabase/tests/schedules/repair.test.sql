@@ -25,7 +25,8 @@ select results_eq(
 update logloom_private.installation set own_oid = 1 where singleton;
 select is(
   logloom_private.read_health() #>> '{checks,installation}',
-  '{"state": "restored, not repaired", "status": "unhealthy"}',
+  '{"state": "restored, not repaired", "reason": "Restored from a dump and not repaired: '
+    'logloom_private.repair() does it", "status": "unhealthy"}',
   'health tells of a restore'
 );
 grant execute on function public.health_report() to anon, public;

@@ -152,8 +152,8 @@ comment on column logloom.alert_rules.created_by is
   'The claim sub of who made it. Every user of the tenant may change it.';
 
 comment on column logloom.alert_rules.asked_at is
-  'Since when it asks what it asks: made, enabled, or given another query, window or condition. Only '
-  'windows that end later are evaluated.';
+  'Since when it asks what it asks: made, enabled, or given another query, window or condition. '
+  'Only windows that end later are evaluated.';
 
 comment on column logloom.alert_rules.notification_config is
   'Free-form. email and webhook_url are the addresses of the destinations of these names.';

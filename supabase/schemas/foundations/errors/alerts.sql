@@ -49,8 +49,6 @@ begin
     ('alerts.query_gives_no_number', 400,
       'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
       'Leave the other stages out; the filter may stand before the bar.', null),
-    ('alerts.query_has_a_warning', 400, 'Invalid p_query_dsl: %s',
-      'Write %2$s, or quote the text if that is what the rule looks for.', null),
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
       'Leave ts out: the window says which time is meant.',
       '`preview_alert_rule`: `now` differs from window to window.'),

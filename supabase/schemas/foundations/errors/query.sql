@@ -114,7 +114,11 @@ begin
       'Leave terms or regular expressions out.', null),
     ('query.searched_texts_are_too_long', 400,
       'The query is too complex: the texts that it looks for inside others have together more '
-        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null)
+        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+    ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
+      'Write %2$s, or quote the text if that is what is looked for.',
+      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
+        '`warnings` of a search.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;
