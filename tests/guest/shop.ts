@@ -14,6 +14,7 @@ import { checkout, databasePassword, type Stack, stackNamed } from "../../local/
 import { Supervisor } from "../../local/supervisor.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers } from "../../local/up.ts";
+import { grantsUntilOctober2026 } from "../support/grants.ts";
 
 /** A project of somebody else: its folder, PostgreSQL and PostgREST. */
 export interface Shop extends AsyncDisposable {
@@ -82,12 +83,6 @@ export async function openShop(
     },
   };
 }
-
-/** A role of a dump that is restored has them too, where its project is as old. */
-export const grantsUntilOctober2026 = ["tables", "functions", "sequences"].map((kind) =>
-  `alter default privileges for role postgres in schema public
-   grant all on ${kind} to anon, authenticated, service_role;`
-).join("\n");
 
 function dump(system: System, stack: Stack): Promise<string> {
   return command(
