@@ -1,4 +1,5 @@
-// npm run console:build -- --url https://REF.supabase.co --key sb_publishable_… [--providers github,google] [--out DIR]
+// npm run console:build -- --url https://REF.supabase.co --key sb_publishable_… [--providers github,google]
+//   [--health NAME] [--out DIR]
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -13,6 +14,7 @@ const help = `Builds the console for a static host: npm run console:build -- [OP
   --url URL          the project's address, https://REF.supabase.co
   --key KEY          its publishable (or anon) key
   --providers LIST   OAuth providers of its sign-in page: github,google
+  --health NAME      what install-into --health-as called the function health
   --out DIR          where to (default console/dist)
 
 Without --url the folder has no config.json: write one beside index.html,
@@ -30,6 +32,7 @@ function readOptions() {
         url: { type: "string" },
         key: { type: "string" },
         providers: { type: "string" },
+        health: { type: "string" },
         out: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
@@ -103,6 +106,7 @@ if (options.url !== undefined) {
     key: options.key,
     auth: "supabase",
     providers: options.providers?.split(",").map((one) => one.trim()).filter(Boolean) ?? [],
+    ...(options.health === undefined ? {} : { health: options.health }),
   };
   writeFileSync(resolve(out, "config.json"), `${JSON.stringify(config, null, 2)}\n`);
 }

@@ -84,7 +84,7 @@ export async function prepareDatabase(
   const output = await pushMigrations(databaseUrl, signal, project);
   if (output !== null) {
     const hint = before ? "\n\nnpm run reset starts over with the migrations as they are now." : "";
-    throw new Failure(`supabase db push failed:\n\n${output}${hint}`);
+    throw new Failure(`supabase db push --remote failed:\n\n${output}${hint}`);
   }
   await describeStack(stack);
   await Deno.writeTextFile(mark, JSON.stringify({ ...now, ...applied }));

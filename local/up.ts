@@ -117,7 +117,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       await prepareCluster(system, stack, interrupted.signal, node);
       await supervisor.start(postgresProcess(system, stack, node, workers > 0));
     }
-    await progress("Applying migrations (supabase db push)");
+    await progress("Applying migrations (supabase db push --remote)");
     const warning = await prepareDatabase(system, stack, interrupted.signal, options);
     if (warning) warn(warning);
     if (workers > 0) {

@@ -132,7 +132,7 @@ function next(version: string): string {
   const following = followingVersion(version);
   if (following !== null) return following;
   throw new Failure(
-    `Nothing was installed. supabase db push sorts migrations by name, and no version comes ` +
+    `Nothing was installed. supabase db push --remote sorts migrations by name, and no version comes ` +
       `after ${version}. Give that migration an earlier one (and its row in ` +
       "supabase_migrations.schema_migrations), then run this again.",
   );

@@ -6,7 +6,7 @@ import { serviceRoleKey, signToken } from "../../local/keys.ts";
 import { migrations } from "../../local/migrations/released.ts";
 import { databaseUrl } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
-import { answers, openShop, rows, type Shop } from "./shop.ts";
+import { answers, ofClub, openShop, rows, type Shop } from "./shop.ts";
 
 const shopMigrations = ["20290101000000_shop.sql", "20290102000000_shop_jobs.sql"];
 
@@ -28,6 +28,16 @@ async function operation(
   return [response.status, await response.text()];
 }
 
+/** What db push says that fails, on one line. */
+async function refusedPush(shop: Shop): Promise<string> {
+  try {
+    await shop.push();
+  } catch (error) {
+    return (error as Error).message.replaceAll(/\s+/g, " ");
+  }
+  return "it was pushed";
+}
+
 function tenantToken(): string {
   const now = Math.floor(Date.now() / 1000);
   return signToken({
@@ -40,8 +50,43 @@ function tenantToken(): string {
   });
 }
 
-Deno.test("a project answers as before, to the byte, with Logloom in it; and is as before without", async () => {
-  await using shop = await openShop(shopMigrations);
+/** Who may call each of Logloom's operations. */
+async function callers({ sql }: Shop): Promise<Record<string, string>> {
+  const found = await sql`
+    select p.proname as operation,
+      string_agg(distinct coalesce(r.rolname, 'PUBLIC'), ', ' order by coalesce(r.rolname, 'PUBLIC')) as roles
+    from pg_proc p
+    cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+    left join pg_roles r on r.oid = a.grantee
+    where p.pronamespace = 'public'::regnamespace and strpos(p.prosrc, 'logloom_private.') > 0
+      and a.grantee <> p.proowner
+    group by p.oid`;
+  return Object.fromEntries(found.map(({ operation, roles }) => [operation, roles]));
+}
+
+/** Each operation is there, and is called by those who are meant to. */
+async function assertOperations(shop: Shop): Promise<void> {
+  const named = await shop.sql`
+    select o.name, o.name = any (logloom_private.service_operations()) as is_of_service
+    from unnest(logloom_private.operations()) o (name)`;
+  assert.ok(named.length > 50);
+  const expected = named.map(({ name, is_of_service }) => [
+    name as string,
+    is_of_service ? "service_role" : "authenticated, service_role",
+  ]);
+  assert.deepEqual(await callers(shop), Object.fromEntries(expected));
+}
+
+for (const grantsByDefault of [false, true]) {
+  const also = grantsByDefault ? ", where everything new in public is everyone's too" : "";
+  Deno.test(
+    `a project answers as before, to the byte, with Logloom in it; and is as before without${also}`,
+    () => asBefore(grantsByDefault),
+  );
+}
+
+async function asBefore(grantsByDefault: boolean): Promise<void> {
+  await using shop = await openShop(shopMigrations, { grantsByDefault });
   await shop.push();
   // A namesake of one of PostgreSQL's, which fits better.
   await shop.sql.unsafe(`
@@ -71,6 +116,7 @@ Deno.test("a project answers as before, to the byte, with Logloom in it; and is 
   assert.deepEqual(withLogloom, beforeInstall);
   const unaligned = await shop.sql`select unnest(logloom_private.unaligned_partitions()) as name`;
   assert.deepEqual(unaligned.map(({ name }) => name), [], "days are UTC's, whatever the project's");
+  await assertOperations(shop);
   const token = tenantToken();
   assert.equal((await operation(shop, "search_logs", token))[0], 200);
   assert.equal((await operation(shop, "create_api_key", token, { p_name: "a" }))[0], 200);
@@ -116,10 +162,96 @@ Deno.test("a project answers as before, to the byte, with Logloom in it; and is 
   );
   assert.deepEqual(await answers(shop), before.answers);
   assert.equal(await uninstall(shop.stack.databaseUrl, () => {}), false, "it is gone already");
+}
+
+Deno.test("starter kits and libraries, with the names that operations once had, go on beside it", async () => {
+  await using club = await openShop(
+    ["20290101000000_club.sql", "20290102235959_club_workers.sql"],
+    { project: "club", schemas: "public,rbac" },
+  );
+  const { sql } = club;
+  await club.push();
+  // Hosted, postgres may create event triggers: one that closes each new table, one that keeps a book.
+  await sql.unsafe(`
+    create table flow.ddl_log (tag text, object text);
+    create function flow.close_table() returns event_trigger language plpgsql as $$
+      declare v_table record;
+      begin
+        for v_table in
+          select * from pg_event_trigger_ddl_commands() where schema_name = 'public'
+        loop
+          execute format('alter table %s enable row level security', v_table.object_identity);
+        end loop;
+      end $$;
+    create event trigger close_table on ddl_command_end when tag in ('CREATE TABLE')
+    execute function flow.close_table();
+    create function flow.note_drop() returns event_trigger
+    language plpgsql security definer as $$
+      begin
+        insert into flow.ddl_log
+        select tg_tag, d.object_identity from pg_event_trigger_dropped_objects() d where d.original;
+      end $$;
+    create event trigger note_drop on sql_drop execute function flow.note_drop()`);
+  const functions = `${club.folder}/supabase/functions`;
+  await Deno.mkdir(`${functions}/health`, { recursive: true });
+  await Deno.writeTextFile(`${functions}/health/index.ts`, "// the club's\n");
+  await club.serve();
+  const asked = async () => await answers(club, ofClub);
+  // What asking leaves in the project is there before.
+  await asked();
+  const before = { answers: await asked(), rows: await rows(club), dump: await club.dump() };
+  const text = before.answers.join("\n");
+  for (const said of ["club: ada", "club: owner", '{\\"name\\":\\"chess\\"}', '"[{\\"user_id']) {
+    assert.ok(text.includes(said), `${said} in ${text}`);
+  }
+
+  await assert.rejects(
+    installInto(club.folder),
+    /functions\/health\n  \[functions\.health\] in config\.toml\n.*--health-as NAME/,
+  );
+  const { migrations: added, advice } = await installInto(club.folder, { healthAs: "logs-health" });
+  assert.equal(added[0], "20290103000000_logloom.sql");
+  assert.match(advice.join(), /access-token hook of its own/);
+  await club.push();
+  await eventually("PostgREST has read its settings", async () => {
+    const [status, said] = await operation(club, "search_logs", null);
+    return status === 400 && said.includes("Missing authorization header");
+  });
+  assert.deepEqual(await asked(), before.answers);
+  assert.deepEqual(await rows(club, false), { ...before.rows, ...await changed(club) });
+  await assertOperations(club);
+  const token = tenantToken();
+  assert.equal((await operation(club, "search_logs", token))[0], 200);
+  assert.equal((await operation(club, "create_api_key", token, { p_name: "a" }))[0], 200);
+  assert.equal((await operation(club, "list_tenant_members", token))[0], 200);
+  assert.equal((await operation(club, "get_tenant_usage", token))[0], 200);
+  const runs = async () => Number((await sql`select runs from flow.worker_runs`)[0].runs);
+  const ran = await runs();
+  await eventually("its workers run", async () => await runs() > ran);
+
+  const said: string[] = [];
+  assert.equal(await uninstall(club.stack.databaseUrl, (line) => said.push(line)), true);
+  assert.deepEqual(said.filter((line) => line.includes("stays")), []);
+  assert.equal(await club.dump(), before.dump);
+  assert.deepEqual(await rows(club), before.rows);
+  await eventually(
+    "PostgREST has read its settings",
+    async () => (await operation(club, "search_logs", token))[0] !== 200,
+  );
+  assert.deepEqual(await asked(), before.answers);
+  const left = await runs();
+  await eventually("its workers run", async () => await runs() > left);
 });
 
-Deno.test("what Logloom brought goes with it: extensions that the project did not have", async () => {
-  await using shop = await openShop([]);
+/** What installing does change: whom PostgREST asks, which migrations there are. */
+async function changed(shop: Shop): Promise<Record<string, unknown>> {
+  const { roles, history } = await rows(shop, false);
+  return { roles, history };
+}
+
+/** An empty project that has none of the extensions yet, with Logloom in it. */
+async function openEmpty(): Promise<Shop & { before: { rows: unknown; dump: string } }> {
+  const shop = await openShop([]);
   await shop.sql.unsafe(`
     drop extension pg_cron; drop extension pg_partman; drop schema partman;
     drop extension http; drop extension pgcrypto;
@@ -127,7 +259,6 @@ Deno.test("what Logloom brought goes with it: extensions that the project did no
     create table supabase_migrations.schema_migrations (
       version text not null primary key, statements text[], name text
     )`);
-  const { databaseUrl } = shop.stack;
   // Hosted, postgres may create these extensions without being one.
   await shop.sql.unsafe("alter role postgres superuser");
   await shop.push();
@@ -135,18 +266,44 @@ Deno.test("what Logloom brought goes with it: extensions that the project did no
   await installInto(shop.folder);
   await shop.push();
   assert.equal((await shop.sql`select from logloom.plans`).length > 0, true);
+  return { ...shop, before };
+}
 
-  await shop.sql.unsafe(
-    "create function public.token() returns bytea language sql as 'select extensions.gen_random_bytes(4)'",
-  );
+/** Uninstalls, and tells what of it stays. */
+async function uninstalled(shop: Shop): Promise<string[]> {
   const said: string[] = [];
-  assert.equal(await uninstall(databaseUrl, (line) => said.push(line)), true);
-  assert.deepEqual(said.filter((line) => line.includes("stays")), [
+  assert.equal(await uninstall(shop.stack.databaseUrl, (line) => said.push(line)), true);
+  return said.filter((line) => line.includes("stays"));
+}
+
+Deno.test("what Logloom brought goes with it: extensions that the project did not have", async () => {
+  await using shop = await openEmpty();
+  // As the image has it: net.http_get( is not http's.
+  assert.equal(
+    (await shop.sql`select from pg_proc where prosrc like '% net.http\_get(%'`).length,
+    1,
+  );
+  // PostgreSQL's own comes before pgcrypto's.
+  await shop.sql.unsafe(`
+    create function public.new_id() returns uuid language plpgsql as
+      'begin return gen_random_uuid(); end'`);
+  assert.deepEqual(await uninstalled(shop), []);
+  await shop.sql.unsafe("drop function public.new_id()");
+  assert.equal(await shop.dump(), shop.before.dump);
+  assert.deepEqual(await rows(shop), shop.before.rows);
+});
+
+Deno.test("what Logloom brought and the project uses by now stays", async () => {
+  await using shop = await openEmpty();
+  await shop.sql.unsafe(`
+    create function public.ask() returns integer language plpgsql as
+      'begin return (select status from EXTENSIONS . "http_get"(''http://127.0.0.1'')); end';
+    select cron.schedule('digests', '0 0 1 1 *', 'select digest(''a'', ''sha256'')')`);
+  assert.deepEqual(await uninstalled(shop), [
+    "  The extension http stays: the project uses it.",
+    "  The extension pg_cron stays: the project uses it.",
     "  The extension pgcrypto stays: the project uses it.",
   ]);
-  await shop.sql.unsafe("drop function public.token(); drop extension pgcrypto");
-  assert.equal(await shop.dump(), before.dump);
-  assert.deepEqual(await rows(shop), before.rows);
 });
 
 Deno.test("in a project with much of its own", async (t) => {
@@ -171,8 +328,54 @@ Deno.test("in a project with much of its own", async (t) => {
     await sql.unsafe("drop schema logloom; alter extension pgcrypto set schema public");
     await assert.rejects(shop.push(), /extensions are in other schemas: pgcrypto in public/);
     await sql.unsafe("alter extension pgcrypto set schema extensions");
+
+    // pg_cron would change a job of that name and that owner, and have two where the owner is another.
+    for (const owner of ["postgres", "app_owner"]) {
+      await sql.unsafe(`
+        create role app_owner login;
+        select cron.schedule('logloom_write_logs', '0 0 1 1 *', 'select 1');
+        update cron.job set username = '${owner}' where jobname = 'logloom_write_logs'`);
+      const jobs = await sql`select * from cron.job order by jobid`;
+      await assert.rejects(shop.push(), /these are there already: job logloom_write_logs\b/);
+      assert.deepEqual(await sql`select * from cron.job order by jobid`, jobs);
+      await sql.unsafe(`
+        delete from cron.job where jobname = 'logloom_write_logs'; drop role app_owner`);
+    }
+    // One that an installation left behind is Logloom's.
+    await sql.unsafe(`
+      select cron.schedule('logloom_old', '0 0 1 1 *', 'call logloom_private.write_logs()');
+      update cron.job set username = 'postgres' where jobname = 'logloom_old'`);
+
+    const [{ owner }] = await sql`
+      select r.rolname as owner from pg_extension e join pg_roles r on r.oid = e.extowner
+      where e.extname = 'pg_partman'`;
+    for (
+      const taken of [
+        "all on schema partman",
+        "create on schema partman",
+        "update on partman.part_config",
+        "execute on routine partman.create_parent",
+      ]
+    ) {
+      await sql.unsafe(`revoke ${taken} from postgres`);
+      if (taken.startsWith("execute")) await sql.unsafe(`revoke ${taken} from public`);
+      const message = await refusedPush(shop);
+      assert.ok(
+        message.includes(
+          `Logloom cannot be installed: pg_partman belongs to ${owner}, who has to grant postgres all on the schema partman, its tables and its routines`,
+        ),
+        message,
+      );
+      assert.doesNotMatch(message, /permission denied/);
+      // As the hint says, which the CLI leaves out.
+      await sql.unsafe(`
+        grant all on schema partman to postgres;
+        grant all on all tables in schema partman to postgres;
+        grant execute on all routines in schema partman to postgres`);
+    }
     assert.equal((await sql`select from pg_namespace where nspname like 'logloom%'`).length, 0);
     await shop.push();
+    await sql`delete from cron.job where jobname = 'logloom_old'`;
   });
 
   await t.step("removing refuses while something of the project uses it", async () => {

@@ -14,6 +14,7 @@ import { checkout, databasePassword, type Stack, stackNamed } from "../../local/
 import { Supervisor } from "../../local/supervisor.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers } from "../../local/up.ts";
+import { grantsUntilOctober2026 } from "../support/grants.ts";
 
 /** A project of somebody else: its folder, PostgreSQL and PostgREST. */
 export interface Shop extends AsyncDisposable {
@@ -27,8 +28,20 @@ export interface Shop extends AsyncDisposable {
   dump(): Promise<string>;
 }
 
-/** Only these of the shop's migrations; without any, a project that is still empty. */
-export async function openShop(migrations: readonly string[]): Promise<Shop> {
+export interface ShopOptions {
+  /** Whose folder it is: the shop's, or a club's that is made of starter kits and libraries. */
+  project?: "shop" | "club";
+  /** What the API shows. */
+  schemas?: string;
+  /** Everything new in public is everyone's, as in projects until 30 October 2026. */
+  grantsByDefault?: boolean;
+}
+
+/** Only these of the project's migrations; without any, one that is still empty. */
+export async function openShop(
+  migrations: readonly string[],
+  { project = "shop", schemas = "public,app", grantsByDefault = false }: ShopOptions = {},
+): Promise<Shop> {
   const stack = stackNamed("scratch");
   const system = await prepareSystem(() => {});
   await endLeftovers(stack);
@@ -36,7 +49,7 @@ export async function openShop(migrations: readonly string[]): Promise<Shop> {
   await removeIfThere(stack.folder);
   const folder = `${stack.folder}/shop`;
   await Deno.mkdir(`${folder}/supabase/migrations`, { recursive: true });
-  const source = `${checkout}/tests/guest/shop/supabase`;
+  const source = `${checkout}/tests/guest/${project}/supabase`;
   await Deno.copyFile(`${source}/config.toml`, `${folder}/supabase/config.toml`);
   for (const name of migrations) {
     await Deno.copyFile(`${source}/migrations/${name}`, `${folder}/supabase/migrations/${name}`);
@@ -47,6 +60,7 @@ export async function openShop(migrations: readonly string[]): Promise<Shop> {
   await supervisor.start(postgresProcess(system, stack));
   await makeProject(stack);
   const sql = postgres(stack.adminDatabaseUrl, { max: 2, onnotice: () => {} });
+  if (grantsByDefault) await sql.unsafe(grantsUntilOctober2026);
   return {
     stack,
     folder,
@@ -58,7 +72,7 @@ export async function openShop(migrations: readonly string[]): Promise<Shop> {
     },
     serve: async () => {
       const definition = postgrestProcess(stack);
-      const env = { ...definition.env, PGRST_DB_SCHEMAS: "public,app" };
+      const env = { ...definition.env, PGRST_DB_SCHEMAS: schemas };
       await supervisor.start({ ...definition, env });
     },
     dump: () => dump(system, stack),
@@ -99,10 +113,15 @@ const editor = tokenOf("editor");
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const json = { "content-type": "application/json" };
 
-type Request = [method: string, path: string, headers?: Record<string, string>, body?: unknown];
+export type Request = [
+  method: string,
+  path: string,
+  headers?: Record<string, string>,
+  body?: unknown,
+];
 
 /** What the shop's own clients ask. */
-const requests: Request[] = [
+const ofShop: Request[] = [
   ["GET", "/"],
   ["GET", "/orders"],
   ["HEAD", "/orders"],
@@ -132,8 +151,40 @@ const requests: Request[] = [
   ["OPTIONS", "/orders"],
 ];
 
+const portal = tokenOf("portal");
+const group = { p_group_id: "33333333-3333-4333-8333-333333333333" };
+const member = { ...group, p_user_id: "44444444-4444-4444-8444-444444444444" };
+
+/** What the club's ask. */
+export const ofClub: Request[] = [
+  ["GET", "/accounts", bearer(serviceRoleKey)],
+  ["GET", "/accounts"],
+  ["GET", "/accounts", bearer(user)],
+  ["GET", "/account_names", bearer(portal)],
+  ["GET", "/accounts", bearer(portal)],
+  ["POST", "/rpc/list_members", { ...json, ...bearer(user) }, group],
+  ["POST", "/rpc/list_members", json, group],
+  ["POST", "/rpc/list_members", { ...json, ...bearer(portal) }, group],
+  ["POST", "/rpc/add_member", { ...json, ...bearer(user) }, { ...member, p_roles: ["member"] }],
+  ["POST", "/rpc/add_member", { ...json, ...bearer(user) }, { p_name: "ada" }],
+  ["POST", "/rpc/list_members", { ...json, ...bearer(user) }, group],
+  ["POST", "/rpc/remove_member", { ...json, ...bearer(user) }, member],
+  ["POST", "/rpc/set_member_role", { ...json, ...bearer(user) }, {
+    p_user_id: member.p_user_id,
+    p_role: "owner",
+  }],
+  ["GET", "/rpc/get_usage", bearer(user)],
+  ["POST", "/rpc/list_audit_events", { ...json, ...bearer(user) }, {}],
+  ["POST", "/rpc/list_retention_runs", { ...json, ...bearer(user) }, {}],
+  ["POST", "/rpc/rotate_webhook_secret", { ...json, ...bearer(user) }, {}],
+  ["POST", "/rpc/claim_notifications", { ...json, ...bearer(user) }, {}],
+  ["GET", "/members?select=roles", { "accept-profile": "rbac", ...bearer(user) }],
+  ["GET", "/members?select=roles", { "accept-profile": "rbac" }],
+  ["GET", "/nothing", bearer(portal)],
+];
+
 /** Each answer to the byte, without the date. */
-export async function answers(shop: Shop): Promise<string[]> {
+export async function answers(shop: Shop, requests = ofShop): Promise<string[]> {
   const all: string[] = [];
   for (const [method, path, headers, body] of requests) {
     const response = await fetch(`${shop.api}${path}`, {
@@ -180,11 +231,18 @@ export async function rows(shop: Shop, withHistory = true): Promise<Record<strin
     history: history.name && withHistory
       ? await sql`select version, name from supabase_migrations.schema_migrations order by version`
       : [],
-    hook: (await sql`select to_regproc('app.token_hook') as name`)[0].name
-      ? await sql`
-        select app.token_hook(${
-        sql.json({ user_id: "11111111-1111-4111-8111-111111111111", claims: { sub: "x" } })
-      })::text as answer`
-      : [],
+    hook: await hookAnswer(sql),
   };
+}
+
+/** What its token hook says of a user, where it has one. */
+async function hookAnswer(sql: postgres.Sql): Promise<string | null> {
+  const event = { user_id: "11111111-1111-4111-8111-111111111111", claims: { sub: "x" } };
+  for (const name of ["app.token_hook", "public.custom_access_token_hook"]) {
+    const [{ is_there }] = await sql`select to_regproc(${name}) is not null as is_there`;
+    if (!is_there) continue;
+    const [{ answer }] = await sql`select ${sql.unsafe(name)}(${sql.json(event)})::text as answer`;
+    return answer;
+  }
+  return null;
 }

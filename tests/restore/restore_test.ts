@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
 import { command } from "../../local/command.ts";
+import { pushMigrations } from "../../local/database.ts";
 import { bareDatabase } from "../../local/migrations/databases.ts";
-import { databaseUrl, type Stack, stackNamed } from "../../local/stack.ts";
+import { checkout, databaseUrl, type Stack, stackNamed } from "../../local/stack.ts";
 import { findSystem, npmProgram, type System } from "../../local/system.ts";
 import { createKey, health, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { grantsUntilOctober2026 } from "../support/grants.ts";
 
 // After this test the stack's database is the restored one: what follows is tested in that.
 
@@ -39,18 +41,33 @@ async function dump(options: string[]): Promise<string> {
   );
 }
 
-/** Restores as the manual says: psql, which goes on where the target has something already. */
-async function restore(name: string, text: string): Promise<void> {
-  const path = `${system.folder(stack)}/${name}.sql`;
-  await system.writeFile("postgres", path, text);
+/** The commands that the manual has for a backup and a restore: what is dumped where to, and what is read in which order. */
+async function manual(): Promise<
+  { dumps: { file: string; options: string[] }[]; files: string[] }
+> {
+  const page = await Deno.readTextFile(`${checkout}/docs/operations.md`);
+  const section = page.slice(page.indexOf("## Backup and restore"));
+  const dumps = [...section.matchAll(/^\$ npx supabase db dump --remote (.*)-f (\S+)$/gm)]
+    .map(([, options, file]) => ({ file, options: options.trim().split(" ").filter(Boolean) }));
+  const psql = /^\$ psql "\$DATABASE_URL" (.*)$/m.exec(section)?.[1] ?? "";
+  return { dumps, files: [...psql.matchAll(/-f (\S+)/g)].map(([, file]) => file) };
+}
+
+/** psql goes on where the target has something already. */
+async function restore(files: { name: string; text: string }[]): Promise<void> {
+  const paths: string[] = [];
+  for (const { name, text } of files) {
+    paths.push(`${system.folder(stack)}/${name}`);
+    await system.writeFile("postgres", paths.at(-1)!, text);
+  }
   await command(
     system.command("postgres", `${system.postgresBin}/psql`, [
       "--quiet",
       "--no-psqlrc",
       `--dbname=${stack.databaseUrl}`,
-      `--file=${path}`,
+      ...paths.map((path) => `--file=${path}`),
     ]),
-    { cwd: "/", log: `${stack.folder}/logs/${name}.restore`, failure: "Restoring failed" },
+    { cwd: "/", log: `${stack.folder}/logs/restore`, failure: "Restoring failed" },
   );
 }
 
@@ -73,6 +90,9 @@ async function beginAnew(of: Stack): Promise<void> {
     await sql`alter database ${sql(bareDatabase)} with allow_connections true`;
     await sql.end();
   }
+  const empty = postgres(of.adminDatabaseUrl, { max: 1 });
+  await empty.unsafe(grantsUntilOctober2026);
+  await empty.end();
 }
 
 async function tenantWithRecords(sql: Database): Promise<Tenant> {
@@ -128,6 +148,9 @@ function publicGrants(sql: Database) {
 const jobs = (sql: Database) =>
   sql`select jobname, schedule, command, active from cron.job order by jobname`;
 
+const history = (sql: Database) =>
+  sql`select version, name from supabase_migrations.schema_migrations order by version`;
+
 const arrival = async (sql: Database): Promise<bigint> => {
   const [{ last }] = await sql`select last_value::text as last from logloom_private.arrival`;
   return BigInt(last);
@@ -138,19 +161,25 @@ Deno.test("a dump that is restored and repaired serves as the database did befor
   const tenant = await tenantWithRecords(before);
   await queueIsEmpty(before);
   const expected = await read(tenant);
-  const [grants, scheduled, arrived] = [
+  const [grants, scheduled, arrived, applied] = [
     await publicGrants(before),
     await jobs(before),
     await arrival(before),
+    await history(before),
   ];
-  const schema = await dump([]);
-  const data = await dump(["--data-only", "--use-copy"]);
+  const { dumps, files } = await manual();
+  assert.deepEqual(files, dumps.map(({ file }) => file), "all that is dumped is restored");
+  const texts = [];
+  for (const { file, options } of dumps) texts.push({ name: file, text: await dump(options) });
   await before.end();
   await beginAnew(stack);
-  await restore("schema", schema);
-  await restore("data", data);
+  await restore(texts);
 
   await using sql = openDatabase();
+  assert.ok(applied.length > 2);
+  assert.deepEqual(await history(sql), applied);
+  assert.equal(await pushMigrations(stack.databaseUrl), null, "none is applied again");
+  assert.deepEqual(await history(sql), applied);
   const unrepaired = await publicGrants(sql);
   assert.ok(
     unrepaired.some(({ roles }) => (roles as string[]).includes("anon")),

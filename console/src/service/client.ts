@@ -72,7 +72,7 @@ export function createService(config: Config, session: Session): Service {
   }
 
   async function health(signal?: AbortSignal): Promise<unknown> {
-    const response = await fetch(`${origin}/functions/v1/health/detailed`, {
+    const response = await fetch(`${origin}/functions/v1/${config.health}/detailed`, {
       credentials: "omit",
       signal,
       headers: {

@@ -8,6 +8,8 @@ export interface Config {
   auth: "token" | "supabase";
   /** OAuth providers that the sign-in page offers, as Supabase names them: `github`, `google` … */
   providers: string[];
+  /** What Logloom's function `health` is called in the project. */
+  health: string;
 }
 
 /** A page that cannot start: told as one sentence in place of everything else. */
@@ -42,5 +44,6 @@ export function readConfig(value: unknown): Config {
     key: typeof given.key === "string" ? given.key : "",
     auth: given.auth,
     providers: Array.isArray(given.providers) ? given.providers.map(String) : [],
+    health: typeof given.health === "string" ? given.health : "health",
   };
 }

@@ -98,7 +98,8 @@ begin
     raise exception using
       errcode = 'insufficient_privilege',
       message = pg_catalog.format(
-        'Logloom cannot be installed: pg_partman belongs to %s, and %s may not use all of it',
+        'Logloom cannot be installed: pg_partman belongs to %s, who has to grant %s all on the schema '
+          'partman, its tables and its routines',
         v_owner, quote_ident(current_user)
       ),
       hint = pg_catalog.format(

@@ -1,5 +1,5 @@
 begin;
-select plan(5);
+select plan(8);
 
 -- The test's database is a copy: pg_cron's tables say what the migration scheduled.
 select results_eq(
@@ -73,6 +73,22 @@ select is(
   ),
   1,
   'the writer is one procedure call'
+);
+
+-- pg_cron takes a second job of a name for a change of the first one.
+select lives_ok(
+  'select logloom_private.schedule_jobs()', 'jobs that are there are brought to what they should be'
+);
+select cron.alter_job(j.jobid, command => 'select 1')
+from cron.job j where j.jobname = 'logloom_seal_logs';
+select throws_ok(
+  'select logloom_private.schedule_jobs()', '42710',
+  'pg_cron has a job logloom_seal_logs that is not Logloom''s',
+  'a job of the project is not changed, whatever it is called'
+);
+select is(
+  (select j.command from cron.job j where j.jobname = 'logloom_seal_logs'), 'select 1',
+  'it is what it was'
 );
 
 select * from finish();

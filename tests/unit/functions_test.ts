@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { parse } from "smol-toml";
+import { exists } from "../../local/files.ts";
+import { checkout, functionNames } from "../../local/stack.ts";
+import { walk } from "../walk.ts";
+
+const documents = async () => [
+  "README.md",
+  "CONTRIBUTING.md",
+  ...(await walk(["docs"])).filter((path) => path.endsWith(".md")),
+];
+const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);
+
+Deno.test("each edge function is one that everything knows", async () => {
+  const folders: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(`${checkout}/supabase/functions`)) {
+    if (isDirectory && !name.startsWith("_")) folders.push(name);
+  }
+  assert.deepEqual(folders.sort(), [...functionNames].sort());
+  for (const name of functionNames) {
+    assert.match(name, /^(ingest|health|logloom-[a-z]+)$/, "a guest's names are its own");
+  }
+  const { functions } = parse(await read("supabase/config.toml"));
+  assert.deepEqual(
+    structuredClone(functions),
+    Object.fromEntries(
+      functionNames.map((name) => [name, {
+        verify_jwt: false,
+        import_map: `./functions/${name}/deno.json`,
+      }]),
+    ),
+  );
+  for (const name of functionNames) {
+    assert.ok(await exists(`${checkout}/supabase/functions/${name}/deno.json`), name);
+  }
+});
+
+Deno.test("where documents deploy the functions they deploy each", async () => {
+  const all = functionNames.join(" ");
+  let deployed = 0;
+  for (const path of await documents()) {
+    const text = await read(path);
+    for (const [line, names] of text.matchAll(/supabase functions deploy ([\w -]+)/g)) {
+      if (names === "logloom-notify") continue;
+      assert.equal(names.trim(), all, `${path}: ${line}`);
+      deployed += 1;
+    }
+  }
+  assert.ok(deployed >= 4);
+});
+
+Deno.test("db push says that it means the linked project wherever it is said", async () => {
+  const texts = await Promise.all(
+    [...await documents(), ...(await walk(["cli", "local"])).filter((path) => /\.ts$/.test(path))]
+      .map(async (path) => ({ path, text: await read(path) })),
+  );
+  const local = texts.flatMap(({ path, text }) =>
+    [...text.matchAll(/supabase\s+db\s+push(?!\s+--remote)/g)].map(() => path)
+  );
+  assert.deepEqual(local, []);
+});
