@@ -72,6 +72,7 @@ declare
   v_arrivals bigint[];
   v_has_moved boolean := false;
   v_records integer := 4;
+  v_began_at timestamptz;
 begin
   begin
     while p_tail.first <= p_last loop
@@ -111,12 +112,16 @@ begin
   -- no timeout any more, so that they are few.
   v_deadline := clock_timestamp() + v_turn;
   while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    v_began_at := clock_timestamp();
     p_tail := logloom_private.examine_log_tail(
       p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
     );
     v_has_moved := true;
-    v_records := v_records * 2;
     exit when not p_tail.more;
+    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    if clock_timestamp() - v_began_at < v_turn / 8 then
+      v_records := least(v_records * 2, p_limit);
+    end if;
   end loop;
   return p_tail;
 end;
