@@ -1,3 +1,6 @@
+-- Columns of logloom.logs are added below.
+select logloom_private.hold_writers();
+
 -- With an empty search_path a type of pg_temp comes before pg_catalog's own: every function names
 -- both, pg_temp last.
 do $$
@@ -37,3 +40,16 @@ alter function public.list_retention_runs rename to list_log_retention_runs;
 update logloom_private.notify_endpoint
 set url = regexp_replace(url, '/notify$', '/logloom-notify')
 where url like '%/notify';
+
+-- Each record has its size with it. Of those that are there already it is measured when it is asked
+-- for, so nothing is written anew.
+-- A forgotten transaction that has read them would keep everybody waiting: the migration fails instead,
+-- longer after its beginning than any search takes.
+do $$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  alter table logloom_private.queue add column record_bytes integer[] compression lz4;
+  alter table logloom.logs add column record_bytes integer;
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;

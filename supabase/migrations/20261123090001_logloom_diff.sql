@@ -11,6 +11,54 @@
 
 SET local check_function_bodies = off;
 
+DROP FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
+  WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[]);
+
+DROP FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request);
+
+CREATE OR REPLACE FUNCTION logloom_private.bare_record_bytes (
+  p_tenant_id   text,
+  p_received_at timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return octet_length(
+    '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":,"level":,'
+      || '"msg":,"service":,"env":,"req_id":,"user_id":,"route":,"host":,"attrs":}'
+  ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.bytes_of_record (
+  p_log logloom.logs
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- An array of the texts has nine letters of its own.
+  return coalesce(
+    p_log.record_bytes,
+    logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
+      + octet_length(to_json(p_log.ts)::text)
+      + octet_length(
+        array_to_json(array[
+          p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id,
+          p_log.route, p_log.host
+        ])::text
+      ) - 9
+      + coalesce(octet_length(p_log.attrs::text), 4)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -124,6 +172,455 @@ begin
   loop
     execute format('select create_distributed_function(%L::regprocedure)', v_function::text);
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.compare_chunk (
+  p_tenant_id    text,
+  p_chunk_id     bigint,
+  p_ts           timestamp with time zone[],
+  p_received_at  timestamp with time zone[],
+  p_arrivals     bigint[],
+  p_ids          uuid[],
+  p_levels       text[],
+  p_messages     text[],
+  p_services     text[],
+  p_env          text[],
+  p_req_id       text[],
+  p_user_id      text[],
+  p_route        text[],
+  p_host         text[],
+  p_attrs        jsonb[],
+  p_record_bytes integer[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_chunk logloom_private.sealed_chunks;
+  v_batches integer[];
+  v_batch_received_at timestamptz[];
+  v_batch_arrivals bigint[];
+  v_attrs text[];
+  v_same boolean;
+begin
+  select c.* into v_chunk
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = p_chunk_id;
+  v_batches := logloom_private.chunk_batches(v_chunk, null);
+  v_batch_received_at := v_chunk.batch_received_at;
+  v_batch_arrivals := v_chunk.batch_arrivals;
+  v_attrs := logloom_private.attribute_texts(v_chunk, null, null);
+  v_same := logloom_private.chunk_times(v_chunk, null) = p_ts
+    and array(select v_batch_received_at[unnest(v_batches)]) = p_received_at
+    and array(select v_batch_arrivals[unnest(v_batches)]) = p_arrivals
+    and logloom_private.chunk_ids(v_chunk, null, v_batches) = p_ids
+    and logloom_private.section_texts(v_chunk, v_chunk.section_services) = p_services
+    and logloom_private.section_texts(v_chunk, v_chunk.section_levels) = p_levels
+    and logloom_private.chunk_messages(v_chunk, null) = p_messages
+    and logloom_private.chunk_field(v_chunk, 'env') = p_env
+    and logloom_private.chunk_field(v_chunk, 'req_id') = p_req_id
+    and logloom_private.chunk_field(v_chunk, 'user_id') = p_user_id
+    and logloom_private.chunk_field(v_chunk, 'route') = p_route
+    and logloom_private.chunk_field(v_chunk, 'host') = p_host
+    and logloom_private.chunk_field(v_chunk, 'record_bytes')::integer[] = p_record_bytes
+    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order.
+    and (
+      v_attrs = p_attrs::text[]
+      or v_attrs::jsonb[]::text[] = p_attrs::text[]
+    );
+  if v_same is not true then
+    raise sqlstate 'LL001' using
+      message = format('Chunk %s differs from its records', p_chunk_id);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_chunk (
+  p_tenant_id text,
+  p_with      text,
+  p_removes   boolean DEFAULT false
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '48MB'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_chunk logloom_private.sealed_chunks;
+  v_encoded record;
+  v_removed integer;
+  v_order integer[];
+  v_ts timestamptz[];
+  v_received_at timestamptz[];
+  v_arrivals bigint[];
+  v_ids uuid[];
+  v_levels text[];
+  v_messages text[];
+  v_services text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_attrs jsonb[];
+  v_record_bytes integer[];
+begin
+  execute format(
+    $query$
+      with %s
+      select
+        count(*), min(r.ts), max(r.ts), min(r.arrival), max(r.arrival), %s,
+        array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
+        array_agg(r.level), array_agg(r.msg), array_agg(r.service), array_agg(r.env),
+        array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route), array_agg(r.host),
+        array_agg(r.attrs), array_agg(r.record_bytes)
+      from (select s.* from s order by s.ts, s.id) r
+    $query$,
+    p_with, case when p_removes then '(select count(*) from removed)' else 'count(*)' end
+  )
+  into
+    v_chunk.records, v_chunk.first_ts, v_chunk.last_ts, v_chunk.first_arrival,
+    v_chunk.last_arrival, v_removed, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes;
+  if v_removed <> v_chunk.records then
+    raise sqlstate 'LL001' using
+      message = format('%s records are read, and %s removed', v_chunk.records, v_removed);
+  elsif v_chunk.records = 0 then
+    return null;
+  end if;
+  v_chunk.chunk_id := nextval(pg_get_serial_sequence('logloom_private.sealed_chunks', 'chunk_id'));
+  v_chunk.tenant_id := p_tenant_id;
+  v_chunk.sealed_at := clock_timestamp();
+  v_chunk.bytes := 0;
+  select e.* into v_encoded
+  from logloom_private.encode_messages(v_chunk, v_services, v_levels, v_messages) e;
+  v_chunk := v_encoded.o_chunk;
+  v_order := v_encoded.o_order;
+  v_ts := logloom_private.elements_at(v_ts, v_order);
+  v_received_at := logloom_private.elements_at(v_received_at, v_order);
+  v_arrivals := logloom_private.elements_at(v_arrivals, v_order);
+  v_ids := logloom_private.elements_at(v_ids, v_order);
+  v_levels := logloom_private.elements_at(v_levels, v_order);
+  v_messages := logloom_private.elements_at(v_messages, v_order);
+  v_services := logloom_private.elements_at(v_services, v_order);
+  v_env := logloom_private.elements_at(v_env, v_order);
+  v_req_id := logloom_private.elements_at(v_req_id, v_order);
+  v_user_id := logloom_private.elements_at(v_user_id, v_order);
+  v_route := logloom_private.elements_at(v_route, v_order);
+  v_host := logloom_private.elements_at(v_host, v_order);
+  v_attrs := logloom_private.elements_at(v_attrs, v_order);
+  v_record_bytes := logloom_private.elements_at(v_record_bytes, v_order);
+  v_chunk := logloom_private.encode_times(v_chunk, v_ts);
+  v_chunk := logloom_private.encode_ids(v_chunk, v_ids, v_received_at, v_arrivals);
+  insert into logloom_private.sealed_chunks overriding system value select v_chunk.*;
+
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'env', 1, v_env);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'req_id', 1, v_req_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'user_id', 1, v_user_id);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'route', 1, v_route);
+  perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'host', 1, v_host);
+  perform logloom_private.store_column(
+    p_tenant_id, v_chunk.chunk_id, 'record_bytes', 1, v_record_bytes::text[]
+  );
+  perform logloom_private.store_attributes(p_tenant_id, v_chunk.chunk_id, v_attrs);
+
+  -- Measured first: an update of a table that is spread over nodes takes no such function.
+  select
+    pg_column_size(c.*) + (
+      select coalesce(sum(pg_column_size(k.*)), 0)
+      from logloom_private.sealed_columns k
+      where k.tenant_id = p_tenant_id and k.chunk_id = v_chunk.chunk_id
+    )
+  into v_chunk.bytes
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  update logloom_private.sealed_chunks c
+  set bytes = v_chunk.bytes
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
+  -- Each record once, and read back as every reader does.
+  if (select count(distinct o.place) from (select unnest(v_order) as place) o) <> v_chunk.records
+  then
+    raise sqlstate 'LL001' using
+      message = format('Chunk %s has records twice', v_chunk.chunk_id);
+  end if;
+  perform logloom_private.compare_chunk(
+    p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
+  );
+  return v_chunk.chunk_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue (
+  p_tenant_id    text,
+  p_key_id       uuid,
+  p_request      logloom_private.ingest_request,
+  p_received_at  timestamp with time zone,
+  p_record_bytes integer[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_ts_min timestamptz;
+  v_ts_max timestamptz;
+begin
+  -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
+  -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
+  perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  select min(coalesce(e.ts, p_received_at)), max(coalesce(e.ts, p_received_at))
+  into v_ts_min, v_ts_max
+  from unnest(p_request.p_ts) e (ts);
+
+  insert into logloom_private.queue (
+    slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+  )
+  select
+    p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
+      p_received_at
+    ),
+    p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
+    coalesce(p_request.p_bytes, 0), v_ts_min, v_ts_max,
+    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
+    p_request.p_attrs, p_record_bytes
+  from logloom_private.queue_pointer p;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest (
+  p_request logloom_private.ingest_request,
+  p_state   logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_answer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant text := p_request.p_idempotency_key;
+  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
+  v_plan constant logloom.plans := p_state.plan;
+  v_has_rate constant boolean :=
+    v_plan.events_per_second is not null or v_plan.requests_per_second is not null;
+  v_answer logloom_private.ingest_answer;
+  v_earlier_answer json;
+  -- Within the timeout of the call, as the watermark wants it.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_record_bytes integer[];
+begin
+  if p_request.p_ts is null then
+    return row(
+      json_build_object('authenticated', true), logloom_private.quota_headers(p_state, 0), 0
+    );
+  end if;
+  if v_has_rate then
+    perform logloom_private.check_rate(p_state);
+  end if;
+  if cardinality(p_request.p_ts) > p_state.batch_max_events
+    or p_request.p_bytes > p_state.batch_max_bytes
+  then
+    perform logloom_private.refuse(
+      'ingest.request_is_too_large',
+      p_state.batch_max_events::text,
+      p_state.batch_max_bytes::text
+    );
+  end if;
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
+    p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+  end if;
+  v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
+  v_answer.body := logloom_private.accepted_answer(
+    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
+  );
+
+  -- A repeat gets the first answer, also once a limit is reached.
+  if v_key is not null then
+    v_earlier_answer := logloom_private.repeated_answer(
+      p_state, v_key, v_body_digest, p_request.p_slice
+    );
+    if v_earlier_answer is not null then
+      return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+    end if;
+  end if;
+  if v_answer.ingested > 0 then
+    v_record_bytes := logloom_private.measured_records(
+      p_state.tenant_id, v_received_at, p_request
+    );
+    perform logloom_private.check_quota(p_state);
+    if p_state.queue_is_full then
+      perform logloom_private.refuse_full_queue(p_state);
+    end if;
+    if not p_state.is_provisioned then
+      perform logloom_private.provision_tenant(p_state.tenant_id);
+    end if;
+    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- event of its plan.
+    if v_key is not null then
+      v_earlier_answer := logloom_private.note_answer(
+        p_state, v_key, v_body_digest, p_request.p_slice, v_answer.body
+      );
+      if v_earlier_answer is not null then
+        return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+      end if;
+    end if;
+  end if;
+  if v_has_rate then
+    v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
+  end if;
+  if v_answer.ingested > 0 then
+    perform logloom_private.enqueue(
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_record_bytes
+    );
+  end if;
+  return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.insert_records (
+  p_slot       smallint,
+  p_batch_from bigint,
+  p_batch_to   bigint,
+  p_index_from integer,
+  p_index_to   integer,
+  p_arrival    bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '64MB'
+  AS $function$
+declare
+  v_slot constant text := 'queue_slot_' || p_slot;
+begin
+  -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
+  -- make; cast, so that what breaks a rule fails here.
+  if not logloom_private.is_spread() then
+    execute logloom_private.added_records_sql(format(
+      $query$
+        insert into logloom.logs as l (
+          id, tenant_id, ts, received_at, arrival,
+          level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+        )
+        select
+          (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+          q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
+          e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
+          e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
+        from (
+          -- Made once a batch, not once an event: that is what offset 0 is for.
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%I b
+          where b.batch_id between $1 and $2
+          offset 0
+        ) q,
+          unnest(
+            q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs,
+            q.record_bytes
+          ) with ordinality e (
+            ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes, i
+          )
+        where e.i between $3 and $4
+        order by q.tenant_id collate "C", ts
+      $query$,
+      v_slot
+    ))
+    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+    return;
+  end if;
+  -- One connection a node, not one a shard: each run's are new, and cost more than they save.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  -- The records first: what Citus copies over a connection that has only read before, it does not
+  -- prepare, and a node that is killed while it is told of the commit would lose it. Batches are
+  -- put in order, and each event goes straight from its batch to its node, unless the events of
+  -- several batches mix: what a search reads in order shall lie in order, page after page.
+  execute format(
+    $query$
+      insert into logloom.logs (
+        id, tenant_id, ts, received_at, arrival,
+        level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+      )
+      select
+        (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5,
+        e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
+        e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
+      from (
+        select
+          q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+          unnest(q.ts) as ts, unnest(q.level) as level, unnest(q.msg) as msg,
+          unnest(q.service) as service, unnest(q.env) as env, unnest(q.req_id) as req_id,
+          unnest(q.user_id) as user_id, unnest(q.route) as route, unnest(q.host) as host,
+          unnest(q.attrs) as attrs, unnest(q.record_bytes) as record_bytes
+        from (
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%I b
+          where b.batch_id between $1 and $2
+          order by b.tenant_id collate "C", b.ts_min
+          offset 0
+        ) q
+      ) e
+      where e.i between $3 and $4
+      %s
+    $query$,
+    v_slot,
+    case
+      when logloom_private.has_batches_that_overlap(p_slot, p_batch_from, p_batch_to)
+        then 'order by e.tenant_id collate "C", coalesce(e.ts, e.received_at)'
+      else ''
+    end
+  )
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  perform logloom_private.note_spread_range(
+    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.measured_records (
+  p_tenant_id   text,
+  p_received_at timestamp with time zone,
+  p_request     logloom_private.ingest_request
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+declare
+  v_received_at constant integer := octet_length(to_json(p_received_at)::text);
+  -- An array of the texts has nine letters of its own.
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_tenant_id, p_received_at) - 9;
+begin
+  return array(
+    select
+      v_bare
+        -- As JSON it has two quotes and minutes of the zone: the text alone is made in a third.
+        + coalesce(octet_length(e.ts::text) + 5, v_received_at)
+        + octet_length(
+          array_to_json(array[
+            e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host
+          ])::text
+        )
+        + coalesce(octet_length(e.attrs::text), 4)
+    from (
+      select
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+    ) e
+  );
 end;
 $function$;
 
@@ -250,6 +747,65 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.replay_dead_letters (
+  p_limit integer DEFAULT 1000
+)
+  RETURNS logloom_private.replay_result
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_letter logloom_private.dead_letters;
+  v_arrival bigint;
+  v_result logloom_private.replay_result := row(0, 0);
+begin
+  -- The writer's lock: arrival must stay in commit order.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  v_arrival := nextval('logloom_private.arrival');
+  for v_letter in
+    select d.* from logloom_private.dead_letters d order by d.failed_at, d.id limit p_limit
+  loop
+    begin
+      perform logloom_private.create_partition(logloom_private.utc_day(v_letter.ts));
+      execute logloom_private.added_records_sql(
+        $query$
+          insert into logloom.logs as l (
+            id, tenant_id, ts, received_at, arrival,
+            level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+          )
+          select
+            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2,
+            ($1).level::logloom_private.log_level, ($1).msg, ($1).service, ($1).env,
+            ($1).req_id, ($1).user_id, ($1).route, ($1).host,
+            ($1).attrs::logloom_private.log_attrs,
+            -- Anew: who mends a letter may have changed it.
+            logloom_private.bytes_of_record(row(
+              ($1).ts, ($1).received_at, $2, ($1).id, ($1).tenant_id, ($1).level, ($1).msg,
+              ($1).service, ($1).env, ($1).req_id, ($1).user_id, ($1).route, ($1).host,
+              ($1).attrs, null
+            )::logloom.logs)
+        $query$
+      )
+      using v_letter, v_arrival;
+      delete from logloom_private.dead_letters d where d.id = v_letter.id;
+      v_result.replayed := v_result.replayed + 1;
+    exception when others then
+      if not logloom_private.is_data_error(sqlstate) then
+        raise;
+      end if;
+      update logloom_private.dead_letters d
+      set attempts = d.attempts + 1,
+        failed_at = clock_timestamp(),
+        error_code = sqlstate,
+        error_message = sqlerrm
+      where d.id = v_letter.id;
+      v_result.failed := v_result.failed + 1;
+    end;
+  end loop;
+  return v_result;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.request_confirmation (
   p_rule      logloom.alert_rules,
   p_is_repeat boolean
@@ -307,6 +863,122 @@ begin
   );
   return 'The address is not confirmed: confirm_alert_address takes the code that is '
     'mailed to it';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_records (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_fields    text[],
+  p_keys      text[]
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
+  v_batch_received_at timestamptz[] := p_chunk.batch_received_at;
+  v_batch_arrivals bigint[] := p_chunk.batch_arrivals;
+  v_ts timestamptz[];
+  v_batches integer[];
+  v_ids uuid[];
+  v_services text[];
+  v_levels text[];
+  v_messages text[];
+  v_texts text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_record_bytes integer[];
+  v_attributes jsonb[];
+  v_column logloom_private.sealed_columns;
+  v_lower integer;
+  v_upper integer;
+begin
+  if v_records = 0 then
+    return;
+  end if;
+  if p_fields is null or 'ts' = any(p_fields) then
+    v_ts := logloom_private.chunk_times(p_chunk, p_positions);
+  end if;
+  if p_fields is null or p_fields && array['id', 'received_at', 'arrival'] then
+    v_batches := logloom_private.chunk_batches(p_chunk, p_positions);
+    v_ids := logloom_private.chunk_ids(p_chunk, p_positions, v_batches);
+  end if;
+  if p_fields is null or p_fields && array['service', 'level'] then
+    if p_positions is null then
+      v_services := logloom_private.section_texts(p_chunk, p_chunk.section_services);
+      v_levels := logloom_private.section_texts(p_chunk, p_chunk.section_levels);
+    else
+      with s as (
+        select
+          array_agg(x.start order by x.n) as starts
+        from (
+          select u.n, sum(u.records) over (order by u.n) - u.records + 1 as start
+          from unnest(p_chunk.section_records) with ordinality u (records, n)
+        ) x
+      )
+      select
+        array_agg((p_chunk.section_services)[width_bucket(p.position, s.starts)] order by p.n),
+        array_agg((p_chunk.section_levels)[width_bucket(p.position, s.starts)] order by p.n)
+      into v_services, v_levels
+      from unnest(p_positions) with ordinality p (position, n), s;
+    end if;
+  end if;
+  if p_fields is null or 'msg' = any(p_fields) then
+    v_messages := logloom_private.chunk_messages(p_chunk, p_positions);
+  end if;
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name in ('env', 'req_id', 'user_id', 'route', 'host', 'record_bytes')
+      and (p_fields is null or c.name = any(p_fields))
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+    end if;
+    continue when v_lower > v_upper;
+    v_texts := array_fill(null::text, array[v_lower - 1])
+      || logloom_private.column_texts(
+        v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
+      );
+    case v_column.name
+      when 'env' then v_env := v_texts;
+      when 'req_id' then v_req_id := v_texts;
+      when 'user_id' then v_user_id := v_texts;
+      when 'route' then v_route := v_texts;
+      when 'host' then v_host := v_texts;
+      when 'record_bytes' then v_record_bytes := v_texts::integer[];
+    end case;
+  end loop;
+  if p_fields is null or 'attrs' = any(p_fields) then
+    v_attributes := logloom_private.chunk_attributes(p_chunk, p_positions, p_keys);
+  end if;
+  return query
+  select
+    r.ts, v_batch_received_at[r.batch], v_batch_arrivals[r.batch], r.id, p_chunk.tenant_id,
+    r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs,
+    r.record_bytes
+  from unnest(
+    -- As many rows as records, whatever of them is read.
+    case when v_ts is null then array_fill(1, array[v_records]) end,
+    v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
+    v_host, v_attributes, v_record_bytes
+  ) with ordinality r (
+    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs,
+    record_bytes, n
+  )
+  order by r.n;
 end;
 $function$;
 
@@ -480,11 +1152,28 @@ begin
 end;
 $function$;
 
+COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations answer it; null where it came before this column. logloom_private.bytes_of_record says either.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'How many bytes the JSON text of each event''s record will have.';
+
+COMMENT ON COLUMN "logloom_private"."sealed_columns"."name" IS 'env, req_id, user_id, route, host or record_bytes; attrs. and a key, whose values are JSON texts; or attrs, which holds the keys that are too rare or too long for a column, {} where there are none, and is null where attrs is null.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."dry_runs_kept" IS 'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
+
+COMMENT ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp with time zone) IS 'Bytes of a record''s JSON text without the values of its event, null ones too.';
+
+COMMENT ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) IS 'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before that was done, measured now, for which it has to be whole.';
+
+COMMENT ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp with time zone[], timestamp
+  with time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[]) IS 'Reads a chunk back. LL001 where it differs from the records that it was made of.';
+
+COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[]) IS 'Puts one batch into the open slot.';
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
+
+COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have.';
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
@@ -495,5 +1184,18 @@ COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Delete
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
 
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
+
+REVOKE ALL ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) FROM PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
+    WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[])
+  FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
 
 select logloom_private.bring_to_nodes();

@@ -20,7 +20,8 @@ async function enqueue(
         'p_level', ${level}::text[],
         'p_msg', ${msg}::text[],
         'p_attrs', ${attrs}::text[]::jsonb[]
-      ))
+      )),
+      clock_timestamp(), null
     )`;
 }
 

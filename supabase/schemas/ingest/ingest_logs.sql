@@ -78,6 +78,9 @@ declare
     v_plan.events_per_second is not null or v_plan.requests_per_second is not null;
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
+  -- Within the timeout of the call, as the watermark wants it.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_record_bytes integer[];
 begin
   if p_request.p_ts is null then
     return row(
@@ -115,6 +118,9 @@ begin
     end if;
   end if;
   if v_answer.ingested > 0 then
+    v_record_bytes := logloom_private.measured_records(
+      p_state.tenant_id, v_received_at, p_request
+    );
     perform logloom_private.check_quota(p_state);
     if p_state.queue_is_full then
       perform logloom_private.refuse_full_queue(p_state);
@@ -137,7 +143,9 @@ begin
     v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
   end if;
   if v_answer.ingested > 0 then
-    perform logloom_private.enqueue(p_state.tenant_id, p_state.key_id, p_request);
+    perform logloom_private.enqueue(
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_record_bytes
+    );
   end if;
   return v_answer;
 end;

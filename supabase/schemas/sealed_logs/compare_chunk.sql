@@ -15,7 +15,8 @@ create function logloom_private.compare_chunk(
   p_user_id text[],
   p_route text[],
   p_host text[],
-  p_attrs jsonb[]
+  p_attrs jsonb[],
+  p_record_bytes integer[]
 )
 returns void
 language plpgsql
@@ -50,6 +51,7 @@ begin
     and logloom_private.chunk_field(v_chunk, 'user_id') = p_user_id
     and logloom_private.chunk_field(v_chunk, 'route') = p_route
     and logloom_private.chunk_field(v_chunk, 'host') = p_host
+    and logloom_private.chunk_field(v_chunk, 'record_bytes')::integer[] = p_record_bytes
     -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order. One after the
     -- other: a cast of an array keeps what each of its elements takes.
     and cardinality(v_attrs) = cardinality(p_attrs)
@@ -68,13 +70,11 @@ $$;
 
 revoke all on function logloom_private.compare_chunk(
   text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
-  text[],
-  text[], text[], text[], jsonb[]
+  text[], text[], text[], text[], jsonb[], integer[]
 ) from public;
 
 comment on function logloom_private.compare_chunk(
   text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
-  text[],
-  text[], text[], text[], jsonb[]
+  text[], text[], text[], text[], jsonb[], integer[]
 ) is
   'Reads a chunk back. LL001 where it differs from the records that it was made of.';

@@ -33,6 +33,7 @@ declare
   v_route text[];
   v_host text[];
   v_attrs jsonb[];
+  v_record_bytes integer[];
 begin
   execute format(
     $query$
@@ -42,7 +43,7 @@ begin
         array_agg(r.ts), array_agg(r.received_at), array_agg(r.arrival), array_agg(r.id),
         array_agg(r.level), array_agg(r.msg), array_agg(r.service), array_agg(r.env),
         array_agg(r.req_id), array_agg(r.user_id), array_agg(r.route), array_agg(r.host),
-        array_agg(r.attrs)
+        array_agg(r.attrs), array_agg(r.record_bytes)
       from (select s.* from s order by s.ts, s.id) r
     $query$,
     p_with, case when p_removes then '(select count(*) from removed)' else 'count(*)' end
@@ -50,7 +51,7 @@ begin
   into
     v_chunk.records, v_chunk.first_ts, v_chunk.last_ts, v_chunk.first_arrival,
     v_chunk.last_arrival, v_removed, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
-    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs;
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes;
   if v_removed <> v_chunk.records then
     raise sqlstate 'LL001' using
       message = format('%s records are read, and %s removed', v_chunk.records, v_removed);
@@ -78,6 +79,7 @@ begin
   v_route := logloom_private.elements_at(v_route, v_order);
   v_host := logloom_private.elements_at(v_host, v_order);
   v_attrs := logloom_private.elements_at(v_attrs, v_order);
+  v_record_bytes := logloom_private.elements_at(v_record_bytes, v_order);
   v_chunk := logloom_private.encode_times(v_chunk, v_ts);
   v_chunk := logloom_private.encode_ids(v_chunk, v_ids, v_received_at, v_arrivals);
   insert into logloom_private.sealed_chunks overriding system value select v_chunk.*;
@@ -87,6 +89,9 @@ begin
   perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'user_id', 1, v_user_id);
   perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'route', 1, v_route);
   perform logloom_private.store_column(p_tenant_id, v_chunk.chunk_id, 'host', 1, v_host);
+  perform logloom_private.store_column(
+    p_tenant_id, v_chunk.chunk_id, 'record_bytes', 1, v_record_bytes::text[]
+  );
   perform logloom_private.store_attributes(p_tenant_id, v_chunk.chunk_id, v_attrs);
 
   -- Measured first: an update of a table that is spread over nodes takes no such function.
@@ -110,7 +115,7 @@ begin
   end if;
   perform logloom_private.compare_chunk(
     p_tenant_id, v_chunk.chunk_id, v_ts, v_received_at, v_arrivals, v_ids, v_levels, v_messages,
-    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs
+    v_services, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
   );
   return v_chunk.chunk_id;
 end;

@@ -30,6 +30,7 @@ declare
   v_user_id text[];
   v_route text[];
   v_host text[];
+  v_record_bytes integer[];
   v_attributes jsonb[];
   v_column logloom_private.sealed_columns;
   v_lower integer;
@@ -72,7 +73,7 @@ begin
     select c.*
     from logloom_private.sealed_columns c
     where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
-      and c.name in ('env', 'req_id', 'user_id', 'route', 'host')
+      and c.name in ('env', 'req_id', 'user_id', 'route', 'host', 'record_bytes')
       and (p_fields is null or c.name = any(p_fields))
   loop
     v_lower := v_column.first;
@@ -92,6 +93,7 @@ begin
       when 'user_id' then v_user_id := v_texts;
       when 'route' then v_route := v_texts;
       when 'host' then v_host := v_texts;
+      when 'record_bytes' then v_record_bytes := v_texts::integer[];
     end case;
   end loop;
   if p_fields is null or 'attrs' = any(p_fields) then
@@ -100,14 +102,16 @@ begin
   return query
   select
     r.ts, v_batch_received_at[r.batch], v_batch_arrivals[r.batch], r.id, p_chunk.tenant_id,
-    r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs
+    r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs,
+    r.record_bytes
   from unnest(
     -- As many rows as records, whatever of them is read.
     case when v_ts is null then array_fill(1, array[v_records]) end,
     v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
-    v_host, v_attributes
+    v_host, v_attributes, v_record_bytes
   ) with ordinality r (
-    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs, n
+    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs,
+    record_bytes, n
   )
   order by r.n;
 end;

@@ -29,10 +29,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            -- Of records from before they were measured.
-            octet_length(
-              concat(l.attrs, l.service, l.env, l.req_id, l.user_id, l.route, l.host)
-            ),
+            logloom_private.bytes_of_record(l),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(

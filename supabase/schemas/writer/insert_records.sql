@@ -200,13 +200,13 @@ begin
       $query$
         insert into logloom.logs as l (
           id, tenant_id, ts, received_at, arrival,
-          level, msg, service, env, req_id, user_id, route, host, attrs
+          level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
         )
         select
           (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
           q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
           e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
-          e.route, e.host, e.attrs::logloom_private.log_attrs
+          e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
         from (
           -- Made once a batch, not once an event: that is what offset 0 is for.
           select b.*, left(b.batch_key::text, 32) as id_prefix
@@ -215,9 +215,10 @@ begin
           offset 0
         ) q,
           unnest(
-            q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs
+            q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs,
+            q.record_bytes
           ) with ordinality e (
-            ts, level, msg, service, env, req_id, user_id, route, host, attrs, i
+            ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes, i
           )
         where e.i between $3 and $4
         order by q.tenant_id collate "C", ts
@@ -237,20 +238,20 @@ begin
     $query$
       insert into logloom.logs (
         id, tenant_id, ts, received_at, arrival,
-        level, msg, service, env, req_id, user_id, route, host, attrs
+        level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
       )
       select
         (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
         e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5,
         e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
-        e.route, e.host, e.attrs::logloom_private.log_attrs
+        e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
       from (
         select
           q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
           unnest(q.ts) as ts, unnest(q.level) as level, unnest(q.msg) as msg,
           unnest(q.service) as service, unnest(q.env) as env, unnest(q.req_id) as req_id,
           unnest(q.user_id) as user_id, unnest(q.route) as route, unnest(q.host) as host,
-          unnest(q.attrs) as attrs
+          unnest(q.attrs) as attrs, unnest(q.record_bytes) as record_bytes
         from (
           select b.*, left(b.batch_key::text, 32) as id_prefix
           from logloom_private.%I b

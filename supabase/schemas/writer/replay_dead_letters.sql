@@ -24,13 +24,19 @@ begin
         $query$
           insert into logloom.logs as l (
             id, tenant_id, ts, received_at, arrival,
-            level, msg, service, env, req_id, user_id, route, host, attrs
+            level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
           )
           select
             ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2,
             ($1).level::logloom_private.log_level, ($1).msg, ($1).service, ($1).env,
             ($1).req_id, ($1).user_id, ($1).route, ($1).host,
-            ($1).attrs::logloom_private.log_attrs
+            ($1).attrs::logloom_private.log_attrs,
+            -- Anew: who mends a letter may have changed it.
+            logloom_private.bytes_of_record(row(
+              ($1).ts, ($1).received_at, $2, ($1).id, ($1).tenant_id, ($1).level, ($1).msg,
+              ($1).service, ($1).env, ($1).req_id, ($1).user_id, ($1).route, ($1).host,
+              ($1).attrs, null
+            )::logloom.logs)
         $query$
       )
       using v_letter, v_arrival;

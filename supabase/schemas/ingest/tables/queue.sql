@@ -26,6 +26,7 @@ create table logloom_private.queue (
   route text[],
   host text[],
   attrs jsonb[],
+  record_bytes integer[],
   primary key (batch_id, slot)
 )
 partition by list (slot);
@@ -37,7 +38,8 @@ declare
   v_column text;
 begin
   foreach v_column in array array[
-    'ts', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'attrs'
+    'ts', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'attrs',
+    'record_bytes'
   ] loop
     execute format(
       'alter table logloom_private.queue alter column %I set compression lz4', v_column
@@ -69,6 +71,9 @@ comment on column logloom_private.queue.batch_key is
   'UUIDv7 whose last 16 bits are 0; with the event''s index in them it is the record''s id.';
 
 comment on column logloom_private.queue.bytes is 'Size of the request body.';
+
+comment on column logloom_private.queue.record_bytes is
+  'How many bytes the JSON text of each event''s record will have.';
 
 comment on column logloom_private.queue.ts_min is
   'Least ts of the batch; which partitions it needs.';

@@ -16,6 +16,7 @@ create table logloom.logs (
   route text,
   host text,
   attrs jsonb,
+  record_bytes integer,
   primary key (tenant_id, ts, id),
   constraint logs_level_is_known check (level in ('debug', 'info', 'warn', 'error')),
   constraint logs_attrs_is_object check (jsonb_typeof(attrs) = 'object')
@@ -53,6 +54,10 @@ comment on table logloom.logs is
 
 comment on column logloom.logs.arrival is
   'Number of the writer''s step that made the record visible. Its order is commit order.';
+
+comment on column logloom.logs.record_bytes is
+  'Bytes of the record''s JSON text as operations answer it; null where it came before this '
+  'column. logloom_private.bytes_of_record says either.';
 
 comment on column logloom.logs.ts is
   'When it happened, as the client says; received_at where it does not.';

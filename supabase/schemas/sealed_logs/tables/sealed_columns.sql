@@ -32,9 +32,9 @@ comment on table logloom_private.sealed_columns is
   'beyond them it has none. A column of nulls is not stored.';
 
 comment on column logloom_private.sealed_columns.name is
-  'env, req_id, user_id, route or host; attrs. and a key, whose values are JSON texts; or attrs, '
-  'which holds the keys that are too rare or too long for a column, {} where there are none, and '
-  'is null where attrs is null.';
+  'env, req_id, user_id, route, host or record_bytes; attrs. and a key, whose values are JSON '
+  'texts; or attrs, which holds the keys that are too rare or too long for a column, {} where '
+  'there are none, and is null where attrs is null.';
 
 comment on column logloom_private.sealed_columns.kind is
   'dictionary: values by frequency, counts and codes. numbers: whole numbers. masked: as '

@@ -1,0 +1,54 @@
+-- How many bytes a record has: those of its JSON text as operations answer it. Each is measured
+-- once, when it is accepted, so that a page can be bounded by a sum of numbers.
+
+-- The text but for what the event brought: names, quotes, commas, and what all of a batch share.
+create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
+returns integer
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return octet_length(
+    '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":,"level":,'
+      || '"msg":,"service":,"env":,"req_id":,"user_id":,"route":,"host":,"attrs":}'
+  ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
+end;
+$$;
+
+revoke all on function logloom_private.bare_record_bytes(text, timestamptz) from public;
+
+comment on function logloom_private.bare_record_bytes(text, timestamptz) is
+  'Bytes of a record''s JSON text without the values of its event, null ones too.';
+
+create function logloom_private.bytes_of_record(p_log logloom.logs)
+returns integer
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- An array of the texts has nine letters of its own.
+  return coalesce(
+    p_log.record_bytes,
+    logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
+      + octet_length(to_json(p_log.ts)::text)
+      + octet_length(
+        array_to_json(array[
+          p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id,
+          p_log.route, p_log.host
+        ])::text
+      ) - 9
+      + coalesce(octet_length(p_log.attrs::text), 4)
+  );
+end;
+$$;
+
+revoke all on function logloom_private.bytes_of_record(logloom.logs) from public;
+
+comment on function logloom_private.bytes_of_record(logloom.logs) is
+  'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before '
+  'that was done, measured now, for which it has to be whole.';
