@@ -68,8 +68,8 @@ export const shapes: Record<string, Shape> = {
   "long services": { count: 48, service: `repeat('s' || n, 300000)` },
   "what separates texts": {
     count: 24,
-    msg: `repeat(chr(30), 500000) || n`,
-    attrs: `jsonb_build_object('text', repeat(chr(30) || chr(31), 80000), 'n', n)`,
+    msg: `repeat(chr(30), 80000) || n`,
+    attrs: `jsonb_build_object('text', repeat(chr(30) || chr(31), 40000), 'n', n)`,
   },
   "letters of four bytes": { count: 48, msg: `repeat('🚀9', 200000) || n` },
 };

@@ -24,12 +24,12 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   v_read := format(
     $query$
-      select r.ts, r.id, r.bytes + 2 * greatest(r.bytes - 2000, 0) as bytes
+      select r.ts, r.id, r.bytes + 3 * greatest(r.bytes - 2000, 0) as bytes
       from (
         select
           l.ts, l.id,
           greatest(
-            logloom_private.bytes_of_record(l),
+            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
