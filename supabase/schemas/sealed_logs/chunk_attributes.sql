@@ -168,8 +168,11 @@ parallel safe
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_texts text[] := logloom_private.attribute_texts(p_chunk, p_positions, p_keys);
 begin
-  return logloom_private.attribute_texts(p_chunk, p_positions, p_keys)::jsonb[];
+  -- A cast of the array keeps what reading each text takes, until all of them are read.
+  return array(select unnest(v_texts)::jsonb);
 end;
 $$;
 

@@ -38,6 +38,44 @@ revoke all on function logloom_private.section_texts(
 comment on function logloom_private.section_texts(logloom_private.sealed_chunks, text[]) is
   'A value a section as a value a record of a chunk.';
 
+create function logloom_private.chunk_sizes(
+  p_chunk logloom_private.sealed_chunks,
+  p_positions integer[]
+)
+returns integer[]
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column logloom_private.sealed_columns;
+  v_lower integer;
+  v_upper integer;
+begin
+  select c.* into v_column
+  from logloom_private.sealed_columns c
+  where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+    and c.name = 'record_bytes';
+  if not found then
+    return array_fill(0, array[cardinality(p_positions)]);
+  end if;
+  v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+  v_upper := width_bucket(v_column.last, p_positions);
+  return array_fill(0, array[v_lower - 1])
+    || logloom_private.column_texts(v_column, p_positions[v_lower:v_upper])::integer[]
+    || array_fill(0, array[cardinality(p_positions) - v_upper]);
+end;
+$$;
+
+revoke all on function logloom_private.chunk_sizes(logloom_private.sealed_chunks, integer[])
+from public;
+
+comment on function logloom_private.chunk_sizes(logloom_private.sealed_chunks, integer[]) is
+  'record_bytes at ascending positions of a chunk, of which there is one at least; 0 or null where '
+  'it is not known.';
+
 create function logloom_private.chunk_field(
   p_chunk logloom_private.sealed_chunks,
   p_name text

@@ -46,7 +46,7 @@ begin
     v_masks := string_to_array(array_to_string(p_chunk.masks, ''), v_separator);
     v_masks := v_masks[:cardinality(v_masks) - 1];
     v_texts := logloom_private.fill_masks(
-      v_masks, p_chunk.mask_records, encode(v_digits, 'hex'), v_separator
+      v_masks, p_chunk.mask_records, v_digits, v_separator
     );
     if array_position(p_chunk.section_masks, 0) is null then
       return v_texts;
@@ -97,7 +97,7 @@ begin
   foreach v_ordinal in array v_ordinals loop
     if v_next_ordinal is null or v_ordinal >= v_next_ordinal then
       v_mark := width_bucket(v_ordinal - 1, v_mark_records);
-      v_next_ordinal := v_mark_records[v_mark + 1] + 1;
+      v_next_ordinal := coalesce(v_mark_records[v_mark + 1], p_chunk.records) + 1;
       v_mask := 0;
       v_last := v_mark_records[v_mark];
       v_last_digit := v_mark_digits[v_mark];
@@ -128,6 +128,7 @@ begin
     select
       case
         when f.length = 0 then f.mask
+        when f.length > 1000 then logloom_private.fill_mask(f.mask, v_digits, f.place)
         else format(
           replace(replace(f.mask, '%', '%%'), '0', '%s'),
           variadic string_to_array(

@@ -211,6 +211,7 @@ begin
       select
         case
           when f.digits is null then f.mask
+          when f.digits > 1000 then logloom_private.fill_mask(f.mask, v_digits, f.place)
           else format(
             replace(replace(f.mask, '%', '%%'), '0', '%s'),
             variadic string_to_array(
@@ -227,9 +228,7 @@ begin
     );
   end if;
   -- The digits lie in the order of (code, position).
-  v_texts := logloom_private.fill_masks(
-    v_dictionary, p_column.counts, encode(v_digits, 'hex'), e'\x1f'
-  );
+  v_texts := logloom_private.fill_masks(v_dictionary, p_column.counts, v_digits, e'\x1f');
   if v_codes is not null then
     v_numbers := array(select unnest(v_codes)::integer + 129);
   else

@@ -52,10 +52,14 @@ begin
     and logloom_private.chunk_field(v_chunk, 'route') = p_route
     and logloom_private.chunk_field(v_chunk, 'host') = p_host
     and logloom_private.chunk_field(v_chunk, 'record_bytes')::integer[] = p_record_bytes
-    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order.
-    and (
-      v_attrs = p_attrs::text[]
-      or v_attrs::jsonb[]::text[] = p_attrs::text[]
+    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order. One after the
+    -- other: a cast of an array keeps what each of its elements takes.
+    and cardinality(v_attrs) = cardinality(p_attrs)
+    and not exists (
+      select
+      from (select unnest(v_attrs) as sealed, unnest(p_attrs) as given) a
+      where a.sealed is distinct from a.given::text
+        and a.sealed::jsonb::text is distinct from a.given::text
     );
   if v_same is not true then
     raise sqlstate 'LL001' using

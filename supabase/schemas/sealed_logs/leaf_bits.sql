@@ -298,6 +298,7 @@ begin
     select c.*
     from logloom_private.sealed_columns c
     where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name <> 'record_bytes'
   loop
     v_values := case v_column.kind when 'dictionary' then v_column.dictionary
       else logloom_private.column_texts(v_column, null) end;

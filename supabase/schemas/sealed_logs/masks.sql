@@ -230,11 +230,74 @@ comment on function logloom_private.cut_digits(text[], text[], text) is
   'The digits of texts in hexadecimal, four bits each. p_joined: of each mask its texts, joined '
   'by p_separator.';
 
+-- A mask with its digits, which begin after p_place others. One call for many digits needs a value
+-- a digit, some 50 bytes: a long mask is filled piece by piece.
+create function logloom_private.fill_mask(p_mask text, p_digits bytea, p_place bigint)
+returns text
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bytes bytea;
+  v_begin integer := 0;
+  v_end integer;
+  v_piece text := p_mask;
+  v_place bigint := p_place;
+  v_count integer;
+  v_texts text[] := '{}';
+begin
+  if octet_length(p_mask) > 65536 then
+    v_bytes := convert_to(p_mask, 'UTF8');
+  end if;
+  loop
+    if v_bytes is not null then
+      v_end := least(v_begin + 65536, octet_length(v_bytes));
+      -- Not within a character.
+      while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
+        v_end := v_end + 1;
+      end loop;
+      v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
+    end if;
+    v_count := octet_length(v_piece) - octet_length(replace(v_piece, '0', ''));
+    if v_count > 0 then
+      v_piece := format(
+        replace(replace(v_piece, '%', '%%'), '0', '%s'),
+        variadic string_to_array(
+          substr(
+            encode(
+              substring(p_digits from (v_place / 2)::integer + 1 for v_count / 2 + 1), 'hex'
+            ),
+            (1 + v_place % 2)::integer, v_count
+          ),
+          null
+        )
+      );
+    end if;
+    if v_bytes is null then
+      return v_piece;
+    end if;
+    v_texts := v_texts || v_piece;
+    v_place := v_place + v_count;
+    v_begin := v_end;
+    exit when v_begin >= octet_length(v_bytes);
+  end loop;
+  return array_to_string(v_texts, '');
+end;
+$$;
+
+revoke all on function logloom_private.fill_mask(text, bytea, bigint) from public;
+
+comment on function logloom_private.fill_mask(text, bytea, bigint) is
+  'A text from its mask and its digits in hexadecimal, of which p_place others stand before them.';
+
 -- The texts of masks in order, p_counts of each.
 create function logloom_private.fill_masks(
   p_masks text[],
   p_counts integer[],
-  p_digits text,
+  p_digits bytea,
   p_separator text
 )
 returns text[]
@@ -245,23 +308,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_masks text;
-  v_texts text[];
 begin
   select string_agg(repeat(m.mask || p_separator, m.count), '' order by m.n)
   into v_masks
   from unnest(p_masks, p_counts) with ordinality m (mask, count, n);
-  if p_digits <> '' then
-    -- One call for all: each 0 of the masks becomes the next digit.
-    v_masks := format(
-      replace(replace(v_masks, '%', '%%'), '0', '%s'), variadic string_to_array(p_digits, null)
-    );
-  end if;
-  v_texts := string_to_array(v_masks, p_separator);
-  return v_texts[:cardinality(v_texts) - 1];
+  return trim_array(
+    string_to_array(logloom_private.fill_mask(v_masks, p_digits, 0), p_separator), 1
+  );
 end;
 $$;
 
-revoke all on function logloom_private.fill_masks(text[], integer[], text, text) from public;
+revoke all on function logloom_private.fill_masks(text[], integer[], bytea, text) from public;
 
-comment on function logloom_private.fill_masks(text[], integer[], text, text) is
-  'Texts from masks, as many of each as p_counts says, and their digits.';
+comment on function logloom_private.fill_masks(text[], integer[], bytea, text) is
+  'Texts from masks, as many of each as p_counts says, and their digits, four bits each.';

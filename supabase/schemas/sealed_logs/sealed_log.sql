@@ -54,13 +54,17 @@ revoke all on function logloom_private.sealed_log(text, timestamptz, timestamptz
 comment on function logloom_private.sealed_log(text, timestamptz, timestamptz, uuid) is
   'The sealed record with an id, where its ts is in [p_from, p_to).';
 
--- Records of steps of the writer.
+-- Records of steps of the writer: of a chunk the first p_limit, of these what p_bytes leaves.
 create function logloom_private.sealed_arrivals(
   p_tenant_id text,
   p_first bigint,
+  p_id uuid,
   p_last bigint,
+  p_from timestamptz,
   p_tree jsonb,
-  p_filter text
+  p_filter text,
+  p_limit integer,
+  p_bytes bigint
 )
 returns setof logloom.logs
 language plpgsql
@@ -71,33 +75,82 @@ set jit = off
 rows 100
 as $$
 declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_chunk logloom_private.sealed_chunks;
+  v_arrivals bigint[];
+  v_positions integer[];
+  v_batches integer[];
+  v_next integer[];
 begin
   for v_chunk in
     select c.*
     from logloom_private.sealed_chunks c
     where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+      and c.last_ts >= p_from
   loop
+    v_arrivals := v_chunk.batch_arrivals;
+    continue when not exists (
+      select from unnest(v_arrivals) a where a between p_first and p_last
+    );
+    v_positions := logloom_private.bit_positions(
+      logloom_private.chunk_bits(
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, 'infinity'
+      )
+    );
+    continue when v_positions = '{}';
+    v_batches := logloom_private.chunk_batches(v_chunk, v_positions);
+    v_positions := array(
+      select u.position
+      from unnest(
+        v_positions, v_batches, logloom_private.chunk_ids(v_chunk, v_positions, v_batches)
+      ) u (position, batch, id)
+      where v_arrivals[u.batch] between p_first and p_last
+        and (p_id is null or v_arrivals[u.batch] > p_first or u.id > p_id)
+      order by v_arrivals[u.batch], u.id
+      limit p_limit
+    );
+    continue when v_positions = '{}';
+    select
+      array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+      (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+    into v_positions, v_next
+    from (
+      select
+        o.position, o.n,
+        coalesce(
+          sum(s.size) over (order by o.n rows between unbounded preceding and 1 preceding), 0
+        ) as before
+      from unnest(v_positions) with ordinality o (position, n)
+      join (
+        select a.positions[i] as position, a.sizes[i] as size
+        from (
+          select p.positions, logloom_private.chunk_sizes(v_chunk, p.positions) as sizes
+          from (select array(select unnest(v_positions) order by 1) as positions) p
+          offset 0
+        ) a, generate_subscripts(a.positions, 1) i
+      ) s on s.position = o.position
+    ) f;
     return query
-    select r.*
-    from logloom_private.sealed_records(
-      v_chunk,
-      logloom_private.bit_positions(
-        logloom_private.chunk_bits(
-          v_chunk, p_tree, p_filter, logloom_private.fields_read(p_filter),
-          logloom_private.keys_read(p_filter), '-infinity', 'infinity'
-        )
-      ),
-      null, null
-    ) r
-    where r.arrival between p_first and p_last;
+    select r.* from logloom_private.sealed_records(v_chunk, v_positions, null, null) r;
+    if v_next is not null then
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_chunk, v_next, array['ts', 'id', 'arrival', 'record_bytes'], '{}'
+      ) r;
+    end if;
   end loop;
 end;
 $$;
 
 revoke all on function logloom_private.sealed_arrivals(
-  text, bigint, bigint, jsonb, text
+  text, bigint, uuid, bigint, timestamptz, jsonb, text, integer, bigint
 ) from public;
 
-comment on function logloom_private.sealed_arrivals(text, bigint, bigint, jsonb, text) is
-  'Sealed records of the writer''s steps p_first to p_last that a query finds.';
+comment on function logloom_private.sealed_arrivals(
+  text, bigint, uuid, bigint, timestamptz, jsonb, text, integer, bigint
+) is
+  'Sealed records from p_from on, of the writer''s steps p_first to p_last, of the first one those '
+  'after p_id, that a query finds: of each chunk the first p_limit, and of the first one that has '
+  'p_bytes of them before it id, ts, arrival and record_bytes.';

@@ -160,7 +160,8 @@ create function logloom_private.sealed_page(
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_reads text default null
+  p_reads text default null,
+  p_bytes bigint default null
 )
 returns setof logloom.logs
 language plpgsql
@@ -174,7 +175,7 @@ declare
   v_is_descending constant boolean := p_order = 'desc';
   v_fields constant text[] := logloom_private.fields_read(p_filter);
   v_keys constant text[] := logloom_private.keys_read(p_filter);
-  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id');
+  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id l.record_bytes');
   v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
   -- Null: all of the range.
   v_candidates constant bigint[] := case
@@ -188,8 +189,11 @@ declare
   v_bits varbit;
   v_positions integer[];
   v_times timestamptz[];
+  v_sizes integer[];
   v_best timestamptz[] := '{}';
+  v_best_sizes integer[] := '{}';
   v_edge timestamptz;
+  v_next integer[];
 begin
   -- Cursors, which are planned to give the first of many chunks soon.
   if v_is_descending then
@@ -239,22 +243,85 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
-    v_best := array(
-      select t
-      from unnest(v_best || v_times) t
-      where p_ts is null or t <> p_ts
-      order by
-        case when v_is_descending then t end desc,
-        case when not v_is_descending then t end
-      limit p_limit
-    );
-    v_edge := v_best[p_limit];
-    v_positions := array(
-      select p.position
-      from unnest(v_positions, v_times) with ordinality p (position, ts, n)
-      where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end
-      order by p.n
-    );
+    if p_bytes is null then
+      v_best := array(
+        select t
+        from unnest(v_best || v_times) t
+        where p_ts is null or t <> p_ts
+        order by
+          case when v_is_descending then t end desc,
+          case when not v_is_descending then t end
+        limit p_limit
+      );
+      v_edge := v_best[p_limit];
+    else
+      v_sizes := logloom_private.chunk_sizes(v_chunk, v_positions);
+      -- The record that ends the page is the first one that finds it full, of either.
+      select
+        array_agg(b.ts), array_agg(b.size),
+        (array_agg(b.ts) filter (where b.n = p_limit or b.before >= p_bytes))[1]
+      into v_best, v_best_sizes, v_edge
+      from (
+        select
+          o.ts, o.size, row_number() over w as n, sum(o.size) over w - o.size as before
+        from (
+          select u.ts, coalesce(u.size, 0) as size
+          from unnest(v_best || v_times, v_best_sizes || v_sizes) u (ts, size)
+          where p_ts is null or u.ts <> p_ts
+          order by
+            case when v_is_descending then u.ts end desc,
+            case when not v_is_descending then u.ts end
+          limit p_limit
+        ) o
+        window w as (rows unbounded preceding)
+      ) b;
+    end if;
+    select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
+    into v_positions, v_sizes
+    from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
+    where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
+    continue when v_positions is null;
+    v_next := null;
+    -- Of more than a page holds no more is read.
+    if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
+      v_times := logloom_private.chunk_times(v_chunk, v_positions);
+      select
+        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+      into v_positions, v_next
+      from (
+        select
+          o.position, row_number() over w as n,
+          sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+        from (
+          select u.position, u.ts, u.id, u.size
+          from unnest(
+            v_positions, v_times,
+            logloom_private.chunk_ids(
+              v_chunk, v_positions, logloom_private.chunk_batches(v_chunk, v_positions)
+            ),
+            v_sizes
+          ) u (position, ts, id, size)
+          where p_ts is null
+            or case when v_is_descending then (u.ts, u.id) < (p_ts, p_id)
+              else (u.ts, u.id) > (p_ts, p_id) end
+        ) o
+        window w as (
+          order by
+            case when v_is_descending then o.ts end desc,
+            case when v_is_descending then o.id end desc, o.ts, o.id
+          rows unbounded preceding
+        )
+      ) f;
+    end if;
+    if v_next is not null then
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_chunk, v_next, array['ts', 'id', 'record_bytes'], '{}'
+      ) r;
+    end if;
+    continue when v_positions is null;
     return query
     select r.*
     from logloom_private.sealed_records(
@@ -270,12 +337,14 @@ end;
 $$;
 
 revoke all on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text
+  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text, bigint
 ) from public;
 
 comment on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text
+  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text, bigint
 ) is
   'Sealed records that a query finds, among them the first p_limit in the order of (ts, id), '
   'after p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; of '
-  'each only what it reads, ts and id are there, all where it is null.';
+  'each only what it reads, ts and id are there, all where it is null. p_bytes: with so many of '
+  'them before it a record is none that a page holds: of the first such one of a chunk ts, id and '
+  'record_bytes are there, and none after it.';

@@ -22,19 +22,27 @@ declare
   v_end logloom_private.log_key;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- What is compressed is measured as it is unpacked.
   v_read := format(
     $query$
-      select
-        l.ts, l.id,
-        200 + coalesce(octet_length(l.msg), 0) + case
-          when pg_column_compression(l.attrs) is null then coalesce(pg_column_size(l.attrs), 0)
-          else octet_length(l.attrs::text)
-        end as bytes
-      from logloom.logs l
-      where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
-      order by l.ts, l.id
-      limit %s
+      select r.ts, r.id, r.bytes + 3 * greatest(r.bytes - 2000, 0) as bytes
+      from (
+        select
+          l.ts, l.id,
+          greatest(
+            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
+            200 + coalesce(octet_length(l.msg), 0)
+              -- What is compressed is measured as it is unpacked.
+              + coalesce(
+                case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
+                  else pg_column_size(l.attrs #> '{}') end,
+                0
+              )
+          ) as bytes
+        from logloom.logs l
+        where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+        order by l.ts, l.id
+        limit %s
+      ) r
     $query$,
     p_tenant_id, v_from, v_to, greatest(v_settings.seal_chunk_records / p_share, 1)
   );

@@ -21,15 +21,17 @@ declare
 begin
   v_all.tree := '{"type": "all"}';
   v_all.filter := 'true';
+  -- What does not fit is null: the piece ends before it.
   execute 'with piece as materialized ('
     || logloom_private.log_tail_sql(
-      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
+      (select s.max_page_bytes from logloom_private.settings s)
     )
     || ') select array(select l.item from (select (r.record).*, r.arrival, r.record as item '
-    || 'from piece r) l where (' || p_query.filter
+    || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
     || ') order by l.arrival, l.id), o.arrival, o.id '
-    || 'from (select 1) _ left join lateral (select r.arrival, (r.record).id from piece r '
-    || 'order by 1 desc, 2 desc limit 1) o on true'
+    || 'from (select 1) _ left join lateral (select r.arrival, r.id from piece r '
+    || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
   into v_found, v_first, v_id;
   p_tail.logs := p_tail.logs || v_found;
   p_tail.more := v_first is not null;
@@ -68,10 +70,12 @@ declare
   v_deadline timestamptz := clock_timestamp() + v_turn;
   v_steps bigint := 4;
   v_step_last bigint;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_found public.logloom_log_record[];
   v_arrivals bigint[];
   v_has_moved boolean := false;
   v_records integer := 4;
+  v_began_at timestamptz;
 begin
   begin
     while p_tail.first <= p_last loop
@@ -79,21 +83,26 @@ begin
       execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
         || logloom_private.log_tail_sql(
           p_tenant_id, p_query, p_limit + 1 - cardinality(p_tail.logs), p_tail.first, p_tail.id,
-          v_step_last
+          v_step_last, v_bytes
         )
         || ') r'
       into v_found, v_arrivals;
-      p_tail.logs := p_tail.logs || v_found;
       v_has_moved := true;
-      if cardinality(p_tail.logs) > p_limit then
-        p_tail.logs := p_tail.logs[1:p_limit];
+      v_found := logloom_private.those_that_fit(v_found);
+      if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
+        v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
+      end if;
+      p_tail.logs := p_tail.logs || v_found;
+      if cardinality(v_found) < cardinality(v_arrivals) then
         p_tail.more := true;
-        -- Of what this step found all but the last is kept; none, where the page was full before.
-        if cardinality(v_found) > 1 then
-          p_tail.first := v_arrivals[cardinality(v_found) - 1];
-          p_tail.id := v_found[cardinality(v_found) - 1].id;
+        -- After the last that this step found; where it was, if the page was full before.
+        if v_found <> '{}' then
+          p_tail.first := v_arrivals[cardinality(v_found)];
+          p_tail.id := v_found[cardinality(v_found)].id;
         end if;
         return p_tail;
+      elsif v_found <> '{}' then
+        v_bytes := v_bytes - logloom_private.answered_bytes(v_found);
       end if;
       p_tail.first := v_step_last + 1;
       p_tail.id := null;
@@ -111,12 +120,16 @@ begin
   -- no timeout any more, so that they are few.
   v_deadline := clock_timestamp() + v_turn;
   while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    v_began_at := clock_timestamp();
     p_tail := logloom_private.examine_log_tail(
       p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
     );
     v_has_moved := true;
-    v_records := v_records * 2;
     exit when not p_tail.more;
+    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    if clock_timestamp() - v_began_at < v_turn / 8 then
+      v_records := least(v_records * 2, p_limit);
+    end if;
   end loop;
   return p_tail;
 end;
@@ -129,4 +142,4 @@ revoke all on function logloom_private.advance_log_tail(
 comment on function logloom_private.advance_log_tail(
   text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
 ) is
-  'Moves a tail on by p_limit records that match, or as far as it comes.';
+  'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.';

@@ -2,7 +2,8 @@
 create function logloom_private.log_neighbours(
   p_log public.logloom_log_record,
   p_count integer,
-  p_order text
+  p_order text,
+  p_bytes bigint
 )
 returns public.logloom_log_record[]
 language plpgsql
@@ -43,15 +44,15 @@ begin
   execute 'select array(' || logloom_private.log_page_sql(
     p_log.tenant_id, v_query,
     tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
-    p_count, p_order, p_log.ts, p_log.id
+    p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes
   ) || ')'
   into v_logs;
-  return v_logs;
+  return logloom_private.those_that_fit(v_logs);
 end;
 $$;
 
 revoke all on function logloom_private.log_neighbours(
-  public.logloom_log_record, integer, text
+  public.logloom_log_record, integer, text, bigint
 ) from public;
 
 create function logloom_private.read_log_context(
@@ -70,6 +71,7 @@ as $$
 -- definer because nobody but the search functions makes SQL over records
 declare
   v_log public.logloom_log_record;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_before constant integer := coalesce(p_before, 20);
   v_after constant integer := coalesce(p_after, 20);
   v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
@@ -78,12 +80,14 @@ begin
     perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
   end if;
   v_log := logloom_private.read_log(p_id, p_ts);
+  -- Half of what is left to each side, and a record at least.
+  v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
   select b.*
   from unnest(
-    logloom_private.log_neighbours(v_log, v_before, 'desc')
+    logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)
       || v_log
-      || logloom_private.log_neighbours(v_log, v_after, 'asc')
+      || logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)
   ) b
   order by b.ts, b.id;
 exception
@@ -128,5 +132,5 @@ to authenticated, service_role;
 
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
   'A record and those around it, of the same host and the same service (or likewise without), in '
-  'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day. p_ts, '
-  'its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+  'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of '
+  'large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';

@@ -32,7 +32,7 @@ $$;
 
 revoke all on function logloom_private.query_segment(text) from public;
 
--- How many records are looked at: before anything is sorted, since attributes may be wide.
+-- How many records are looked at: before anything is opened or sorted, since they may be large.
 create function logloom_private.log_fields_sample(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -46,22 +46,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
-  v_attrs text;
+  v_found integer;
   v_records integer := 0;
-  v_bytes bigint := 0;
   v_cells bigint := 0;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  for v_attrs in execute 'select l.attrs::text ' || logloom_private.first_records_sql(
-    p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-    least(upper(p_range), p_query.ts_to), p_query.filter, v_settings.search_sample_records, 'desc',
-    null, null
-  )
+  for v_found in
+    execute 'select case when l.fits then coalesce(regexp_count(l.attrs::text, ''": ''), 0) end '
+      || logloom_private.sized_rows_sql(
+        logloom_private.first_records_sql(
+          p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+          least(upper(p_range), p_query.ts_to), p_query.filter, v_settings.search_sample_records,
+          'desc', null, null, p_bytes => v_settings.search_sample_bytes
+        ),
+        'l.ts desc, l.id desc', v_settings.search_sample_bytes
+      )
   loop
-    v_bytes := v_bytes + coalesce(octet_length(v_attrs), 0);
-    v_cells := v_cells + coalesce(regexp_count(v_attrs, '": '), 0);
-    exit when v_records > 0
-      and (v_bytes > v_settings.search_sample_bytes or v_cells > v_settings.search_sample_cells);
+    v_cells := v_cells + v_found;
+    exit when v_found is null or v_records > 0 and v_cells > v_settings.search_sample_cells;
     v_records := v_records + 1;
   end loop;
   return v_records;
@@ -75,7 +77,7 @@ revoke all on function logloom_private.log_fields_sample(
 comment on function logloom_private.log_fields_sample(
   text, logloom_private.compiled_query, tstzrange
 ) is
-  'Records, newest first, whose attributes together stay within the sample''s bytes and keys.';
+  'Records, newest first, which together stay within the sample''s bytes and keys.';
 
 -- Rows of public.logloom_log_field. Objects are walked five deep and 200 keys wide; a value of more
 -- than 200 characters is left out: hostile attrs cost no more than others.
@@ -178,7 +180,8 @@ begin
     logloom_private.first_records_sql(
       p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
       least(upper(p_range), p_query.ts_to), p_query.filter,
-      logloom_private.log_fields_sample(p_tenant_id, p_query, p_range), 'desc', null, null
+      logloom_private.log_fields_sample(p_tenant_id, p_query, p_range), 'desc', null, null,
+      p_bytes => v_settings.search_sample_bytes
     ),
     v_settings.search_sample_fields, v_settings.search_sample_values,
     v_settings.search_sample_cells

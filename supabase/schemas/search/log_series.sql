@@ -24,7 +24,18 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  return coalesce(v_groups, '[]');
+  -- They become a part of the statement. Those with long values are among the others.
+  return coalesce(
+    (
+      select jsonb_agg(g.texts order by g.n)
+      from (
+        select u.*, sum(octet_length(u.texts::text)) over (order by u.n) as bytes
+        from jsonb_array_elements(v_groups) with ordinality u (texts, n)
+      ) g
+      where g.bytes <= (select s.max_page_bytes / 8 from logloom_private.settings s)
+    ),
+    '[]'
+  );
 end;
 $$;
 

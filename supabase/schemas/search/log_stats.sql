@@ -207,8 +207,18 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  -- Values of groups may be long: rows end with max_page_bytes.
   return query
-  select s.* from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s;
+  select (r.row).*
+  from (
+    select
+      s as row,
+      sum(octet_length(to_json(s)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as before
+    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+  ) r
+  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
@@ -258,4 +268,5 @@ comment on function public.log_stats(text, text, text, integer) is
   'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
   'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
   'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
-  'first, last, example}. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+  'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MiB, '
+  'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';

@@ -124,8 +124,9 @@ comment on function logloom_private.opens_many_days(text, timestamptz, timestamp
   'Whether the tenant has rows on more than search_days_at_once days of a range.';
 
 -- The columns of logloom.logs, of the alias l, of which p_fields (null: all) are read. Each is a
--- value by itself: what points into a table must not outlive the lock on it.
-create function logloom_private.copied_columns_sql(p_fields text[])
+-- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
+-- those that do not fit nothing but their place and size.
+create function logloom_private.copied_columns_sql(p_fields text[], p_are_sized boolean)
 returns text
 language plpgsql
 immutable
@@ -136,9 +137,12 @@ begin
   return (
     select string_agg(
       case
+        when p_are_sized and c.name = 'record_bytes' then 'l.size'
         when c.name <> all(p_fields) and c.name <> 'ts' then 'null::' || c.type
-        when c.type = 'text' then format('l.%I || ''''', c.name)
-        when c.type = 'jsonb' then format('l.%I #> ''{}''', c.name)
+        when c.type in ('text', 'jsonb') then format(
+          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
+          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
+        )
         else format('l.%I', c.name)
       end,
       ', ' order by c.n
@@ -152,7 +156,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.copied_columns_sql(text[]) from public;
+revoke all on function logloom_private.copied_columns_sql(text[], boolean) from public;
 
 create function logloom_private.rows_in_turn(
   p_tenant_id text,
@@ -162,7 +166,8 @@ create function logloom_private.rows_in_turn(
   p_reads text,
   p_order text,
   p_limit integer,
-  p_expired boolean
+  p_expired boolean,
+  p_bytes bigint default null
 )
 returns setof logloom.logs
 language plpgsql
@@ -174,8 +179,9 @@ rows 1000
 as $$
 declare
   v_columns constant text := logloom_private.copied_columns_sql(
-    logloom_private.fields_read(p_reads)
+    logloom_private.fields_read(p_reads), p_bytes is not null
   );
+  v_rows text;
   v_part tstzrange;
   v_found bigint;
   v_left bigint := p_limit;
@@ -185,11 +191,17 @@ begin
   )
   loop
     begin
-      return query execute 'select ' || v_columns || ' ' || logloom_private.tenant_rows_sql(
+      v_rows := logloom_private.tenant_rows_sql(
         p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => p_expired
       ) || case when p_limit is not null then format(
         ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
       ) else '' end;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(
+          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
+        );
+      end if;
+      return query execute 'select ' || v_columns || ' ' || v_rows;
       get diagnostics v_found = row_count;
       raise sqlstate 'LL002';
     exception when sqlstate 'LL002' then
@@ -202,15 +214,17 @@ end;
 $$;
 
 revoke all on function logloom_private.rows_in_turn(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean
+  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
 ) from public;
 
 comment on function logloom_private.rows_in_turn(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean
+  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
 ) is
   'The tenant''s rows of a range that pass a filter, search_days_at_once days after '
   'search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL '
-  'over the alias l that reads them; of each only what it reads is there, all where it is null.';
+  'over the alias l that reads them; of each only what it reads is there, all where it is null. '
+  'p_bytes: of those that have so many before them only the size is there, besides what names '
+  'them.';
 
 create function logloom_private.rows_sql(
   p_tenant_id text,
@@ -220,7 +234,8 @@ create function logloom_private.rows_sql(
   p_reads text,
   p_order text default 'desc',
   p_limit integer default null,
-  p_expired boolean default false
+  p_expired boolean default false,
+  p_bytes bigint default null
 )
 returns text
 language plpgsql
@@ -240,18 +255,18 @@ begin
     );
   end if;
   return 'from logloom_private.rows_in_turn(' || format(
-    '%L, %L, %L, %L, %L, %L, %L, %L',
-    p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired
+    '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+    p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired, p_bytes
   ) || ') l where true';
 end;
 $$;
 
 revoke all on function logloom_private.rows_sql(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean
+  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
 ) from public;
 
 comment on function logloom_private.rows_sql(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean
+  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
 ) is
   'SQL from "from" on: the tenant''s rows, as alias l, of a range that pass a filter, where they '
   'lie or, of many days, in turn. Parameters as those of rows_in_turn.';

@@ -243,7 +243,8 @@ create function logloom_private.first_records_sql(
   p_ts timestamptz,
   p_id uuid,
   p_reads text default null,
-  p_is_part boolean default false
+  p_is_part boolean default false,
+  p_bytes bigint default null
 )
 returns text
 language plpgsql
@@ -260,7 +261,8 @@ declare
       p_tenant_id, p_from, p_to, p_filter, p_expired => true
     )
     else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit
+      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit,
+      p_bytes => p_bytes
     )
   end || v_order;
 begin
@@ -270,11 +272,11 @@ begin
   return 'from ((select l.* ' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
-      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
       case when p_is_part then p_from
         else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads
+      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
     )
     || ') l) l' || v_order;
 end;
@@ -282,17 +284,18 @@ $$;
 
 revoke all on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid, text, boolean
+  uuid, text, boolean, bigint
 ) from public;
 
 comment on function logloom_private.first_records_sql(
   text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid, text, boolean
+  uuid, text, boolean, bigint
 ) is
   'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). '
   'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them. '
   'p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null. '
-  'p_is_part: the range is one of search_parts, which begin with what the tenant keeps.';
+  'p_is_part: the range is one of search_parts, which begin with what the tenant keeps. p_bytes: '
+  'of sealed records after so many bytes nothing but the place and the size is there.';
 
 -- A record of the alias l, column after column.
 create function logloom_private.log_columns_sql()
@@ -324,3 +327,152 @@ end;
 $$;
 
 revoke all on function logloom_private.log_record_sql() from public;
+
+-- The size of a record of the alias l.
+create function logloom_private.record_size_sql()
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
+    || 'l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
+    || 'l.route, l.host, l.attrs, null)::logloom.logs))';
+end;
+$$;
+
+revoke all on function logloom_private.record_size_sql() from public;
+
+-- Records are chosen by their sizes, before anything of them is opened.
+create function logloom_private.sized_rows_sql(
+  p_rows text,
+  p_order text,
+  p_bytes bigint,
+  p_size text default logloom_private.record_size_sql()
+)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'from (select l.*, coalesce(sum(l.size) over (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding), 0) < ' || p_bytes
+    || ' as fits from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l) l';
+end;
+$$;
+
+revoke all on function logloom_private.sized_rows_sql(text, text, bigint, text) from public;
+
+comment on function logloom_private.sized_rows_sql(text, text, bigint, text) is
+  'SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, '
+  'whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
+
+create function logloom_private.fitting_sql(
+  p_columns text,
+  p_rows text,
+  p_order text,
+  p_bytes bigint,
+  p_size text default logloom_private.record_size_sql()
+)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
+begin
+  return 'select case when not l.fits then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record, l.arrival, l.ts, l.id '
+    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, p_size) || ' order by ' || p_order;
+end;
+$$;
+
+revoke all on function logloom_private.fitting_sql(text, text, text, bigint, text) from public;
+
+comment on function logloom_private.fitting_sql(text, text, text, bigint, text) is
+  'SQL of the records, their arrival, ts and id, of p_rows, SQL from "from" on with the alias l, '
+  'in p_order. Those after p_bytes are null. p_size: what says how large one is.';
+
+-- Such a record came before there was a bound.
+create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
+returns public.logloom_log_record
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_log.msg := left(p_log.msg, 100000);
+  p_log.service := left(p_log.service, 10000);
+  p_log.env := left(p_log.env, 10000);
+  p_log.req_id := left(p_log.req_id, 10000);
+  p_log.user_id := left(p_log.user_id, 10000);
+  p_log.route := left(p_log.route, 10000);
+  p_log.host := left(p_log.host, 10000);
+  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
+  return p_log;
+end;
+$$;
+
+revoke all on function logloom_private.cut_record(public.logloom_log_record, bigint) from public;
+
+comment on function logloom_private.cut_record(public.logloom_log_record, bigint) is
+  'What an answer has of a record that is larger than a page: the beginnings of its texts, and in '
+  'attrs.logloom_cut how many bytes it has.';
+
+create function logloom_private.those_that_fit(p_logs public.logloom_log_record[])
+returns public.logloom_log_record[]
+language plpgsql
+immutable
+parallel safe
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_last integer := coalesce(cardinality(p_logs), 0);
+begin
+  while v_last > 0 and (p_logs[v_last]).id is null loop
+    v_last := v_last - 1;
+  end loop;
+  return case when v_last = cardinality(p_logs) then p_logs else p_logs[:v_last] end;
+end;
+$$;
+
+revoke all on function logloom_private.those_that_fit(public.logloom_log_record[]) from public;
+
+comment on function logloom_private.those_that_fit(public.logloom_log_record[]) is
+  'Records without those at their end that are null.';
+
+create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
+returns bigint
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select sum(octet_length(to_json(l)::text))
+      from (select unnest(p_logs) as l) l
+    ),
+    0
+  );
+end;
+$$;
+
+revoke all on function logloom_private.answered_bytes(public.logloom_log_record[]) from public;
+
+comment on function logloom_private.answered_bytes(public.logloom_log_record[]) is
+  'How many bytes records have in an answer.';

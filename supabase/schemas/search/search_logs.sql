@@ -1,5 +1,5 @@
 -- Up to p_limit records, the newest or the oldest of the range first, those after p_ts and p_id
--- where they are given: each a composite, or column after column.
+-- where they are given: each a composite, or column after column. After p_bytes they are null.
 create function logloom_private.log_page_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -9,7 +9,8 @@ create function logloom_private.log_page_sql(
   p_ts timestamptz default null,
   p_id uuid default null,
   p_by_column boolean default false,
-  p_is_part boolean default false
+  p_is_part boolean default false,
+  p_bytes bigint default null
 )
 returns text
 language plpgsql
@@ -18,6 +19,10 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_bytes constant bigint := coalesce(
+    p_bytes, (select s.max_page_bytes from logloom_private.settings s)
+  );
+  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
   v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
@@ -40,21 +45,29 @@ begin
   end if;
   v_rows := logloom_private.first_records_sql(
     p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
-    p_is_part => p_is_part
+    p_is_part => p_is_part, p_bytes => case when not v_is_staged then v_bytes end
   );
   if v_is_staged then
-    v_rows := logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-      || format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
+    -- What is extracted comes on top of what a record has.
+    v_rows := logloom_private.fitting_sql(
+      v_columns,
+      'from (select l.*, 0 as arrival '
+        || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+        || format(' order by %s limit %s) l', v_order, p_limit),
+      v_order, v_bytes,
+      'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+    );
+  else
+    v_rows := logloom_private.fitting_sql(v_columns, v_rows, v_order, v_bytes);
   end if;
-  return 'select ' || case
-    when p_by_column then v_columns else 'row(' || v_columns || ')::public.logloom_log_record'
-  end || ' ' || v_rows;
+  return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
+    else 'select r.record from (' || v_rows || ') r' end;
 end;
 $$;
 
 revoke all on function logloom_private.log_page_sql(
   text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid, boolean,
-  boolean
+  boolean, bigint
 ) from public;
 
 create function logloom_private.fetched_records(p_sql text)
@@ -104,6 +117,9 @@ declare
   v_are_parts boolean := true;
   v_part tstzrange;
   v_sql text;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_logs public.logloom_log_record[];
+  v_found integer;
   v_page logloom_private.found_page;
 begin
   v_page.logs := '{}';
@@ -121,20 +137,26 @@ begin
   foreach v_part in array v_parts loop
     v_sql := logloom_private.log_page_sql(
       p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
-      v_is_spread and cardinality(v_parts) = 1, v_are_parts
+      v_is_spread and cardinality(v_parts) = 1, v_are_parts, v_bytes
     );
     -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
     if cardinality(v_parts) = 1 and v_is_spread then
-      v_page.logs := array(select f from logloom_private.fetched_records(v_sql) f);
+      v_logs := array(select f from logloom_private.fetched_records(v_sql) f);
     elsif cardinality(v_parts) = 1 then
-      execute 'select array(' || v_sql || ')' into v_page.logs;
+      execute 'select array(' || v_sql || ')' into v_logs;
     else
-      v_page.logs := v_page.logs || logloom_private.read_apart(v_sql);
+      v_logs := logloom_private.read_apart(v_sql);
     end if;
+    v_found := cardinality(v_page.logs) + cardinality(v_logs);
+    v_logs := logloom_private.those_that_fit(v_logs);
+    v_page.logs := case when v_page.logs = '{}' then v_logs else v_page.logs || v_logs end;
     if cardinality(v_page.logs) > p_limit then
       v_page.logs := v_page.logs[1:p_limit];
-      v_page.last_ts := (v_page.logs[p_limit]).ts;
-      v_page.last_id := (v_page.logs[p_limit]).id;
+    end if;
+    if cardinality(v_page.logs) < v_found then
+      v_found := cardinality(v_page.logs);
+      v_page.last_ts := (v_page.logs[v_found]).ts;
+      v_page.last_id := (v_page.logs[v_found]).id;
       return v_page;
     elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
       -- Before or after all records of the parts that are left.
@@ -146,6 +168,9 @@ begin
         v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
       end if;
       return v_page;
+    end if;
+    if v_logs <> '{}' and v_part <> v_parts[cardinality(v_parts)] then
+      v_bytes := v_bytes - logloom_private.answered_bytes(v_logs);
     end if;
   end loop;
   return v_page;
@@ -160,7 +185,8 @@ comment on function logloom_private.found_page(
   text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
 ) is
   'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It '
-  'begins no further part of the range after search_turn, so that it may find fewer.';
+  'ends with max_page_bytes, and begins no further part of the range after search_turn, so that '
+  'it may find fewer.';
 
 -- Reading: a function for each operation
 
@@ -295,5 +321,6 @@ comment on function public.search_logs(text, text, text, integer, text, text) is
   'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
   'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
   'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
-  'may end early, with fewer records and a next_cursor: only null says that there is no more. '
+  'or of large records (8 MiB) may end early, with fewer records and a next_cursor: only null '
+  'says that there is no more. '
   'Errors: PT400, PT401, PT408 (took longer than 15 s).';

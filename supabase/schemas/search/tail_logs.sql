@@ -8,14 +8,15 @@ comment on type public.logloom_log_tail is
   'Records in the order in which they became visible; more: whether others wait already.';
 
 -- Records of the arrivals from p_first to p_last, of the first one those after p_id where it is
--- given, in the order in which they became visible.
+-- given, in the order in which they became visible. After p_bytes they are null.
 create function logloom_private.log_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
   p_limit integer,
   p_first bigint,
   p_id uuid,
-  p_last bigint
+  p_last bigint,
+  p_bytes bigint
 )
 returns text
 language plpgsql
@@ -59,26 +60,28 @@ begin
     from logloom_private.sealed_chunks c
     where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
   );
-  return 'select ' || logloom_private.log_record_sql() || ' as record, l.arrival '
-    || case when v_is_sealed then
+  return logloom_private.fitting_sql(
+    logloom_private.log_columns_sql(),
+    case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
         || format(
-          '%s, %L, %L, %L, %L',
-          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_last,
-          p_query.tree, p_query.filter
+          '%s, %L, %L, %L, %L, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_query.filter, p_limit, p_bytes
         )
-        || ') l where ' || v_arrivals
-        || format('l.ts >= %L) l', logloom_private.kept_from(p_tenant_id))
+        || ') l) l'
       else
         v_rows
       end
-    || ' order by l.arrival, l.id limit ' || p_limit;
+    || ' order by l.arrival, l.id limit ' || p_limit,
+    'l.arrival, l.id', p_bytes
+  );
 end;
 $$;
 
 revoke all on function logloom_private.log_tail_sql(
-  text, logloom_private.compiled_query, integer, bigint, uuid, bigint
+  text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint
 ) from public;
 
 -- The newest p_backlog records, the oldest of them first, however late they came.
@@ -102,7 +105,7 @@ declare
 begin
   return 'select r.record from (select (p.r).*, p.r as record from ('
     || logloom_private.log_page_sql(p_tenant_id, p_query, v_range, p_backlog, 'desc')
-    || ') p (r)) r order by r.ts, r.id';
+    || ') p (r)) r where r.id is not null order by r.ts, r.id';
 end;
 $$;
 
@@ -214,6 +217,6 @@ to authenticated, service_role;
 
 comment on function public.tail_logs(text, text, integer, integer) is
   'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '
-  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, and the '
-  'cursor of now. p_limit 1 to 1000 (default 100). '
+  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of large '
+  'ones as many as make 8 MiB, and the cursor of now. p_limit 1 to 1000 (default 100). '
   'Errors: PT400, PT401, PT408.';

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(8);
+select plan(10);
 
 -- Every search for what matches is cancelled; to look at records by themselves is not.
 alter function logloom_private.log_tail_sql(
@@ -66,6 +66,17 @@ select results_eq(
 select is(
   (select sum(cardinality((p.page).logs)) from pages p), 4::bigint, 'once'
 );
+
+-- One record at a time, for longer than it takes to look at all.
+select pg_temp.act_as_postgres();
+update logloom_private.settings set tail_turn = '1 hour' where singleton;
+select pg_temp.act_as_user('acme', 'alice');
+create temp table long_way as
+select t.* from public.tail_logs(
+  'msg:*nowhere*', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1
+) t;
+select is((select l.more from long_way l), false, 'a piece after the other comes to the end');
+select is((select l.logs::text from long_way l), '{}', 'and finds nothing');
 
 -- A cursor from before a restore.
 select setval('logloom_private.arrival', 1000) \g /dev/null

@@ -106,6 +106,7 @@ create table logloom_private.settings (
   token_leeway interval not null default '5 seconds',
   token_audience text,
   tenants_by_users boolean not null default false,
+  max_page_bytes integer not null default 8388608,
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
   constraint settings_has_one_row check (singleton),
@@ -227,6 +228,9 @@ comment on column logloom_private.settings.audit_lifetime is
 comment on column logloom_private.settings.list_limit_default is
   'p_limit of a list where none is given.';
 
+comment on column logloom_private.settings.max_page_bytes is
+  'An answer ends with the record or row that brings it above so many bytes of JSON.';
+
 comment on column logloom_private.settings.list_limit_max is 'Greatest p_limit of a list.';
 
 comment on column logloom_private.settings.count_services_max is
@@ -292,7 +296,7 @@ comment on column logloom_private.settings.search_sample_records is
   'Records, newest first, that list_log_fields looks at.';
 
 comment on column logloom_private.settings.search_sample_bytes is
-  'Bytes of attributes, as text, that list_log_fields looks at; of one record at least.';
+  'Bytes of records that list_log_fields looks at; one record at least.';
 
 comment on column logloom_private.settings.search_sample_cells is
   'Attributes, those of all records together, that list_log_fields looks at.';

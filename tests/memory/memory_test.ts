@@ -1,0 +1,166 @@
+import { ok } from "node:assert/strict";
+import { openDatabase } from "../support/database.ts";
+import { type Shape, shapes } from "./shapes.ts";
+
+// What a backend needs for itself, whatever is stored: RssAnon while it works, less what it had
+// before, in MiB. MEMORY_SHAPES names shapes to try, by a part of the name.
+
+const limits = { sealing: 150, search: 64 };
+const wanted = Deno.env.get("MEMORY_SHAPES");
+const url = Deno.env.get("MEMORY_DB_URL");
+const isTold = Deno.env.has("MEMORY_TELL");
+
+const operations: Record<string, string> = {
+  "the newest": "to_json(public.search_logs('', @range, p_limit => 1000))",
+  "a phrase": "to_json(public.search_logs('\"took\"', @range, p_limit => 100, p_order => 'asc'))",
+  "any text": "to_json(public.search_logs('any:\"7 zebra\"', @range))",
+  "any text by its expression": "to_json(public.search_logs('any:~\"[0-9]x[0-9]y\"', @range))",
+  "an expression": "to_json(public.search_logs('msg:~\"7[0-9]+ zebra\"', @range))",
+  "a word of the message": "to_json(public.search_logs('msg:w=zebra', @range))",
+  "digits": "to_json(public.search_logs('\"123456789012\"', @range))",
+  "an attribute": "to_json(public.search_logs('attrs.n:>=23456789', @range))",
+  "an attribute's text": "to_json(public.search_logs('attrs.text:*zebra*', @range))",
+  "a request": "to_json(public.search_logs('req_id:zebra', @range))",
+  "counts by host": "(select json_agg(s) from public.log_stats('* | count() by host', @range) s)",
+  "counts by an attribute":
+    "(select json_agg(s) from public.log_stats('* | count() by attrs.text', @range) s)",
+  "counts by message": "(select json_agg(s) from public.log_stats('* | count() by msg', @range) s)",
+  "a sum": "(select json_agg(s) from public.log_stats('* | sum(attrs.n), p95(attrs.n)', @range) s)",
+  "series": "to_json(public.log_series('* | count() by host', @range))",
+  "patterns": "(select json_agg(s) from public.log_stats('* | patterns', @range) s)",
+  "fields": "(select json_agg(f) from public.list_log_fields('', @range) f)",
+  "a tail":
+    "to_json(public.tail_logs('', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
+  "a tail with a filter":
+    "to_json(public.tail_logs('any:~\"[0-9]x[0-9]y\"', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
+  "context": "(select json_agg(r) from public.get_log_context(@id, p_before => 499, p_after => 499) r)",
+};
+
+for (const [name, shape] of Object.entries(shapes)) {
+  if (wanted && !wanted.split(",").some((part) => name.includes(part))) continue;
+  Deno.test(`memory stays within its bounds: ${name}`, async () => {
+    await using sql = openDatabase(url, 1);
+    const tenant = `memory ${name}`;
+    const range = `'2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z'`;
+    await prepare(sql, tenant, shape);
+    const [{ id }] = await sql`
+      select id from logloom.logs where tenant_id = ${tenant} order by ts offset ${Math.floor(shape.count / 2)} limit 1`;
+    const over: string[] = [];
+    const round = async (kind: string) => {
+      for (const [operation, call] of Object.entries(operations)) {
+        const used = await measured((reader) =>
+          reader.unsafe(
+            `select length(${call.replace("@range", range).replace("@id", `'${id}'`)}::text)`,
+          ), tenant);
+        const answer = Number(used.rows?.[0]?.length ?? 0) / 2 ** 20;
+        if (isTold) {
+          console.log(
+            `${kind}, ${operation}: ${used.mib.toFixed(0)} MiB, ${used.ms.toFixed(0)} ms, answer ${answer.toFixed(1)}${used.error ? " " + used.error : ""}`,
+          );
+        }
+        if (used.mib - answer > limits.search || answer > 16) {
+          over.push(`${kind}, ${operation}: ${used.mib.toFixed(0)} MiB, answer ${answer.toFixed(1)}`);
+        }
+      }
+    };
+    try {
+      if (!Deno.env.has("MEMORY_SEALED")) await round("rows");
+      const sealing = await measured(async (sealer) => {
+        for (let chunks = 1;; chunks++) {
+          const [{ sealed }] = await sealer.unsafe(
+            `select logloom_private.seal_chunk($1, '{2026-11-02}') as sealed`,
+            [tenant],
+          );
+          if (sealed === 0) return [{ chunks: chunks - 1 }];
+        }
+      });
+      if (isTold) {
+        console.log(
+          `sealing: ${sealing.mib.toFixed(0)} MiB, ${sealing.ms.toFixed(0)} ms, ${JSON.stringify(sealing.rows)}${sealing.error ?? ""}`,
+        );
+      }
+      if (sealing.error) over.push(sealing.error);
+      if (sealing.mib > limits.sealing) over.push(`sealing: ${sealing.mib.toFixed(0)} MiB`);
+      await round("sealed");
+    } finally {
+      await sql`delete from logloom_private.sealed_chunks where tenant_id = ${tenant}`;
+      await sql`delete from logloom.logs where tenant_id = ${tenant}`;
+    }
+    ok(over.length === 0, over.join("\n"));
+  });
+}
+
+/** Runs work on a backend of its own, which has compiled what it calls, and tells what it took. */
+async function measured(
+  work: (sql: ReturnType<typeof openDatabase>) => Promise<Record<string, unknown>[]>,
+  reads?: string,
+) {
+  await using sql = openDatabase(url, 1);
+  const [{ pid }] = await sql`select pg_backend_pid() as pid`;
+  if (reads) {
+    const claims = { role: "authenticated", tenant_id: "memory", sub: "u", exp: 4e9 };
+    await sql`select set_config('request.jwt.claims', ${JSON.stringify(claims)}, false)`;
+    await sql`set statement_timeout = '15s'`;
+    // What a backend keeps anyway.
+    await work(sql).catch(() => {});
+    await sql`select set_config('request.jwt.claims', ${
+      JSON.stringify({ ...claims, tenant_id: reads })
+    }, false)`;
+  }
+  const before = rssAnon(pid);
+  let most = before;
+  const watch = setInterval(() => most = Math.max(most, rssAnon(pid)), 2);
+  const began = performance.now();
+  let rows: Record<string, unknown>[] | undefined, error: string | undefined;
+  try {
+    rows = await work(sql);
+  } catch (thrown) {
+    error = String(thrown);
+  } finally {
+    clearInterval(watch);
+  }
+  return { rows, error, mib: (most - before) / 1024, ms: performance.now() - began };
+}
+
+function rssAnon(pid: number): number {
+  return Number(/^RssAnon:\s+(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]);
+}
+
+async function prepare(sql: ReturnType<typeof openDatabase>, tenant: string, shape: Shape) {
+  await sql.unsafe(
+    "update logloom.plans set retention_days_default = 36500, retention_days_max = 36500",
+  );
+  await sql`
+    insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro'), ('memory', 'pro')
+    on conflict do nothing`;
+  await sql`delete from logloom_private.sealed_chunks where tenant_id = ${tenant}`;
+  await sql`delete from logloom.logs where tenant_id = ${tenant}`;
+  await sql`select logloom_private.create_partition('2026-11-02')`;
+  await sql`insert into logloom_private.log_days values (${tenant}, '2026-11-02') on conflict do nothing`;
+  await sql`insert into logloom_private.log_arrivals (arrival, day) values (7, '2026-11-02') on conflict do nothing`;
+  await sql`select setval('logloom_private.arrival', 7)`;
+  await sql.unsafe("create temporary table if not exists given (like logloom.logs)");
+  const step = 500;
+  for (let first = 1; first <= shape.count; first += step) {
+    await sql.unsafe(
+      `insert into given (
+        id, tenant_id, ts, received_at, arrival, level, msg, service, env, req_id, user_id, route,
+        host, attrs
+      )
+      select
+        overlay(
+          '019a9e8f-9000-7e50-8eb7-598b58030000' placing lpad(to_hex(n), 4, '0') from 33
+        )::uuid,
+        $1, '2026-11-02T00:00:00Z'::timestamptz + n * interval '1 second', '2026-11-02T12:00:00Z',
+        7, 'info', ${shape.msg ?? "'request ' || n || ' took ' || n % 977 || ' ms'"},
+        ${shape.service ?? "'api'"}, 'prod', ${shape.req_id ?? "md5(n::text)"}, 'u' || n % 100,
+        '/route/' || n % 7, ${shape.host ?? "'web-' || n % 5"},
+        ${shape.attrs ?? "jsonb_build_object('n', n, 'text', md5(n::text), 'status', 200 + n % 5)"}
+      from generate_series(${first}, ${Math.min(first + step - 1, shape.count)}) n`,
+      [tenant],
+    );
+    await sql.unsafe("update given g set record_bytes = logloom_private.bytes_of_record(jsonb_populate_record(null::logloom.logs, to_jsonb(g)))");
+    await sql.unsafe("insert into logloom.logs select g.* from given g");
+    await sql.unsafe("truncate given");
+  }
+}
