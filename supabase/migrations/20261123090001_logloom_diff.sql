@@ -57,6 +57,7 @@ declare
   v_deadline timestamptz := clock_timestamp() + v_turn;
   v_steps bigint := 4;
   v_step_last bigint;
+  v_left bigint;
   v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_found public.logloom_log_record[];
   v_arrivals bigint[];
@@ -67,13 +68,19 @@ begin
   begin
     while p_tail.first <= p_last loop
       v_step_last := least(p_tail.first + v_steps - 1, p_last);
-      execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
-        || logloom_private.log_tail_sql(
-          p_tenant_id, p_query, p_limit + 1 - cardinality(p_tail.logs), p_tail.first, p_tail.id,
-          v_step_last, v_bytes
-        )
-        || ') r'
-      into v_found, v_arrivals;
+      v_left := p_limit + 1 - cardinality(p_tail.logs);
+      for v_fits in 0..1 loop
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
+          || logloom_private.log_tail_sql(
+            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
+            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
+            v_fits = 1
+          )
+          || ') r'
+        into v_found, v_arrivals;
+        exit when array_position(v_found, null) is null;
+      end loop;
       v_has_moved := true;
       v_found := logloom_private.those_that_fit(v_found);
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
@@ -88,8 +95,6 @@ begin
           p_tail.id := v_found[cardinality(v_found)].id;
         end if;
         return p_tail;
-      elsif v_found <> '{}' then
-        v_bytes := v_bytes - logloom_private.answered_bytes(v_found);
       end if;
       p_tail.first := v_step_last + 1;
       p_tail.id := null;
@@ -414,7 +419,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   v_read := format(
     $query$
-      select r.ts, r.id, r.bytes + 2 * greatest(r.bytes - 2000, 0) as bytes
+      select r.ts, r.id, r.bytes + 3 * greatest(r.bytes - 2000, 0) as bytes
       from (
         select
           l.ts, l.id,
@@ -942,7 +947,7 @@ begin
   execute 'with piece as materialized ('
     || logloom_private.log_tail_sql(
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
-      (select s.max_page_bytes from logloom_private.settings s)
+      (select s.max_page_bytes from logloom_private.settings s), true
     )
     || ') select array(select l.item from (select (r.record).*, r.arrival, r.record as item '
     || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
@@ -1104,23 +1109,25 @@ CREATE OR REPLACE FUNCTION logloom_private.found_page (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_deadline constant timestamptz := clock_timestamp() + (
-    select s.search_turn from logloom_private.settings s
-  );
+  v_began_at constant timestamptz := clock_timestamp();
   v_is_descending constant boolean := p_order = 'desc';
   v_is_spread constant boolean := logloom_private.is_spread();
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
   v_are_parts boolean := true;
   v_part tstzrange;
   v_sql text;
-  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_turn interval;
+  v_bytes bigint;
   v_logs public.logloom_log_record[];
+  v_left bigint;
   v_found integer;
   v_page logloom_private.found_page;
 begin
   v_page.logs := '{}';
+  select s.search_turn, s.max_page_bytes into v_turn, v_bytes from logloom_private.settings s;
   if p_ts is not null and v_is_descending then
     v_to := least(v_to, p_ts + interval '1 microsecond');
   elsif p_ts is not null then
@@ -1128,26 +1135,38 @@ begin
   end if;
   v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
   -- The bound of an extraction is one of all that it reads.
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
+  if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(v_from, v_to)];
     v_are_parts := false;
   end if;
   foreach v_part in array v_parts loop
-    v_sql := logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
-      v_is_spread and cardinality(v_parts) = 1, v_are_parts, v_bytes
-    );
-    -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
-    if cardinality(v_parts) = 1 and v_is_spread then
-      v_logs := array(select f from logloom_private.fetched_records(v_sql) f);
-    elsif cardinality(v_parts) = 1 then
-      execute 'select array(' || v_sql || ')' into v_logs;
-    else
-      v_logs := logloom_private.read_apart(v_sql);
-    end if;
+    v_left := p_limit + 1 - cardinality(v_page.logs);
+    for v_fits in v_is_staged::integer..1 loop
+      v_sql := logloom_private.log_page_sql(
+        p_tenant_id, p_query, v_part, v_left::integer, p_order, p_ts, p_id,
+        v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+        case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+          else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
+        v_fits = 1
+      );
+      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+      if cardinality(v_parts) = 1 and v_is_spread then
+        v_logs := array(
+          select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
+        );
+      elsif cardinality(v_parts) = 1 then
+        execute 'select array(' || v_sql || ')' into v_logs;
+      else
+        v_logs := logloom_private.read_apart(v_sql);
+      end if;
+      exit when array_position(v_logs, null) is null;
+    end loop;
     v_found := cardinality(v_page.logs) + cardinality(v_logs);
-    v_logs := logloom_private.those_that_fit(v_logs);
+    if array_position(v_logs, null) is not null then
+      v_logs := logloom_private.those_that_fit(v_logs);
+    end if;
     v_page.logs := case when v_page.logs = '{}' then v_logs else v_page.logs || v_logs end;
+    v_logs := null;
     if cardinality(v_page.logs) > p_limit then
       v_page.logs := v_page.logs[1:p_limit];
     end if;
@@ -1156,7 +1175,7 @@ begin
       v_page.last_ts := (v_page.logs[v_found]).ts;
       v_page.last_id := (v_page.logs[v_found]).id;
       return v_page;
-    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
+    elsif clock_timestamp() > v_began_at + v_turn and v_part <> v_parts[cardinality(v_parts)] then
       -- Before or after all records of the parts that are left.
       if v_is_descending then
         v_page.last_ts := lower(v_part);
@@ -1166,9 +1185,6 @@ begin
         v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
       end if;
       return v_page;
-    end if;
-    if v_logs <> '{}' and v_part <> v_parts[cardinality(v_parts)] then
-      v_bytes := v_bytes - logloom_private.answered_bytes(v_logs);
     end if;
   end loop;
   return v_page;
@@ -1420,7 +1436,9 @@ declare
   );
 begin
   return 'select r.record from (select (p.r).*, p.r as record from ('
-    || logloom_private.log_page_sql(p_tenant_id, p_query, v_range, p_backlog, 'desc')
+    || logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_range, p_backlog, 'desc', p_fits => true
+    )
     || ') p (r)) r where r.id is not null order by r.ts, r.id';
 end;
 $function$;
@@ -1609,12 +1627,17 @@ begin
   end loop;
   v_query.tree := v_tree;
   v_query.filter := logloom_private.query_sql(v_tree, 'l');
-  execute 'select array(' || logloom_private.log_page_sql(
-    p_log.tenant_id, v_query,
-    tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
-    p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes
-  ) || ')'
-  into v_logs;
+  for v_fits in 0..1 loop
+    execute 'select array(' || logloom_private.log_page_sql(
+      p_log.tenant_id, v_query,
+      tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
+      p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes, p_fits => v_fits = 1
+    ) || ')'
+    into v_logs;
+    if array_position(v_logs, null) is null then
+      return v_logs;
+    end if;
+  end loop;
   return logloom_private.those_that_fit(v_logs);
 end;
 $function$;
@@ -1629,7 +1652,8 @@ CREATE OR REPLACE FUNCTION logloom_private.log_page_sql (
   p_id        uuid                           DEFAULT NULL::uuid,
   p_by_column boolean                        DEFAULT false,
   p_is_part   boolean                        DEFAULT false,
-  p_bytes     bigint                         DEFAULT NULL::bigint
+  p_bytes     bigint                         DEFAULT NULL::bigint,
+  p_fits      boolean                        DEFAULT false
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -1668,33 +1692,20 @@ begin
   if v_is_staged then
     -- What is extracted comes on top of what a record has.
     v_rows := logloom_private.fitting_sql(
-      v_columns,
+      v_columns, '',
       'from (select l.*, 0 as arrival '
         || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
         || format(' order by %s limit %s) l', v_order, p_limit),
       v_order, v_bytes,
       'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
     );
+  elsif p_fits then
+    v_rows := logloom_private.fitting_sql(v_columns, '', v_rows, v_order, v_bytes);
   else
-    v_rows := logloom_private.fitting_sql(v_columns, v_rows, v_order, v_bytes);
+    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, v_bytes);
   end if;
   return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
-    else 'select r.record from (' || v_rows || ') r' end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.log_sql (
-  p_rows text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return 'select r.record from ('
-    || logloom_private.fitting_sql(logloom_private.log_columns_sql(), p_rows, 'l.ts', 1)
-    || ') r';
+    else v_rows end;
 end;
 $function$;
 
@@ -1705,7 +1716,8 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_sql (
   p_first     bigint,
   p_id        uuid,
   p_last      bigint,
-  p_bytes     bigint
+  p_bytes     bigint,
+  p_fits      boolean
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -1748,9 +1760,7 @@ begin
     from logloom_private.sealed_chunks c
     where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
   );
-  return logloom_private.fitting_sql(
-    logloom_private.log_columns_sql(),
-    case when v_is_sealed then
+  v_rows := case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
         || format(
@@ -1762,9 +1772,14 @@ begin
       else
         v_rows
       end
-    || ' order by l.arrival, l.id limit ' || p_limit,
-    'l.arrival, l.id', p_bytes
-  );
+    || ' order by l.arrival, l.id limit ' || p_limit;
+  return case when p_fits
+    then logloom_private.fitting_sql(
+      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, 'l.arrival, l.id', p_bytes
+    )
+    else logloom_private.small_sql(
+      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, p_limit, p_bytes
+    ) end;
 end;
 $function$;
 
@@ -1785,19 +1800,26 @@ declare
 begin
   if p_rows then
     v_logs := logloom_private.read_apart(
-      logloom_private.log_sql(logloom_private.tenant_rows_sql(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
         p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
-      ))
+      )
     );
   end if;
   if p_sealed and v_logs = '{}' then
     v_logs := logloom_private.read_apart(
-      logloom_private.log_sql(format(
-        'from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
         p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
         upper(p_window), p_id
-      ))
+      )
     );
+  end if;
+  -- Most are far from any bound: only a large one is measured.
+  if pg_column_size(v_logs) > 100000
+    and logloom_private.answered_bytes(v_logs)
+      > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
   end if;
   return v_logs[1];
 end;
@@ -2208,6 +2230,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.fitting_sql (
   p_columns text,
+  p_others  text,
   p_rows    text,
   p_order   text,
   p_bytes   bigint,
@@ -2220,12 +2243,20 @@ CREATE OR REPLACE FUNCTION logloom_private.fitting_sql (
   AS $function$
 declare
   v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
+  v_window constant text := 'window before as (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding)';
 begin
+  -- First by the size that is known. Of what is left over the attributes are opened: in memory
+  -- they may take four times as much as their text.
   return 'select case when not l.fits then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
-    || ' end as record, l.arrival, l.ts, l.id '
-    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, p_size) || ' order by ' || p_order;
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'greatest(l.size, pg_column_size(l.attrs #> ''{}'')) else l.size end) over before, 0) < '
+    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
+    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
 end;
 $function$;
 
@@ -2905,6 +2936,27 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.small_sql (
+  p_columns text,
+  p_others  text,
+  p_rows    text,
+  p_limit   integer,
+  p_bytes   bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'select case when coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, '
+    || 'l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, '
+    || 'l.user_id, l.route, l.host, l.attrs, null)::logloom.logs)) <= '
+    || least(p_bytes / greatest(p_limit, 1), 65536) || ' then row(' || p_columns
+    || ')::public.logloom_log_record end as record' || p_others || ' ' || p_rows;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.tenants_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -3070,7 +3122,7 @@ COMMENT ON FUNCTION "logloom_private"."fill_masks"(text[], integer[], bytea, tex
 COMMENT ON FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, timestamp with time zone, timestamp with time zone, text, integer, text, timestamp
   with time zone, uuid, text, boolean, bigint) IS 'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). p_filter is the query''s and, where p_ts and p_id are given, that a record is after them. p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size is there.';
 
-COMMENT ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, bigint, text) IS 'SQL of the records, their arrival, ts and id, of p_rows, SQL from "from" on with the alias l, in p_order. Those after p_bytes are null. p_size: what says how large one is.';
+COMMENT ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) IS 'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order. Those after p_bytes are null. p_size: what says how large one is.';
 
 COMMENT ON FUNCTION "logloom_private"."found_page"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp with time zone, uuid) IS 'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends with max_page_bytes, and begins no further part of the range after search_turn, so that it may find fewer.';
 
@@ -3093,6 +3145,8 @@ COMMENT ON FUNCTION "logloom_private"."sealed_page"(text, timestamp with time zo
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
 COMMENT ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) IS 'SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
+
+COMMENT ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) IS 'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit records that together have less than p_bytes, however many of them are read. Others are null.';
 
 COMMENT ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) IS 'Records without those at their end that are null.';
 
@@ -3140,17 +3194,15 @@ REVOKE ALL
     WITH time zone, uuid, text, boolean, bigint)
   FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, bigint, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."log_neighbours"(public.logloom_log_record, integer, text, bigint) FROM PUBLIC;
 
 REVOKE ALL
-  ON FUNCTION "logloom_private"."log_page_sql"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp WITH time zone, uuid, boolean, boolean, bigint)
+  ON FUNCTION "logloom_private"."log_page_sql"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp WITH time zone, uuid, boolean, boolean, bigint, boolean)
   FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."log_sql"(text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
 
@@ -3167,6 +3219,8 @@ REVOKE ALL
   FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) FROM PUBLIC;
 
