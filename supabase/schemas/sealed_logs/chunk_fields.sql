@@ -38,6 +38,29 @@ revoke all on function logloom_private.section_texts(
 comment on function logloom_private.section_texts(logloom_private.sealed_chunks, text[]) is
   'A value a section as a value a record of a chunk.';
 
+create function logloom_private.largest_record(p_chunk logloom_private.sealed_chunks)
+returns bigint
+language plpgsql
+stable
+parallel safe
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name = 'record_bytes'
+  );
+end;
+$$;
+
+revoke all on function logloom_private.largest_record(logloom_private.sealed_chunks) from public;
+
+comment on function logloom_private.largest_record(logloom_private.sealed_chunks) is
+  'The greatest record_bytes of a chunk, null where it is not known.';
+
 create function logloom_private.chunk_sizes(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]

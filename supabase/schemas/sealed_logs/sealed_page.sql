@@ -194,6 +194,8 @@ declare
   v_best_sizes integer[] := '{}';
   v_edge timestamptz;
   v_next integer[];
+  v_is_large boolean;
+  v_has_large boolean := false;
 begin
   -- Cursors, which are planned to give the first of many chunks soon.
   if v_is_descending then
@@ -243,7 +245,11 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
-    if p_bytes is null then
+    v_is_large := p_bytes <= cardinality(v_positions)::bigint
+      * logloom_private.largest_record(v_chunk);
+    v_has_large := v_has_large or coalesce(v_is_large, false);
+    v_sizes := null;
+    if not v_has_large then
       v_best := array(
         select t
         from unnest(v_best || v_times) t
@@ -255,7 +261,9 @@ begin
       );
       v_edge := v_best[p_limit];
     else
-      v_sizes := logloom_private.chunk_sizes(v_chunk, v_positions);
+      if v_is_large then
+        v_sizes := logloom_private.chunk_sizes(v_chunk, v_positions);
+      end if;
       -- The record that ends the page is the first one that finds it full, of either.
       select
         array_agg(b.ts), array_agg(b.size),
@@ -266,7 +274,11 @@ begin
           o.ts, o.size, row_number() over w as n, sum(o.size) over w - o.size as before
         from (
           select u.ts, coalesce(u.size, 0) as size
-          from unnest(v_best || v_times, v_best_sizes || v_sizes) u (ts, size)
+          from (
+            select unnest(v_best) as ts, unnest(v_best_sizes) as size
+            union all
+            select unnest(v_times), unnest(v_sizes)
+          ) u
           where p_ts is null or u.ts <> p_ts
           order by
             case when v_is_descending then u.ts end desc,

@@ -25,7 +25,7 @@ begin
   execute 'with piece as materialized ('
     || logloom_private.log_tail_sql(
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
-      (select s.max_page_bytes from logloom_private.settings s)
+      (select s.max_page_bytes from logloom_private.settings s), true
     )
     || ') select array(select l.item from (select (r.record).*, r.arrival, r.record as item '
     || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
@@ -70,6 +70,7 @@ declare
   v_deadline timestamptz := clock_timestamp() + v_turn;
   v_steps bigint := 4;
   v_step_last bigint;
+  v_left bigint;
   v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_found public.logloom_log_record[];
   v_arrivals bigint[];
@@ -80,13 +81,19 @@ begin
   begin
     while p_tail.first <= p_last loop
       v_step_last := least(p_tail.first + v_steps - 1, p_last);
-      execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
-        || logloom_private.log_tail_sql(
-          p_tenant_id, p_query, p_limit + 1 - cardinality(p_tail.logs), p_tail.first, p_tail.id,
-          v_step_last, v_bytes
-        )
-        || ') r'
-      into v_found, v_arrivals;
+      v_left := p_limit + 1 - cardinality(p_tail.logs);
+      for v_fits in 0..1 loop
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
+          || logloom_private.log_tail_sql(
+            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
+            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
+            v_fits = 1
+          )
+          || ') r'
+        into v_found, v_arrivals;
+        exit when array_position(v_found, null) is null;
+      end loop;
       v_has_moved := true;
       v_found := logloom_private.those_that_fit(v_found);
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
@@ -101,8 +108,6 @@ begin
           p_tail.id := v_found[cardinality(v_found)].id;
         end if;
         return p_tail;
-      elsif v_found <> '{}' then
-        v_bytes := v_bytes - logloom_private.answered_bytes(v_found);
       end if;
       p_tail.first := v_step_last + 1;
       p_tail.id := null;

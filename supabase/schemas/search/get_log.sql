@@ -1,20 +1,3 @@
--- SQL of the record that p_rows, SQL from "from" on, has.
-create function logloom_private.log_sql(p_rows text)
-returns text
-language plpgsql
-stable
-security invoker
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'select r.record from ('
-    || logloom_private.fitting_sql(logloom_private.log_columns_sql(), p_rows, 'l.ts', 1)
-    || ') r';
-end;
-$$;
-
-revoke all on function logloom_private.log_sql(text) from public;
-
 create function logloom_private.log_within(
   p_tenant_id text,
   p_window tstzrange,
@@ -33,19 +16,26 @@ declare
 begin
   if p_rows then
     v_logs := logloom_private.read_apart(
-      logloom_private.log_sql(logloom_private.tenant_rows_sql(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
         p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
-      ))
+      )
     );
   end if;
   if p_sealed and v_logs = '{}' then
     v_logs := logloom_private.read_apart(
-      logloom_private.log_sql(format(
-        'from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
         p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
         upper(p_window), p_id
-      ))
+      )
     );
+  end if;
+  -- Most are far from any bound: only a large one is measured.
+  if pg_column_size(v_logs) > 100000
+    and logloom_private.answered_bytes(v_logs)
+      > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
   end if;
   return v_logs[1];
 end;

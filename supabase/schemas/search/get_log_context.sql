@@ -41,12 +41,17 @@ begin
   end loop;
   v_query.tree := v_tree;
   v_query.filter := logloom_private.query_sql(v_tree, 'l');
-  execute 'select array(' || logloom_private.log_page_sql(
-    p_log.tenant_id, v_query,
-    tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
-    p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes
-  ) || ')'
-  into v_logs;
+  for v_fits in 0..1 loop
+    execute 'select array(' || logloom_private.log_page_sql(
+      p_log.tenant_id, v_query,
+      tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
+      p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes, p_fits => v_fits = 1
+    ) || ')'
+    into v_logs;
+    if array_position(v_logs, null) is null then
+      return v_logs;
+    end if;
+  end loop;
   return logloom_private.those_that_fit(v_logs);
 end;
 $$;

@@ -372,8 +372,39 @@ comment on function logloom_private.sized_rows_sql(text, text, bigint, text) is
   'SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, '
   'whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
 
+-- Most pages have no large record: their sizes need not be added up. Where one is null, it has to
+-- be read again by fitting_sql.
+create function logloom_private.small_sql(
+  p_columns text,
+  p_others text,
+  p_rows text,
+  p_limit integer,
+  p_bytes bigint
+)
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'select case when coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, '
+    || 'l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, '
+    || 'l.user_id, l.route, l.host, l.attrs, null)::logloom.logs)) <= '
+    || least(p_bytes / greatest(p_limit, 1), 65536) || ' then row(' || p_columns
+    || ')::public.logloom_log_record end as record' || p_others || ' ' || p_rows;
+end;
+$$;
+
+revoke all on function logloom_private.small_sql(text, text, text, integer, bigint) from public;
+
+comment on function logloom_private.small_sql(text, text, text, integer, bigint) is
+  'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit '
+  'records that together have less than p_bytes, however many of them are read. Others are null.';
+
 create function logloom_private.fitting_sql(
   p_columns text,
+  p_others text,
   p_rows text,
   p_order text,
   p_bytes bigint,
@@ -387,20 +418,29 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
+  v_window constant text := 'window before as (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding)';
 begin
+  -- First by the size that is known. Of what is left over the attributes are opened: in memory
+  -- they may take four times as much as their text.
   return 'select case when not l.fits then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
-    || ' end as record, l.arrival, l.ts, l.id '
-    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, p_size) || ' order by ' || p_order;
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'greatest(l.size, pg_column_size(l.attrs #> ''{}'')) else l.size end) over before, 0) < '
+    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
+    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
 end;
 $$;
 
-revoke all on function logloom_private.fitting_sql(text, text, text, bigint, text) from public;
+revoke all on function logloom_private.fitting_sql(text, text, text, text, bigint, text)
+from public;
 
-comment on function logloom_private.fitting_sql(text, text, text, bigint, text) is
-  'SQL of the records, their arrival, ts and id, of p_rows, SQL from "from" on with the alias l, '
-  'in p_order. Those after p_bytes are null. p_size: what says how large one is.';
+comment on function logloom_private.fitting_sql(text, text, text, text, bigint, text) is
+  'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order. '
+  'Those after p_bytes are null. p_size: what says how large one is.';
 
 -- Such a record came before there was a bound.
 create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)

@@ -1,5 +1,6 @@
 -- Up to p_limit records, the newest or the oldest of the range first, those after p_ts and p_id
--- where they are given: each a composite, or column after column. After p_bytes they are null.
+-- where they are given: each a composite, or column after column. Large ones are null, or with
+-- p_fits those after p_bytes.
 create function logloom_private.log_page_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -10,7 +11,8 @@ create function logloom_private.log_page_sql(
   p_id uuid default null,
   p_by_column boolean default false,
   p_is_part boolean default false,
-  p_bytes bigint default null
+  p_bytes bigint default null,
+  p_fits boolean default false
 )
 returns text
 language plpgsql
@@ -50,24 +52,26 @@ begin
   if v_is_staged then
     -- What is extracted comes on top of what a record has.
     v_rows := logloom_private.fitting_sql(
-      v_columns,
+      v_columns, '',
       'from (select l.*, 0 as arrival '
         || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
         || format(' order by %s limit %s) l', v_order, p_limit),
       v_order, v_bytes,
       'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
     );
+  elsif p_fits then
+    v_rows := logloom_private.fitting_sql(v_columns, '', v_rows, v_order, v_bytes);
   else
-    v_rows := logloom_private.fitting_sql(v_columns, v_rows, v_order, v_bytes);
+    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, v_bytes);
   end if;
   return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
-    else 'select r.record from (' || v_rows || ') r' end;
+    else v_rows end;
 end;
 $$;
 
 revoke all on function logloom_private.log_page_sql(
   text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid, boolean,
-  boolean, bigint
+  boolean, bigint, boolean
 ) from public;
 
 create function logloom_private.fetched_records(p_sql text)
@@ -106,23 +110,25 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_deadline constant timestamptz := clock_timestamp() + (
-    select s.search_turn from logloom_private.settings s
-  );
+  v_began_at constant timestamptz := clock_timestamp();
   v_is_descending constant boolean := p_order = 'desc';
   v_is_spread constant boolean := logloom_private.is_spread();
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
   v_are_parts boolean := true;
   v_part tstzrange;
   v_sql text;
-  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_turn interval;
+  v_bytes bigint;
   v_logs public.logloom_log_record[];
+  v_left bigint;
   v_found integer;
   v_page logloom_private.found_page;
 begin
   v_page.logs := '{}';
+  select s.search_turn, s.max_page_bytes into v_turn, v_bytes from logloom_private.settings s;
   if p_ts is not null and v_is_descending then
     v_to := least(v_to, p_ts + interval '1 microsecond');
   elsif p_ts is not null then
@@ -130,26 +136,38 @@ begin
   end if;
   v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
   -- The bound of an extraction is one of all that it reads.
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
+  if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(v_from, v_to)];
     v_are_parts := false;
   end if;
   foreach v_part in array v_parts loop
-    v_sql := logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
-      v_is_spread and cardinality(v_parts) = 1, v_are_parts, v_bytes
-    );
-    -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
-    if cardinality(v_parts) = 1 and v_is_spread then
-      v_logs := array(select f from logloom_private.fetched_records(v_sql) f);
-    elsif cardinality(v_parts) = 1 then
-      execute 'select array(' || v_sql || ')' into v_logs;
-    else
-      v_logs := logloom_private.read_apart(v_sql);
-    end if;
+    v_left := p_limit + 1 - cardinality(v_page.logs);
+    for v_fits in v_is_staged::integer..1 loop
+      v_sql := logloom_private.log_page_sql(
+        p_tenant_id, p_query, v_part, v_left::integer, p_order, p_ts, p_id,
+        v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+        case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+          else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
+        v_fits = 1
+      );
+      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+      if cardinality(v_parts) = 1 and v_is_spread then
+        v_logs := array(
+          select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
+        );
+      elsif cardinality(v_parts) = 1 then
+        execute 'select array(' || v_sql || ')' into v_logs;
+      else
+        v_logs := logloom_private.read_apart(v_sql);
+      end if;
+      exit when array_position(v_logs, null) is null;
+    end loop;
     v_found := cardinality(v_page.logs) + cardinality(v_logs);
-    v_logs := logloom_private.those_that_fit(v_logs);
+    if array_position(v_logs, null) is not null then
+      v_logs := logloom_private.those_that_fit(v_logs);
+    end if;
     v_page.logs := case when v_page.logs = '{}' then v_logs else v_page.logs || v_logs end;
+    v_logs := null;
     if cardinality(v_page.logs) > p_limit then
       v_page.logs := v_page.logs[1:p_limit];
     end if;
@@ -158,7 +176,7 @@ begin
       v_page.last_ts := (v_page.logs[v_found]).ts;
       v_page.last_id := (v_page.logs[v_found]).id;
       return v_page;
-    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
+    elsif clock_timestamp() > v_began_at + v_turn and v_part <> v_parts[cardinality(v_parts)] then
       -- Before or after all records of the parts that are left.
       if v_is_descending then
         v_page.last_ts := lower(v_part);
@@ -168,9 +186,6 @@ begin
         v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
       end if;
       return v_page;
-    end if;
-    if v_logs <> '{}' and v_part <> v_parts[cardinality(v_parts)] then
-      v_bytes := v_bytes - logloom_private.answered_bytes(v_logs);
     end if;
   end loop;
   return v_page;

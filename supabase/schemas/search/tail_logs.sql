@@ -8,7 +8,8 @@ comment on type public.logloom_log_tail is
   'Records in the order in which they became visible; more: whether others wait already.';
 
 -- Records of the arrivals from p_first to p_last, of the first one those after p_id where it is
--- given, in the order in which they became visible. After p_bytes they are null.
+-- given, in the order in which they became visible. Large ones are null, or with p_fits those
+-- after p_bytes.
 create function logloom_private.log_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -16,7 +17,8 @@ create function logloom_private.log_tail_sql(
   p_first bigint,
   p_id uuid,
   p_last bigint,
-  p_bytes bigint
+  p_bytes bigint,
+  p_fits boolean
 )
 returns text
 language plpgsql
@@ -60,9 +62,7 @@ begin
     from logloom_private.sealed_chunks c
     where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
   );
-  return logloom_private.fitting_sql(
-    logloom_private.log_columns_sql(),
-    case when v_is_sealed then
+  v_rows := case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select l.* from logloom_private.sealed_arrivals('
         || format(
@@ -74,14 +74,19 @@ begin
       else
         v_rows
       end
-    || ' order by l.arrival, l.id limit ' || p_limit,
-    'l.arrival, l.id', p_bytes
-  );
+    || ' order by l.arrival, l.id limit ' || p_limit;
+  return case when p_fits
+    then logloom_private.fitting_sql(
+      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, 'l.arrival, l.id', p_bytes
+    )
+    else logloom_private.small_sql(
+      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, p_limit, p_bytes
+    ) end;
 end;
 $$;
 
 revoke all on function logloom_private.log_tail_sql(
-  text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint
+  text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean
 ) from public;
 
 -- The newest p_backlog records, the oldest of them first, however late they came.
@@ -104,7 +109,9 @@ declare
   );
 begin
   return 'select r.record from (select (p.r).*, p.r as record from ('
-    || logloom_private.log_page_sql(p_tenant_id, p_query, v_range, p_backlog, 'desc')
+    || logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_range, p_backlog, 'desc', p_fits => true
+    )
     || ') p (r)) r where r.id is not null order by r.ts, r.id';
 end;
 $$;

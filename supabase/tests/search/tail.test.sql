@@ -109,7 +109,8 @@ select is(
     from (
       select substring(p.line from 'on (logs_\d{4}_\d\d_\d\d)') as name
       from pg_temp.plan_of(logloom_private.log_tail_sql(
-        'acme', logloom_private.compile_query(''), 10, 5, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 8
+        'acme', logloom_private.compile_query(''), 10, 5, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 8,
+        1000, false
       )) p (line)
     ) r
     where r.name is not null
