@@ -1123,6 +1123,36 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.my_stored (
+  p_tenant_id text
+)
+  RETURNS public.logloom_stored
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because the API roles read neither chunks nor counts
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_sealed bigint;
+begin
+  select coalesce(sum(c.bytes), 0) into v_sealed
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = v_tenant_id;
+  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
+exception
+when query_canceled or connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.my_stored(p_tenant_id);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.next_alert_rules (
   p_after uuid,
   p_limit integer,
@@ -1589,7 +1619,7 @@ begin
   );
   v_installation := logloom_private.health_grade(
     case when v_is_restored then
-      'Restored from a dump and not repaired: logloom_private.repair() does it'
+      'Restored from a dump and not repaired: see Backup and restore in docs/operations.md'
     end,
     null
   );
@@ -1642,6 +1672,585 @@ begin
       'jobs', v_jobs
     )
   ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log (
+  p_id uuid,
+  p_ts timestamp with time zone
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := logloom_private.from_microseconds(
+    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log(p_id, p_ts);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
+  p_id     uuid,
+  p_ts     timestamp with time zone,
+  p_before integer,
+  p_after  integer
+)
+  RETURNS SETOF public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_log public.logloom_log_record;
+  v_before constant integer := coalesce(p_before, 20);
+  v_after constant integer := coalesce(p_after, 20);
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+begin
+  if v_before not between 0 and v_max or v_after not between 0 and v_max then
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
+  end if;
+  v_log := logloom_private.read_log(p_id, p_ts);
+  return query
+  select b.*
+  from unnest(
+    logloom_private.log_neighbours(v_log, v_before, 'desc')
+      || v_log
+      || logloom_private.log_neighbours(v_log, v_after, 'asc')
+  ) b
+  order by b.ts, b.id;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone
+)
+  RETURNS SETOF public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET work_mem TO '16MB'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_histogram (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_histogram
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_total bigint;
+  v_buckets public.logloom_log_bucket[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_seconds := logloom_private.histogram_seconds(
+    v_range, logloom_private.require_buckets(p_buckets)
+  );
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  execute 'select array('
+    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+  into v_buckets;
+  select sum(b.count) into v_total from unnest(v_buckets) b;
+  return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_page (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_limit     integer,
+  p_cursor    text,
+  p_order     text
+)
+  RETURNS public.logloom_log_page
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer := logloom_private.page_limit(p_limit);
+  v_order text := coalesce(p_order, 'desc');
+  v_now timestamptz := now();
+  v_from timestamptz := p_ts_from;
+  v_to timestamptz := p_ts_to;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_after text[];
+  v_page logloom_private.found_page;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if v_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  end if;
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_from := coalesce(v_from, logloom_private.from_microseconds(v_after[4]::bigint));
+    v_to := coalesce(v_to, logloom_private.from_microseconds(v_after[5]::bigint));
+    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+  end if;
+  v_range := logloom_private.search_range(v_from, v_to);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  v_order := logloom_private.page_order(v_query.plan, p_order);
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
+    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(array[
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      logloom_private.to_microseconds(upper(v_range))::text,
+      logloom_private.to_microseconds(v_now)::text, v_left::text
+    ]);
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_page;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_series_answer
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_buckets integer;
+  v_seconds bigint;
+  v_groups jsonb := '[[]]';
+  v_series public.logloom_log_series[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_buckets := logloom_private.require_buckets(p_buckets);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
+  v_seconds := coalesce(
+    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
+  );
+  if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
+    > (select s.search_buckets_max from logloom_private.settings s)
+  then
+    perform logloom_private.refuse_stage_bound(
+      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
+    );
+  end if;
+  if cardinality(v_query.by_sql) > 0 then
+    v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
+  end if;
+  execute 'with found (ts, series, value) as materialized ('
+    || logloom_private.log_series_sql(v_tenant_id, v_query, v_range, v_seconds, v_groups)
+    || ') '
+    || $query$
+      select array_agg(
+        row(
+          case when s.n is not null then jsonb_object($1::text[], s.texts) end, p.points
+        )::public.logloom_log_series
+        order by s.n nulls last
+      )
+      from (
+        select (g.n - 1)::integer as n, array(select jsonb_array_elements_text(g.texts)) as texts
+        from jsonb_array_elements($2) with ordinality g (texts, n)
+        union all
+        select null, null where exists (select from found f where f.series is null)
+      ) s
+      cross join lateral (
+        select jsonb_agg(
+          jsonb_build_array(
+            to_char(b.ts at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            coalesce(f.value, $3)
+          )
+          order by b.ts
+        ) as points
+        from generate_series(
+          date_bin($4, lower($5), 'epoch'),
+          date_bin($4, upper($5) - interval '1 microsecond', 'epoch'),
+          $4
+        ) b (ts)
+        left join found f on f.ts = b.ts and f.series is not distinct from s.n
+      ) p
+    $query$
+  into v_series
+  using
+    v_query.by_fields, v_groups,
+    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
+      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    make_interval(secs => v_seconds), v_range;
+  return row(
+    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_series_answer;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_stats (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_limit     integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  return query
+  select s.* from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_tail (
+  p_query_dsl text,
+  p_cursor    text,
+  p_limit     integer,
+  p_backlog   integer
+)
+  RETURNS public.logloom_log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET enable_seqscan TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_query logloom_private.compiled_query;
+  v_last bigint;
+  v_after text[];
+  v_tail logloom_private.log_tail;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+    perform logloom_private.refuse(
+      'search.backlog_is_out_of_range',
+      (select s.list_limit_max from logloom_private.settings s)::text
+    );
+  end if;
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
+  if p_cursor is null then
+    v_tail.first := v_last + 1;
+    -- Arrivals and records are of one snapshot: what is not here yet comes after this cursor.
+    if p_backlog > 0 then
+      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
+        || ')'
+      into v_tail.logs;
+    end if;
+  else
+    v_after := logloom_private.decode_cursor(
+      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
+    );
+    v_tail.first := v_after[1];
+    v_tail.id := v_after[2];
+    if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
+      perform logloom_private.refuse('search.cursor_lies_ahead');
+    end if;
+  end if;
+  v_tail.logs := coalesce(v_tail.logs, '{}');
+  v_tail.more := false;
+  v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
+  if not v_tail.more then
+    -- All of the last arrival was seen. The days of later ones may be gone.
+    v_tail.first := greatest(v_last + 1, v_tail.first);
+    v_tail.id := null;
+  end if;
+  return row(
+    v_tail.logs,
+    logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
+  )::public.logloom_log_tail;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_saved_search (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_limit     integer,
+  p_cursor    text
+)
+  RETURNS public.logloom_saved_search_run
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because whether the query aggregates is for the compiler to say
+declare
+  v_query logloom_private.compiled_query;
+  v_page public.logloom_log_page;
+  v_range tstzrange;
+  v_stats public.logloom_log_stat[];
+begin
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'any');
+  if not v_query.plan ?| array['aggregates', 'patterns'] then
+    v_page := logloom_private.read_log_page(
+      p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
+    );
+    return row(
+      v_page.logs, v_page.next_cursor, v_page.ts_from, v_page.ts_to, null
+    )::public.logloom_saved_search_run;
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_stats := array(
+    select s
+      from logloom_private.read_log_stats(p_query_dsl, lower(v_range), upper(v_range), p_limit) s
+  );
+  return row(
+    '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
+  )::public.logloom_saved_search_run;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_saved_search(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reads_again (
+  p_error text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_setting constant text := 'logloom.reads_again';
+begin
+  if p_error not like 'could not find valid entry for shard%' then
+    return false;
+  elsif current_setting(v_setting, true) = 'yes' then
+    perform logloom_private.refuse_search_away();
+  end if;
+  perform set_config(v_setting, 'yes', true);
+  return true;
 end;
 $function$;
 
@@ -2333,6 +2942,108 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.delete_logs (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_dry_run   boolean DEFAULT NULL::boolean
+)
+  RETURNS public.logloom_retention_run
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  perform logloom_private.resolve_tenant();
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
+  perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
+  return logloom_private.retention_run_of(
+    logloom_private.request_deletion(
+      p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+      logloom_private.time_parameter('p_ts_to', p_ts_to), coalesce(p_dry_run, true)
+    )
+  );
+exception
+when query_canceled then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.preview_alert_rule (
+  p_tenant_id        text             DEFAULT NULL::text,
+  p_rule_id          uuid             DEFAULT NULL::uuid,
+  p_query_dsl        text             DEFAULT NULL::text,
+  p_threshold        double precision DEFAULT NULL::double precision,
+  p_comparison       text             DEFAULT NULL::text,
+  p_window_minutes   integer          DEFAULT NULL::integer,
+  p_cooldown_minutes integer          DEFAULT NULL::integer
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_rule logloom.alert_rules;
+begin
+  if p_rule_id is not null then
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+    if not found then
+      perform logloom_private.refuse_alert_rule();
+    end if;
+  end if;
+  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
+  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
+  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
+  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
+  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
+  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
+  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
+  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
+    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
+  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
+    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
+  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
+    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
+  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
+    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
+  end if;
+  return logloom_private.preview_windows(
+    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
+    v_rule.cooldown_minutes
+  );
+exception
+when query_canceled then
+  perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return public.preview_alert_rule(
+    p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_rule_id                   uuid             DEFAULT NULL::uuid,
   p_name                      text             DEFAULT NULL::text,
@@ -2440,6 +3151,8 @@ COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with ti
 
 COMMENT ON FUNCTION "logloom_private"."next_notifications"(integer) IS 'The due notifications whose turn it is, while the service has room for them.';
 
+COMMENT ON FUNCTION "logloom_private"."reads_again"(text) IS 'Whether a reading that failed is worth a second try: Citus moved or split the shard between plan and execution, and has its new place by then. PT504 where the second met it again.';
+
 COMMENT ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) IS 'PT400 where the query probably means something else than was meant, with its first warning.';
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
@@ -2482,6 +3195,10 @@ REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH
 REVOKE ALL ON FUNCTION "logloom_private"."members_of"(jsonb, text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."next_notifications"(integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."reads_again"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."reads_again"(text) TO "authenticated", "service_role";
 
 REVOKE ALL ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) FROM PUBLIC;
 
