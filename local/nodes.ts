@@ -25,13 +25,7 @@ export async function workersOf(
   const isComplete = await exists(readyMark(system, stack));
   const before = isComplete && (await exists(file)) ? Number(await Deno.readTextFile(file)) : 0;
   const workers = wanted ?? before;
-  if (isComplete && workers !== before) {
-    throw new Failure(
-      `The ${stack.name} stack's data are ${
-        before === 0 ? "on a single server" : `spread over ${before} workers`
-      }. npm run reset removes them; then it starts with --citus ${workers}.`,
-    );
-  }
+  if (isComplete) requireSameWorkers(stack, before, workers);
   if (workers > 0 && !system.hasCitus) {
     throw new Failure(
       `Citus is not installed in PostgreSQL at ${
@@ -48,6 +42,20 @@ export async function workersOf(
     await Deno.writeTextFile(file, `${workers}`);
   }
   return workers;
+}
+
+/** What a stack runs on, or has its data on, it keeps: another number that is asked for is refused, not ignored. */
+export function requireSameWorkers(
+  stack: Pick<Stack, "name">,
+  workers: number,
+  wanted: number | undefined,
+): void {
+  if (wanted === undefined || wanted === workers) return;
+  const where = workers === 0 ? "on a single server" : `spread over ${workers} workers`;
+  throw new Failure(
+    `The ${stack.name} stack's data are ${where}. npm run reset removes them; ` +
+      `then it starts with --citus ${wanted}.`,
+  );
 }
 
 /** Makes the workers known to the coordinator and spreads the tables over them: what an operator does by hand. */

@@ -5,6 +5,7 @@ import { findRuntime, type Runtime } from "./runtime.ts";
 import type { Stack } from "./stack.ts";
 import { prepareSystem, type System } from "./system.ts";
 import { fromFileUrl } from "./files.ts";
+import { requireSameWorkers } from "./nodes.ts";
 import { clearTheWay, up } from "./up.ts";
 import { welcome } from "./welcome.ts";
 
@@ -16,6 +17,7 @@ await run(async () => {
   const workers = numberOfWorkers(stack, options.citus);
   const running = await runningState(stack);
   if (running?.status === "ready") {
+    requireSameWorkers(stack, running.workers, workers);
     console.log("Logloom is already running.");
     return welcome(running);
   }

@@ -20,6 +20,8 @@ export interface State {
   jwtSecret: string;
   accessLog: string;
   logs: string;
+  /** Nodes beside the coordinator, 0 for a single server. */
+  workers: number;
   demo: Demo | null;
   /** Whether the gateway serves the console. */
   hasConsole: boolean;
@@ -56,6 +58,7 @@ export function newState(stack: Stack, supervisor: ProcessIdentity, accessLog: s
     jwtSecret,
     accessLog,
     logs: `${stack.folder}/logs`,
+    workers: 0,
     demo: null,
     hasConsole: false,
     warnings: [],

@@ -112,6 +112,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
   try {
     await progress("Starting PostgreSQL");
     const workers = await workersOf(system, stack, options.workers);
+    state.workers = workers;
     const nodes = workerNodes(system, stack, workers);
     for (const node of [firstNode(system, stack), ...nodes]) {
       await prepareCluster(system, stack, interrupted.signal, node);

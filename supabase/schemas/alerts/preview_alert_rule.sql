@@ -268,6 +268,14 @@ when query_canceled then
 when connection_exception or admin_shutdown then
   perform logloom_private.refuse_search_away();
   return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return public.preview_alert_rule(
+    p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes
+  );
 end;
 $$;
 

@@ -190,7 +190,7 @@ begin
   );
   v_installation := logloom_private.health_grade(
     case when v_is_restored then
-      'Restored from a dump and not repaired: logloom_private.repair() does it'
+      'Restored from a dump and not repaired: see Backup and restore in docs/operations.md'
     end,
     null
   );

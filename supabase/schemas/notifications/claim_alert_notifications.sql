@@ -247,5 +247,5 @@ from public, anon, authenticated, service_role;
 grant execute on function public.claim_alert_notifications(integer) to service_role;
 
 comment on function public.claim_alert_notifications(integer) is
-  'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that '
-  'is not settled in time is due again. Errors: PT400.';
+  'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One '
+  'that is not settled in time is due again. Errors: PT400.';

@@ -38,3 +38,33 @@ comment on function logloom_private.refuse_search_away() is
 
 grant execute on function logloom_private.refuse_search_away()
 to authenticated, service_role;
+
+-- For who reads and met an error of the class XX000, in its handler, which then calls itself.
+create function logloom_private.reads_again(p_error text)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_setting constant text := 'logloom.reads_again';
+begin
+  if p_error not like 'could not find valid entry for shard%' then
+    return false;
+  elsif current_setting(v_setting, true) = 'yes' then
+    perform logloom_private.refuse_search_away();
+  end if;
+  perform set_config(v_setting, 'yes', true);
+  return true;
+end;
+$$;
+
+revoke all on function logloom_private.reads_again(text) from public;
+
+grant execute on function logloom_private.reads_again(text)
+to authenticated, service_role;
+
+comment on function logloom_private.reads_again(text) is
+  'Whether a reading that failed is worth a second try: Citus moved or split the shard between '
+  'plan and execution, and has its new place by then. PT504 where the second met it again.';

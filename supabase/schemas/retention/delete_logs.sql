@@ -144,6 +144,11 @@ when query_canceled then
   perform logloom_private.refuse_slow_search();
 when connection_exception or admin_shutdown then
   perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);
 end;
 $$;
 
@@ -158,5 +163,6 @@ comment on function public.delete_logs(text, text, text, boolean) is
   'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to '
   '(exclusive), dead letters included. A query that a search answers with warnings is refused. '
   'With p_dry_run (default true) nothing is deleted: records says how many match. Else a job '
-  'deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 '
-  '(too many are open, or for a dry run too many searches running).';
+  'deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the '
+  'run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for '
+  'a dry run too many searches running).';

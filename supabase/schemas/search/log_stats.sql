@@ -224,6 +224,13 @@ when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
 when connection_exception or admin_shutdown then
   perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
 end;
 $$;
 

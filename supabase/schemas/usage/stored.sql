@@ -112,9 +112,15 @@ begin
   from logloom_private.sealed_chunks c
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
-exception when query_canceled or connection_exception or admin_shutdown then
+exception
+when query_canceled or connection_exception or admin_shutdown then
   perform logloom_private.refuse_search_away();
   return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.my_stored(p_tenant_id);
 end;
 $$;
 

@@ -25,8 +25,11 @@ select results_eq(
 update logloom_private.installation set own_oid = 1 where singleton;
 select is(
   logloom_private.read_health() #>> '{checks,installation}',
-  '{"state": "restored, not repaired", "reason": "Restored from a dump and not repaired: '
-    'logloom_private.repair() does it", "status": "unhealthy"}',
+  '{
+    "state": "restored, not repaired", "status": "unhealthy",
+    "reason":
+      "Restored from a dump and not repaired: see Backup and restore in docs/operations.md"
+  }',
   'health tells of a restore'
 );
 grant execute on function public.health_report() to anon, public;
