@@ -105,7 +105,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(shop.path),
-    /functions delete ingest\n  supabase functions delete logs-health\n.*logloom-notify$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify$/,
   );
   assert.match(await afterwards(), /--health-as NAME, it is NAME: health is the project's own\.$/);
 

@@ -207,7 +207,7 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
 
   await assert.rejects(
     installInto(club.folder),
-    /functions\/health\n  \[functions\.health\] in config\.toml\n.*--health-as NAME/,
+    /functions\/health\n {2}\[functions\.health\] in config\.toml\n.*--health-as NAME/,
   );
   const { migrations: added, advice } = await installInto(club.folder, { healthAs: "logs-health" });
   assert.equal(added[0], "20290103000000_logloom.sql");
