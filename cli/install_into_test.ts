@@ -105,9 +105,12 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(shop.path),
-    /functions delete ingest\n  supabase functions delete logs-health\n.*logloom-notify$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify$/,
   );
-  assert.match(await afterwards(), /--health-as NAME, it is NAME: health is the project's own\.$/);
+  assert.match(
+    await afterwards(),
+    /--health-as NAME, Logloom's is NAME, and health is the project's own\.$/,
+  );
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, { healthAs: "status" });

@@ -14,7 +14,7 @@ in without the function that it calls.`;
 export async function afterwards(project?: string): Promise<string> {
   const functions = await functionsIn(project);
   const other = project === undefined
-    ? "\n\nWhere install-into was told --health-as NAME, it is NAME: health is the project's own."
+    ? "\n\nWhere install-into was told --health-as NAME, Logloom's is NAME, and health is the project's own."
     : "";
   return `Logloom is gone from the database. What it put into the project's folder remains: the migrations
 named …_logloom*.sql (the next supabase db push --remote would install it again), the folders
@@ -26,7 +26,7 @@ ${functions.map((name) => `  supabase functions delete ${name}`).join("\n")}${ot
 
 const help = `${warning}
 
-Usage: npm run uninstall -- DATABASE_URL --yes-delete-all-logs
+Usage: npm run uninstall -- DATABASE_URL --yes-delete-all-logs [--project DIR]
 
   --project DIR   the folder that install-into wrote to: what remains there is then named as it is
                   called there. Nothing in it is changed.

@@ -56,10 +56,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
-      "confirm_alert_address": {
-        Args: { "p_code": string; "p_email": string };
-        Returns: Json;
-      };
+      "confirm_alert_address": { Args: { "p_code": string; "p_email": string }; Returns: Json };
       "create_alert_rule": {
         Args: {
           "p_comparison": Database["public"]["Enums"]["logloom_alert_comparison"];
@@ -272,6 +269,16 @@ export type Database = {
         Returns: Json;
       };
       "ingest_requests": { Args: { "p_requests"?: Json }; Returns: Json };
+      "list_alert_addresses": {
+        Args: { "p_after"?: string; "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_notification_address"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_notification_address";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_alert_deliveries": {
         Args: {
           "p_after"?: string;
@@ -325,49 +332,12 @@ export type Database = {
           isSetofReturn: true;
         };
       };
-      "list_tenant_audit_events": {
-        Args: {
-          "p_action"?: string;
-          "p_after"?: string;
-          "p_limit"?: number;
-          "p_tenant_id"?: string;
-          "p_ts_from"?: string;
-          "p_ts_to"?: string;
-        };
-        Returns: Database["public"]["CompositeTypes"]["logloom_audit_event"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_audit_event";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
-      };
       "list_log_fields": {
         Args: { "p_query_dsl"?: string; "p_ts_from"?: string; "p_ts_to"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_field"][];
         SetofOptions: {
           from: "*";
           to: "logloom_log_field";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
-      };
-      "list_tenant_members": {
-        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["logloom_member"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_member";
-          isOneToOne: false;
-          isSetofReturn: true;
-        };
-      };
-      "list_alert_addresses": {
-        Args: { "p_after"?: string; "p_limit"?: number };
-        Returns: Database["public"]["CompositeTypes"]["logloom_notification_address"][];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_notification_address";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -388,6 +358,33 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_saved_search";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_tenant_audit_events": {
+        Args: {
+          "p_action"?: string;
+          "p_after"?: string;
+          "p_limit"?: number;
+          "p_tenant_id"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_audit_event"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_audit_event";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_tenant_members": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_member"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_member";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -485,22 +482,22 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "rotate_api_key": {
-        Args: { "p_key_id": string; "p_overlap_minutes"?: number; "p_tenant_id"?: string };
-        Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_created_api_key";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
-      };
       "rotate_alert_webhook_secret": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_webhook_secret"];
         SetofOptions: {
           from: "*";
           to: "logloom_webhook_secret";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "rotate_api_key": {
+        Args: { "p_key_id": string; "p_overlap_minutes"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_created_api_key";
           isOneToOne: true;
           isSetofReturn: false;
         };

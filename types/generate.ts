@@ -83,7 +83,7 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
 
 /** The CLI's types, with required parameters required, and words where it has only string. */
 function narrowed(types: string, { required, words }: Known): string {
-  return types.replace(/^ {6}"?(\w+)"?: \{\n[\s\S]*?^ {6}\}/gm, (block, name: string) => {
+  return types.replace(/^ {6}"?(\w+)"?: \{(?: .*\}|\n[\s\S]*?^ {6}\})/gm, (block, name: string) => {
     for (const parameter of required.get(name) ?? []) {
       block = block.replace(new RegExp(`("?\\b${parameter}"?)\\?:`), "$1:");
     }

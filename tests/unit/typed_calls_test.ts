@@ -27,6 +27,7 @@ const wrong = [
   'rpc("revoke_api_key", { p_tenant_id: "acme" })',
   'rpc("create_saved_search", { p_name: "a" })',
   'rpc("get_saved_search", {})',
+  'rpc("confirm_alert_address", { p_email: "a@b.example" })',
   'rpc("acknowledge_alert", {})',
   'rpc("validate_query", {})',
   'rpc("update_alert_rule", { p_name: "a" })',

@@ -29,6 +29,53 @@ begin
 end;
 $$;
 
+-- What another role made is used by grants of that role.
+do $$
+declare
+  v_unusable record;
+begin
+  select e.extname as name, n.nspname as schema, e.extowner::regrole::text as owner,
+    quote_ident(current_user) as role
+  into v_unusable
+  from (
+    values
+      ('pg_cron', 'cron', array['usage'], array['select']),
+      ('pg_partman', 'partman', array['usage', 'create'],
+        array['select', 'insert', 'update', 'delete'])
+  ) w (name, schema, of_schema, of_tables)
+  join pg_catalog.pg_extension e on e.extname = w.name
+  join pg_catalog.pg_namespace n on n.nspname = w.schema
+  where exists (
+      select from unnest(w.of_schema) p (name) where not has_schema_privilege(n.oid, p.name)
+    )
+    or exists (
+      select
+      from pg_catalog.pg_depend d
+      left join pg_catalog.pg_class c
+        on d.classid = 'pg_class'::regclass and c.oid = d.objid and c.relkind = 'r'
+      left join pg_catalog.pg_proc f on d.classid = 'pg_proc'::regclass and f.oid = d.objid
+      cross join unnest(w.of_tables) p (name)
+      where d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e'
+        and false in (has_table_privilege(c.oid, p.name), has_function_privilege(f.oid, 'execute'))
+    )
+  limit 1;
+  if v_unusable is not null then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = pg_catalog.format(
+        'Logloom cannot be installed: %s belongs to %s, who has to grant %s all on the schema %s, '
+          'its tables and its routines',
+        v_unusable.name, v_unusable.owner, v_unusable.role, v_unusable.schema
+      ),
+      hint = pg_catalog.format(
+        'grant all on schema %1$s to %2$s; grant all on all tables in schema %1$s to %2$s; '
+          'grant execute on all routines in schema %1$s to %2$s;',
+        v_unusable.schema, v_unusable.role
+      );
+  end if;
+end;
+$$;
+
 -- A guest goes in only where there is room for it, and says what is in the way.
 do $$
 declare
@@ -64,49 +111,6 @@ begin
       errcode = 'duplicate_object',
       message = 'Logloom cannot be installed, these are there already: ' || v_taken,
       hint = 'Rename or remove them, then install again.';
-  end if;
-end;
-$$;
-
--- What another role made is used by grants of that role.
-do $$
-declare
-  v_owner text;
-begin
-  select e.extowner::regrole::text into v_owner
-  from pg_catalog.pg_extension e
-  where e.extname = 'pg_partman'
-    and (
-      not has_schema_privilege(e.extnamespace, 'usage')
-      or not has_schema_privilege(e.extnamespace, 'create')
-      or exists (
-        select
-        from pg_catalog.pg_depend d
-        join pg_catalog.pg_class c on c.oid = d.objid and c.relkind = 'r'
-        cross join unnest(array['select', 'insert', 'update', 'delete']) w (privilege)
-        where d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e'
-          and d.classid = 'pg_class'::regclass and not has_table_privilege(c.oid, w.privilege)
-      )
-      or exists (
-        select
-        from pg_catalog.pg_depend d
-        where d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e'
-          and d.classid = 'pg_proc'::regclass and not has_function_privilege(d.objid, 'execute')
-      )
-    );
-  if v_owner is not null then
-    raise exception using
-      errcode = 'insufficient_privilege',
-      message = pg_catalog.format(
-        'Logloom cannot be installed: pg_partman belongs to %s, who has to grant %s all on the schema '
-          'partman, its tables and its routines',
-        v_owner, quote_ident(current_user)
-      ),
-      hint = pg_catalog.format(
-        'As %1$s: grant all on schema partman to %2$s; grant all on all tables in schema partman '
-          'to %2$s; grant execute on all routines in schema partman to %2$s; then install again.',
-        v_owner, quote_ident(current_user)
-      );
   end if;
 end;
 $$;
