@@ -32,7 +32,6 @@ export function RuleDialog({ initial, onClose }: {
               required
               maxLength={200}
               value={draft.name}
-              autoFocus
               onChange={(event) => change({ name: event.target.value })}
             />
           </label>
@@ -75,7 +74,10 @@ function RuleTools({ ruleId }: { ruleId: string }) {
   const test = useChange<{ p_rule_id: string }, unknown[]>("test_alert_rule", [
     "list_alert_deliveries",
   ]);
-  const rotate = useChange<{ p_rule_id: string }, { secret: string }>("rotate_alert_webhook_secret", []);
+  const rotate = useChange<{ p_rule_id: string }, { secret: string }>(
+    "rotate_alert_webhook_secret",
+    [],
+  );
   return (
     <div className="rule-tools">
       <button
