@@ -335,6 +335,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.saved_searches_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('saved_searches.saved_searches_name_is_valid', 400,
+      'Invalid p_name: 1 to 200 characters after trimming', 'Name the search after what it finds.',
+      null),
+    ('saved_searches.saved_searches_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_category_is_valid', 400,
+      'Invalid p_category: at most 100 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_tags_are_valid', 400,
+      'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
+      null),
+    ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      '* finds every record.', null),
+    ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
+      'Save it under a name of your own with create_saved_search.',
+      'It is a colleague''s, shared.'),
+    ('saved_searches.not_found', 404, 'Saved search not found',
+      'list_saved_searches shows those that you can read.',
+      'It is not there, another tenant''s, or a colleague''s private one.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.send_notifications()
   RETURNS void
   LANGUAGE plpgsql
@@ -500,7 +533,7 @@ begin
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR does the work of several.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
-      'Say ts:* to delete every record of the range.', '`delete_logs`: `ts:*` finds every record.')
+      'Say * to delete every record of the range.', '`delete_logs`: `*` finds every record.')
   ) e (name, status, message, hint, explanation);
 end;
 $function$;
