@@ -152,18 +152,23 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const own = isOpen
     ? (deliveries.data ?? []).filter(({ alert_id }) => alert_id === alert.alert_id)
     : [];
-  const arrived = own.filter(({ status }) => status === "delivered");
-  const reached = new Set([...channels, ...arrived.map(({ channel }) => channel)]);
-  const others = own.filter(({ channel }) => !reached.has(channel));
-  const isNobody = reached.size === 0 && !failure && others.length === 0;
+  const reached = new Set(channels);
+  const failed = new Set(failure ? [failure] : []);
+  for (const { channel, status, last_error } of own) {
+    if (status === "delivered") reached.add(channel);
+    else if (status === "failed") failed.add(`${channel}: ${last_error ?? "not delivered"}`);
+  }
+  const pending = own.filter(({ status }) => status === "pending");
+  const isNobody = reached.size === 0 && failed.size === 0 && pending.length === 0;
   return (
-    <>
-      {[...reached].join(", ")}
-      {failure && <Badge tone="bad">{plain(failure).slice(0, 80)}</Badge>}
-      {others.map((delivery) => {
+    <div className="told">
+      {reached.size > 0 && <span>{[...reached].join(", ")}</span>}
+      {[...failed].map((words) => <Badge key={words} tone="bad">{plain(words).slice(0, 80)}
+      </Badge>)}
+      {pending.map((delivery) => {
         const { word, tone, about } = standingOf(delivery, zone);
         return (
-          <span key={delivery.delivery_id} className="told">
+          <span key={delivery.delivery_id}>
             {delivery.channel} <Badge tone={tone}>{word}</Badge>{" "}
             {about !== null && <span className="about">{about}</span>}
           </span>
@@ -172,6 +177,6 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
       {isNobody && (
         <span className="about">{isOpen && deliveries.data === undefined ? "…" : "nobody"}</span>
       )}
-    </>
+    </div>
   );
 }

@@ -25,6 +25,8 @@ export function ResultRows({ run, onFilter, onFields }: {
   const tail = useTail(run.query, run.isLive, isPaused);
   const rows = run.isLive ? tail.rows : pages.data?.pages.flatMap(({ logs }) => logs) ?? [];
   useOpenLoaded(pages, rows, open, run);
+  // Also of rows that are to be replaced.
+  const hasMore = pages.data?.pages.at(-1)?.next_cursor != null;
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
   const { isEmpty, isUnknown } = useFirstEvent(run, isNothing);
 
@@ -33,7 +35,7 @@ export function ResultRows({ run, onFilter, onFields }: {
       <RowsBar
         run={run}
         rows={rows}
-        hasMore={!run.isLive && pages.hasNextPage}
+        hasMore={!run.isLive && hasMore}
         onFields={onFields}
       />
       {run.isLive && (
@@ -81,7 +83,7 @@ export function ResultRows({ run, onFilter, onFields }: {
                   retry={() => void pages.fetchNextPage()}
                 />
               )
-              : pages.hasNextPage
+              : hasMore
               ? <span className="about">Loading more…</span>
               : <span className="about">That is all in this range.</span>}
           />
