@@ -5,6 +5,7 @@ import { App } from "./app/app.tsx";
 import { loadConfig, StartError } from "./service/config.ts";
 import { retryDelay, shouldRetry } from "./service/hooks.ts";
 import { openSession } from "./signin/open-session.ts";
+import { Boundary } from "./shared/boundary.tsx";
 import { showTheme } from "./shared/preferences.ts";
 import "./styles/index.css";
 
@@ -26,7 +27,9 @@ try {
   });
   root.render(
     <StrictMode>
-      <App config={config} session={session} queries={queries} />
+      <Boundary what="The console">
+        <App config={config} session={session} queries={queries} />
+      </Boundary>
     </StrictMode>,
   );
 } catch (error) {

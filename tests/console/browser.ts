@@ -21,20 +21,27 @@ export interface Options {
   /** Failures that this test provokes: a request, or a line of the browser's console, with this text. */
   expected?: RegExp;
   url?: string;
+  timezone?: string;
   /** Before the page is opened: routes that answer in the service's place. */
   prepare?: (page: Page) => Promise<unknown>;
 }
 
+/** A name of the stack that is not the machine's own: over plain HTTP it gets what insecure pages get. */
+export const plainHost = "logloom.test";
+
 /** A browser whose pages fail the test on what no page should do. */
 export async function openBrowser() {
-  const browser: Browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  const browser: Browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`],
+  });
 
   /** A tab of its own context: nothing is shared with another. */
   async function open(token: string | null, options: Options = {}) {
     const context = await browser.newContext({
       viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
       colorScheme: options.theme ?? "light",
-      timezoneId: "UTC",
+      timezoneId: options.timezone ?? "UTC",
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage();

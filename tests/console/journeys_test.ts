@@ -1,38 +1,12 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { rpc } from "../support/client.ts";
-import { eventually } from "../support/eventually.ts";
-import { stack } from "../support/stack.ts";
-import { newUser, type User } from "../support/users.ts";
-import { accessibilityFaults, openBrowser, type Page } from "./browser.ts";
+import { newUser } from "../support/users.ts";
+import { accessibilityFaults, openBrowser } from "./browser.ts";
+import { isGone, isSeen, search, send, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
-
-async function send(token: string, events: unknown[]): Promise<void> {
-  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(events),
-  });
-  assert.deepEqual(await response.json(), { success: true, ingested: events.length, rejected: 0 });
-}
-
-const isSeen = (page: Page, text: string) =>
-  page.getByRole("row").filter({ hasText: text }).first().waitFor();
-
-/** The box shows an example where it is empty: only rows count. */
-const isGone = (page: Page, text: string) =>
-  page.getByRole("row").filter({ hasText: text }).first().waitFor({ state: "detached" });
-
-/** Runs a query as a person does: types it and presses Enter. */
-async function search(page: Page, query: string): Promise<void> {
-  await page.locator(".query-host").click();
-  await page.keyboard.press("ControlOrMeta+a");
-  await page.keyboard.press("Backspace");
-  await page.keyboard.type(query);
-  await page.keyboard.press("Enter");
-}
 
 Deno.test({
   name: "a newcomer makes a key, sends the first event and sees it; a colleague elsewhere does not",
@@ -71,33 +45,6 @@ Deno.test({
     assert.equal(await elsewhere.page.getByText("hello", { exact: true }).count(), 0);
   },
 });
-
-async function withLogs(): Promise<User> {
-  const user = await newUser();
-  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-  await send(user.token, [
-    { ts: at(40), level: "info", service: "api", msg: "GET /users 200", attrs: { status: 200 } },
-    {
-      ts: at(30),
-      level: "warn",
-      service: "api",
-      msg: "slow query",
-      attrs: { status: 200, ms: 1520 },
-    },
-    { ts: at(2), level: "error", service: "shop", msg: "card declined", attrs: { status: 402 } },
-    { ts: at(1), level: "error", service: "api", msg: "<img src=x onerror=alert(1)>", attrs: {} },
-  ]);
-  // The page is opened on what is stored.
-  await eventually("the events to be searchable", async () => {
-    const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
-      p_query_dsl: "",
-      p_ts_from: at(60),
-      p_ts_to: at(-1),
-    });
-    return body.logs.length === 4;
-  });
-  return user;
-}
 
 Deno.test({
   name:

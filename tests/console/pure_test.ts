@@ -1,21 +1,24 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { readAddress, writeAddress } from "../../console/src/address/address.ts";
-import { instant, resolve, wider } from "../../console/src/address/range.ts";
+import { instant, resolve, typed, untyped, wider } from "../../console/src/address/range.ts";
 import {
   aggregates,
   attributeField,
   filterOf,
   groupedBy,
+  groupKeys,
+  hasClause,
   quoted,
   seriesOf,
   splitQuery,
   withClause,
   withOnly,
+  withoutClause,
 } from "../../console/src/language/edit.ts";
 import { otherLanguage } from "../../console/src/language/warnings.ts";
 import { columnsOf, segmentsOf } from "../../console/src/search/columns.ts";
-import { csvOf } from "../../console/src/search/export.ts";
+import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export.ts";
 import { exactJson, parseExactly } from "../../console/src/service/numbers.ts";
 import { ansiSpans, oneLine, plain } from "../../console/src/shared/plain.ts";
 
@@ -77,6 +80,67 @@ Deno.test("a click adds a condition, takes back its opposite, and leaves the res
   assert.equal(seriesOf("a | patterns"), null);
   assert.equal(quoted("AND"), '"AND"');
   assert.equal(attributeField(["user agent", "a.b", "é"]), 'attrs."user agent"."a.b".é');
+});
+
+Deno.test("a pressed value gives way, and takes the AND that held it along", () => {
+  const cases: [string, string][] = [
+    ["service:api", ""],
+    ["a service:api b | count()", "a b | count()"],
+    ["a AND service:api", "a"],
+    ["service:api AND b", "b"],
+    ['(x OR y) service:api "a  b"', '(x OR y) "a  b"'],
+  ];
+  for (const [query, wanted] of cases) {
+    assert.ok(hasClause(query, "service", "api"), query);
+    assert.equal(withoutClause(query, "service", "api"), wanted);
+  }
+  // Not each record that these find has it.
+  for (const query of ["service:api OR b", "NOT service:api", "-service:api", "(service:api)"]) {
+    assert.equal(hasClause(query, "service", "api"), false, query);
+    assert.equal(withoutClause(query, "service", "api"), query);
+  }
+});
+
+Deno.test("the columns of groups are those that the query names, in its order", () => {
+  const cases: [string, string[]][] = [
+    ["| count() by service, host", ["service", "host"]],
+    ['x | count() as n, max(@a) by (5m),@b."c, by d" | sort by n', ["ts", 'attrs.b."c, by d"']],
+    ["| json msg | p95(@ms)", []],
+    ["by service", []],
+  ];
+  for (const [query, wanted] of cases) assert.deepEqual(groupKeys(query), wanted, query);
+});
+
+Deno.test("a time is typed in the zone that is shown; the address has the instant", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+  // This machine's own zone, whatever it is.
+  const local = new Date(2026, 10, 21, 9, 30).toISOString();
+  assert.equal(untyped(" 2026-11-21T09:30 ", "local", now), local);
+  assert.equal(typed(local, "local"), "2026-11-21T09:30");
+  assert.equal(untyped("2026-11-21", "local", now), new Date(2026, 10, 21).toISOString());
+  assert.equal(untyped("2026-11-21T09:30", "utc", now), "2026-11-21T09:30:00.000Z");
+  for (const zone of ["local", "utc"] as const) {
+    assert.equal(untyped("2026-11-21T09:30+02:00", zone, now), "2026-11-21T07:30:00.000Z");
+    for (const word of ["now", "now-3h", "yesterday"]) {
+      assert.equal(untyped(word, zone, now), word);
+      assert.equal(typed(word, zone), word);
+    }
+  }
+  assert.equal(typed("2026-11-21T09:30:05.250Z", "utc"), "2026-11-21T09:30:05.250");
+});
+
+Deno.test("a file takes records up to its bounds", () => {
+  const record = { ts: "t", msg: "m", attrs: { a: "x".repeat(1_000_000) } } as never;
+  const file = new RecordFile("ndjson");
+  let taken = 0;
+  while (file.add([record])) taken += 1;
+  assert.equal(taken, file.count);
+  assert.equal(taken, Math.floor(mostSaved.bytes / 1_000_033));
+  const many = new RecordFile("csv");
+  const short = { ts: "t", msg: "m", attrs: {} } as never;
+  assert.equal(many.add(Array.from({ length: mostSaved.records }, () => short)), true);
+  assert.equal(many.add([short]), false);
+  assert.equal(many.count, mostSaved.records);
 });
 
 Deno.test("words of other languages are told", () => {

@@ -30,8 +30,12 @@ const unitSeconds: Record<string, number> = {
   w: 604800,
 };
 
-/** Milliseconds since 1970, or null where the word is no time. */
-export function instant(word: string, now: number): number | null {
+/** Milliseconds since 1970, or null where the word is no time. Without a zone of its own it is of `zone`. */
+export function instant(
+  word: string,
+  now: number,
+  zone: Zone = "utc",
+): number | null {
   const relative = /^now(?:([+-])(\d{1,9})([smhdw]))?$/.exec(word.trim());
   if (relative) {
     const [, sign, count, unit] = relative;
@@ -39,11 +43,37 @@ export function instant(word: string, now: number): number | null {
     const shift = Number(count) * (unitSeconds[unit ?? "s"] ?? 1) * 1000;
     return sign === "-" ? now - shift : now + shift;
   }
-  if (!/^\d{4}-\d\d-\d\d/.test(word)) return null;
-  // Without a zone a time is UTC, as everywhere in the service.
-  const zoned = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(word) || word.length <= 10;
-  const time = Date.parse(zoned ? word : `${word}Z`);
+  const written = /^(\d{4}-\d\d-\d\d)(?:[T ](.+))?$/.exec(word.trim());
+  if (!written) return null;
+  const [, day, rest = "00:00"] = written;
+  const isZoned = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(rest);
+  const time = Date.parse(
+    `${day}T${rest}${isZoned || zone === "local" ? "" : "Z"}`,
+  );
   return Number.isNaN(time) ? null : time;
+}
+
+/** The word as a person types it in the zone that is shown: `2026-11-21T09:00`, or as it is where it is no time. */
+export function typed(word: string, zone: Zone): string {
+  const time = /^\d{4}-/.test(word) ? instant(word, 0) : null;
+  if (time === null) return word;
+  const { day, clock, thousandths } = parts(time, zone);
+  const seconds = thousandths === "000" ? clock.replace(/:00$/, "") : `${clock}.${thousandths}`;
+  return `${day}T${seconds}`;
+}
+
+/** What was typed in a zone as the address has it: the instant, or words relative to now. */
+export function untyped(text: string, zone: Zone, now: number): string {
+  const word = text.trim();
+  const time = word.startsWith("now") ? null : instant(word, now, zone);
+  return time === null ? word : new Date(time).toISOString();
+}
+
+/** How times are read that are typed without a zone. */
+export function zoneWords(zone: Zone): string {
+  if (zone === "utc") return "Times without a zone are UTC.";
+  const offset = wholeTime(new Date().toISOString(), zone).slice(23);
+  return `Times without a zone are local (UTC${offset === "Z" ? "" : offset}).`;
 }
 
 /** The range as instants, or null where it is none. */

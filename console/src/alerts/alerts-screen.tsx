@@ -70,6 +70,7 @@ export default function AlertsScreen() {
             key={rule.rule_id}
             rule={rule}
             unconfirmed={unconfirmed}
+            rules={rules.data ?? []}
             onEdit={() => setEdited(rule)}
             onDeliveries={() => setDelivered(rule)}
             onDelete={() => setDoomed(rule)}
@@ -103,8 +104,9 @@ export default function AlertsScreen() {
   );
 }
 
-function RuleRow({ rule, unconfirmed, onEdit, onDeliveries, onDelete }: {
+function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
   rule: AlertRule;
+  rules: AlertRule[];
   unconfirmed: ReadonlySet<string>;
   onEdit: () => void;
   onDeliveries: () => void;
@@ -118,7 +120,7 @@ function RuleRow({ rule, unconfirmed, onEdit, onDeliveries, onDelete }: {
         <button type="button" className="card-title" onClick={onEdit}>{plain(rule.name)}</button>
         <code className="cell-code">{plain(rule.query_dsl)}</code>
         {email !== null && unconfirmed.has(email.toLowerCase()) && (
-          <ConfirmAddress rule={rule} email={email} />
+          <ConfirmAddress rule={rule} rules={rules} email={email} />
         )}
       </th>
       <td>

@@ -1,11 +1,22 @@
+import { useQueries } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { useChange } from "../service/hooks.ts";
+import type { Zone } from "../address/range.ts";
+import { useChange, useService } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
-import type { AlertRule } from "./rules.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { type Delivery, standingOf } from "./deliveries.ts";
+import { type AlertRule, mailsTo } from "./rules.ts";
 
-/** A rule whose address is not confirmed: says so, and takes the code that was mailed to it. */
-export function ConfirmAddress({ rule, email }: { rule: AlertRule; email: string }) {
+/** A rule whose address is not confirmed: says so, and takes the code that was mailed to it, if it was. */
+export function ConfirmAddress({ rule, rules, email }: {
+  rule: AlertRule;
+  rules: AlertRule[];
+  email: string;
+}) {
+  const { zone } = usePreferences();
+  const mail = useLastMail(rules, email);
+  const isMailed = mail !== undefined && mail.status === "delivered";
   const [code, setCode] = useState("");
   const confirm = useChange<{ p_email: string; p_code: string }>(
     "confirm_alert_address",
@@ -25,24 +36,30 @@ export function ConfirmAddress({ rule, email }: { rule: AlertRule; email: string
       <span className="field-error">
         {plain(email)} gets nothing before it is confirmed
       </span>
-      <input
-        aria-label={`Code that was mailed to ${email}`}
-        placeholder="Code of the mail"
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        pattern="\s*[0-9]{6}\s*"
-        title="Six digits"
-        required
-        value={code}
-        onChange={(event) => setCode(event.target.value)}
-      />
-      <button
-        type="submit"
-        className="button small"
-        disabled={confirm.isPending}
-      >
-        Confirm
-      </button>
+      {isMailed
+        ? (
+          <>
+            <input
+              aria-label={`Code that was mailed to ${email}`}
+              placeholder="Code of the mail"
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              pattern="\s*[0-9]{6}\s*"
+              title="Six digits"
+              required
+              value={code}
+              onChange={(event) => setCode(event.target.value)}
+            />
+            <button
+              type="submit"
+              className="button small"
+              disabled={confirm.isPending}
+            >
+              Confirm
+            </button>
+          </>
+        )
+        : mail && <MailNote mail={mail} zone={zone} />}
       <button
         type="button"
         className="button small"
@@ -52,9 +69,44 @@ export function ConfirmAddress({ rule, email }: { rule: AlertRule; email: string
           resend.mutate({ p_rule_id: rule.rule_id });
         }}
       >
-        {resend.isSuccess ? "Asked for" : "New code"}
+        {resend.isSuccess ? "Asked for" : isMailed ? "New code" : "Mail a code"}
       </button>
       <ErrorNote error={confirm.error ?? resend.error} />
     </form>
   );
+}
+
+/** Why there is no code to type. */
+function MailNote({ mail, zone }: { mail: Delivery; zone: Zone }) {
+  const { word, about } = standingOf(mail, zone);
+  if (mail.last_error === null) {
+    return <span className="about">Its code is {word}.</span>;
+  }
+  return (
+    <span className="field-error">
+      Its code could not be mailed: {plain(mail.last_error)}
+      {about !== null && <span className="about">{" "}({about})</span>}
+    </span>
+  );
+}
+
+/** The last mail with a code for the address, whichever rule had it sent. */
+function useLastMail(rules: AlertRule[], email: string): Delivery | undefined {
+  const service = useService();
+  const address = email.toLowerCase();
+  const asked = rules.filter((rule) => mailsTo(rule)?.toLowerCase() === address);
+  const answers = useQueries({
+    queries: asked.map(({ rule_id }) => {
+      const parameters = { p_rule_id: rule_id, p_limit: 200 };
+      return {
+        queryKey: ["list_alert_deliveries", parameters],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          service.call<Delivery[]>("list_alert_deliveries", parameters, signal),
+        refetchInterval: 5000,
+      };
+    }),
+  });
+  return answers.flatMap(({ data }) => data ?? [])
+    .filter(({ purpose }) => purpose === "confirmation")
+    .toSorted((a, b) => b.created_at.localeCompare(a.created_at))[0];
 }

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
 import type uPlot from "uplot";
-import { useOperation } from "../service/hooks.ts";
+import { groupKeys } from "../language/edit.ts";
+import { marksOld, useOperation } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { labelsHeight, TimeChart } from "../shared/time-chart.tsx";
@@ -19,16 +20,22 @@ export function PreviewChart({ draft, onThreshold }: {
   onThreshold: (threshold: string) => void;
 }) {
   const { zone } = usePreferences();
-  const asked = useLater(conditionOf(draft));
+  const condition = conditionOf(draft);
+  const asked = useLater(condition);
   const isWhole = Object.values(asked).every((value) => value !== null && value !== "");
   const answer = useOperation<Preview>("preview_alert_rule", asked, {
     enabled: isWhole,
     keep: true,
   });
   const { data } = answer;
+  // As soon as one types: what is shown is of the condition before.
+  const isOld = data !== undefined &&
+    (answer.isPlaceholderData ||
+      JSON.stringify(asked) !== JSON.stringify(condition));
+  const keys = useMemo(() => groupKeys(String(asked.p_query_dsl)), [asked]);
   const threshold = Number(draft.threshold);
   const times = useMemo(() => timesOf(data), [data]);
-  const series = useMemo(() => linesOf(data), [data]);
+  const series = useMemo(() => linesOf(data, keys), [data, keys]);
   const [top, setTop] = useState(1);
   const highest = Math.max(0, ...(data?.series ?? []).map(({ value }) => value ?? 0));
   useEffect(() => {
@@ -42,12 +49,12 @@ export function PreviewChart({ draft, onThreshold }: {
     [data],
   );
   return (
-    <section className="preview" aria-label="Preview">
+    <section className="preview" aria-label="Preview" {...marksOld(isOld)}>
       <p role="status" className="preview-words">
         {answer.error
           ? " "
           : data
-          ? <PreviewWords preview={data} zone={zone} />
+          ? <PreviewWords preview={data} keys={keys} zone={zone} />
           : "Looking at the last 24 hours…"}
       </p>
       {answer.error && answer.error.position === null && <ErrorNote error={answer.error} />}

@@ -5,7 +5,11 @@ import type { ChartSeries } from "../shared/time-chart.tsx";
 import type { Preview } from "./preview.ts";
 
 /** How often the rule would have fired, and when last. */
-export function PreviewWords({ preview, zone }: { preview: Preview; zone: Zone }) {
+export function PreviewWords({ preview, keys, zone }: {
+  preview: Preview;
+  keys: string[];
+  zone: Zone;
+}) {
   const { alerts, total_alerts: total, crowded_windows: crowded } = preview;
   const last = alerts.at(-1);
   return (
@@ -16,7 +20,7 @@ export function PreviewWords({ preview, zone }: { preview: Preview; zone: Zone }
           , last with {measure(last.value)} at {shortTime(Date.parse(last.window_end), zone)}
           {last.group && (
             <>
-              , for <bdi>{groupLabel(last.group)}</bdi>
+              , for <bdi>{groupLabel(last.group, keys)}</bdi>
             </>
           )}
         </span>

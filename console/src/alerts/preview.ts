@@ -31,7 +31,10 @@ export function timesOf(preview: Preview | undefined): number[] {
 }
 
 /** The line of a rule, or the lines of its groups. */
-export function linesOf(preview: Preview | undefined): ChartSeries[] {
+export function linesOf(
+  preview: Preview | undefined,
+  keys: string[],
+): ChartSeries[] {
   if (!preview?.groups) {
     const values = preview?.series.map(({ value }) => value) ?? [];
     return [{ label: "value", colour: "--series-1", values }];
@@ -39,7 +42,7 @@ export function linesOf(preview: Preview | undefined): ChartSeries[] {
   return preview.groups.slice(0, mostLines).map(({ group, series }, i) => {
     const values = new Map(series.map(({ ts, value }) => [ts, value]));
     return {
-      label: groupLabel(group),
+      label: groupLabel(group, keys),
       colour: `--series-${i + 1}`,
       values: preview.series.map(({ ts }) => values.get(ts) ?? null),
     };

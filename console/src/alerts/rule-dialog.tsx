@@ -32,7 +32,6 @@ export function RuleDialog({ initial, onClose }: {
               required
               maxLength={200}
               value={draft.name}
-              autoFocus
               onChange={(event) => change({ name: event.target.value })}
             />
           </label>

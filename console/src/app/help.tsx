@@ -13,6 +13,7 @@ const keys: [string, string][] = [
 ];
 
 const examples: [string, string][] = [
+  ["*", "every record"],
   ["timeout", "the word anywhere in msg"],
   ['"connection refused"', "the phrase"],
   ["level:>=warn service:api", "both hold"],

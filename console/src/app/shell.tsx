@@ -4,10 +4,10 @@ import { go, type Screen, useAddress } from "../address/address.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import { useOperation } from "../service/hooks.ts";
 import { useSession } from "../service/session.ts";
-import { Skeleton } from "../shared/controls.tsx";
+import { Boundary } from "../shared/boundary.tsx";
+import { Empty, Skeleton } from "../shared/controls.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
 import { Help } from "./help.tsx";
-import { ScreenBoundary } from "./screen-boundary.tsx";
 import { laterScreens } from "./screens.ts";
 import { useShortcuts } from "./shortcuts.ts";
 import { UpdateNote } from "./update-note.tsx";
@@ -58,16 +58,39 @@ export function Shell({ queries }: { queries: QueryClient }) {
       >
         {Other
           ? (
-            <ScreenBoundary key={screen}>
+            <Boundary
+              key={screen}
+              what="This screen"
+              instead={<BrokenScreen />}
+            >
               <Suspense fallback={<Skeleton />}>
                 <Other />
               </Suspense>
-            </ScreenBoundary>
+            </Boundary>
           )
-          : <SearchScreen />}
+          : (
+            <Boundary what="The search" instead={<BrokenScreen />}>
+              <SearchScreen />
+            </Boundary>
+          )}
       </main>
       {isHelping && <Help onClose={() => setHelping(false)} />}
     </div>
+  );
+}
+
+/** Its code could not be loaded, or fails: the bar above it stays. */
+function BrokenScreen() {
+  return (
+    <Empty title="This screen could not be loaded">
+      <button
+        type="button"
+        className="button primary"
+        onClick={() => location.reload()}
+      >
+        Load the page again
+      </button>
+    </Empty>
   );
 }
 

@@ -1,11 +1,13 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
+import { type Delivery, standingOf } from "../alerts/deliveries.ts";
 import type { AlertRule } from "../alerts/rules.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import { Badge, ErrorNote, ScreenHead } from "../shared/controls.tsx";
 import { ago, measure } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { usePreferences } from "../shared/preferences.ts";
 
 interface Alert {
   alert_id: string;
@@ -103,11 +105,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
       <td className="number">{measure(alert.value)}</td>
       <td className="number">{measure(alert.threshold)}</td>
       <td>
-        {alert.notification_error
-          ? <Badge tone="bad">{plain(alert.notification_error).slice(0, 80)}</Badge>
-          : alert.notification_sent
-          ? alert.notification_channels.join(", ")
-          : <span className="about">nobody</span>}
+        <Told alert={alert} rule={rule} />
       </td>
       <td>
         {alert.acknowledged
@@ -135,5 +133,50 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
         <ErrorNote error={acknowledge.error} />
       </td>
     </tr>
+  );
+}
+
+/** Whom an alert reached, where that failed, and where it is still tried. */
+function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
+  const { zone } = usePreferences();
+  const { notification_channels: channels, notification_error: failure } = alert;
+  const wanted = rule?.notification_destinations ?? (channels.length > 0 || failure ? [] : ["any"]);
+  const isOpen = wanted.some((channel) =>
+    !channels.includes(channel) && !failure?.startsWith(`${channel}:`)
+  );
+  // One question for all alerts of a rule.
+  const deliveries = useOperation<Delivery[]>("list_alert_deliveries", {
+    p_rule_id: alert.rule_id,
+    p_limit: mostAtOnce,
+  }, { enabled: isOpen, every: 10_000 });
+  const own = isOpen
+    ? (deliveries.data ?? []).filter(({ alert_id }) => alert_id === alert.alert_id)
+    : [];
+  const reached = new Set(channels);
+  const failed = new Set(failure ? [failure] : []);
+  for (const { channel, status, last_error } of own) {
+    if (status === "delivered") reached.add(channel);
+    else if (status === "failed") failed.add(`${channel}: ${last_error ?? "not delivered"}`);
+  }
+  const pending = own.filter(({ status }) => status === "pending");
+  const isNobody = reached.size === 0 && failed.size === 0 && pending.length === 0;
+  return (
+    <div className="told">
+      {reached.size > 0 && <span>{[...reached].join(", ")}</span>}
+      {[...failed].map((words) => <Badge key={words} tone="bad">{plain(words).slice(0, 80)}
+      </Badge>)}
+      {pending.map((delivery) => {
+        const { word, tone, about } = standingOf(delivery, zone);
+        return (
+          <span key={delivery.delivery_id}>
+            {delivery.channel} <Badge tone={tone}>{word}</Badge>{" "}
+            {about !== null && <span className="about">{about}</span>}
+          </span>
+        );
+      })}
+      {isNobody && (
+        <span className="about">{isOpen && deliveries.data === undefined ? "…" : "nobody"}</span>
+      )}
+    </div>
   );
 }

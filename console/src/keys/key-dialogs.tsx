@@ -41,7 +41,6 @@ export function NewKeyDialog({ onMade, onClose }: {
           <input
             required
             maxLength={100}
-            autoFocus
             value={name}
             onChange={(event) => setName(event.target.value)}
           />

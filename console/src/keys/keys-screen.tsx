@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
+import { useMay } from "../service/role.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
@@ -22,6 +23,7 @@ export interface ApiKey {
 const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
 
 export default function KeysScreen() {
+  const mayChange = useMay("admin");
   const [isNew, setNew] = useState(false);
   const [rotated, setRotated] = useState<ApiKey | null>(null);
   const [doomed, setDoomed] = useState<ApiKey | null>(null);
@@ -37,10 +39,21 @@ export default function KeysScreen() {
   };
   return (
     <div className="page">
-      <ScreenHead title="API keys" about="Keys send events. They read nothing.">
-        <button type="button" className="button primary" onClick={() => setNew(true)}>
-          New key
-        </button>
+      <ScreenHead
+        title="API keys"
+        about={`Keys send events. They read nothing.${
+          mayChange === false ? " An admin makes, rotates and revokes them." : ""
+        }`}
+      >
+        {mayChange && (
+          <button
+            type="button"
+            className="button primary"
+            onClick={() => setNew(true)}
+          >
+            New key
+          </button>
+        )}
       </ScreenHead>
       <ListTable
         answer={keys}
@@ -63,6 +76,7 @@ export default function KeysScreen() {
           <KeyRow
             key={key.key_id}
             apiKey={key}
+            mayChange={mayChange === true}
             onRotate={() => setRotated(key)}
             onRevoke={() => setDoomed(key)}
           />
@@ -87,8 +101,9 @@ export default function KeysScreen() {
   );
 }
 
-function KeyRow({ apiKey: key, onRotate, onRevoke }: {
+function KeyRow({ apiKey: key, mayChange, onRotate, onRevoke }: {
   apiKey: ApiKey;
+  mayChange: boolean;
   onRotate: () => void;
   onRevoke: () => void;
 }) {
@@ -107,7 +122,7 @@ function KeyRow({ apiKey: key, onRotate, onRevoke }: {
         {key.expires_at ? ago(key.expires_at) : "–"}
       </td>
       <td className="tools">
-        {key.status === "active" && (
+        {key.status === "active" && mayChange && (
           <>
             <button type="button" className="button small" onClick={onRotate}>
               Rotate

@@ -1,5 +1,13 @@
-import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  insertCompletionText,
+  pickedCompletion,
+  startCompletion,
+} from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
+import type { EditorView } from "@codemirror/view";
 import type { Field } from "../service/records.ts";
 import { quoted } from "./edit.ts";
 
@@ -93,7 +101,11 @@ function inFilter(context: CompletionContext, known: Known): CompletionResult | 
   if (value) return valueOptions(value.text, value.from, known);
   const word = context.matchBefore(/[\p{L}\p{N}_.]*$/u);
   if (!word || (word.text === "" && !context.explicit)) return null;
-  return { from: word.from, options: fieldOptions(known, ":"), validFor: /^[\p{L}\p{N}_.]*$/u };
+  return {
+    from: word.from,
+    options: fieldOptions(known, takeField),
+    validFor: /^[\p{L}\p{N}_.]*$/u,
+  };
 }
 
 function valueOptions(text: string, from: number, known: Known): CompletionResult | null {
@@ -118,17 +130,31 @@ function valueOptions(text: string, from: number, known: Known): CompletionResul
   return { from: at, options };
 }
 
-function fieldOptions(known: Known, suffix: string): Completion[] {
+/** A field in a filter wants a value: those that it has are offered at once. */
+function takeField(
+  editor: EditorView,
+  entry: Completion,
+  from: number,
+  to: number,
+): void {
+  editor.dispatch({
+    ...insertCompletionText(editor.state, `${entry.label}:`, from, to),
+    annotations: pickedCompletion.of(entry),
+  });
+  startCompletion(editor);
+}
+
+function fieldOptions(known: Known, apply?: Completion["apply"]): Completion[] {
   const options = columns.map(([label, detail]): Completion => ({
     label,
     detail,
-    apply: label + suffix,
+    apply,
     type: "field",
     boost: 2,
   }));
   for (const { field, type } of known.fields) {
     if (!field.startsWith("attrs.")) continue;
-    options.push({ label: field, detail: type, apply: field + suffix, type: "field" });
+    options.push({ label: field, detail: type, apply, type: "field" });
   }
   return options;
 }
@@ -141,7 +167,7 @@ function afterBar(
   const word = context.matchBefore(/[\p{L}\p{N}_."-]*$/u);
   const from = word?.from ?? context.pos;
   if (/\(\s*[^()]*$/.test(rest) || /\bby\s+[^|]*$/.test(rest)) {
-    return { from, options: fieldOptions(known, "") };
+    return { from, options: fieldOptions(known) };
   }
   if (/\)\s+[a-z]*$/.test(rest)) {
     return { from, options: [{ label: "by", apply: "by ", detail: "a row for each group" }] };

@@ -114,6 +114,39 @@ export function withClause(
   return `${before}${wanted}${rest === "" ? "" : ` ${rest.trim()}`}`;
 }
 
+/** Whether the query asks for the value by a condition of its own, which every record has to fulfil. */
+export function hasClause(
+  query: string,
+  field: string,
+  value: string,
+): boolean {
+  return placeOf(
+    topTerms(splitQuery(query).filter),
+    clause(field, value, "in"),
+  ) >= 0;
+}
+
+/** The query without that condition, and without the AND that held it. */
+export function withoutClause(
+  query: string,
+  field: string,
+  value: string,
+): string {
+  const { filter, rest } = splitQuery(query);
+  const terms = topTerms(filter).map(({ text }) => text);
+  const at = placeOf(topTerms(filter), clause(field, value, "in"));
+  if (at < 0) return query;
+  const from = terms[at - 1] === "AND" ? at - 1 : at;
+  const to = from === at && terms[at + 1] === "AND" ? at + 1 : at;
+  terms.splice(from, to - from + 1);
+  return [...terms, rest.trim()].filter(Boolean).join(" ");
+}
+
+function placeOf(terms: Term[], wanted: string): number {
+  if (hasTopOr(terms)) return -1;
+  return terms.findIndex(({ text }, i) => text === wanted && terms[i - 1]?.text !== "NOT");
+}
+
 /** The query with the field's level, and no other condition on it. */
 export function withOnly(query: string, field: string, value: string): string {
   const { filter, rest } = splitQuery(query);
@@ -157,6 +190,18 @@ export function topTerms(filter: string): Term[] {
 
 function hasTopOr(terms: Term[]): boolean {
   return terms.some(({ text }) => text === "OR");
+}
+
+/** The names after `by`, in their order, as an answer has them. */
+export function groupKeys(query: string): string[] {
+  const stage = stagesOf(query).find((one) => one !== "" && !ofRecords.test(one)) ?? "";
+  const by = outside(stage, (character) => character === "b")
+    .find((at) => /^by\s/.test(stage.slice(at)) && /[\s)]$/.test(stage.slice(0, at)));
+  if (by === undefined) return [];
+  const names = stage.slice(by + 2);
+  const commas = outside(names, (character) => character === ",");
+  return [-1, ...commas].map((at, i) => names.slice(at + 1, commas[i]).trim())
+    .map((name) => name.startsWith("(") ? "ts" : name.replace(/^@(?!timestamp$)/, "attrs."));
 }
 
 /** The query that counts by a field what the filter finds. */

@@ -1,20 +1,13 @@
 import { useState } from "react";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange } from "../service/hooks.ts";
+import { type Member, roles, useMay, useMembers } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, Dialog, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
-import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
+import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
-interface Member {
-  user_id: string;
-  role: string;
-  email?: string | null;
-  created_at?: string | null;
-}
-
-const roles = ["owner", "admin", "member"];
 const may: Record<string, string> = {
   owner: "everything, members too",
   admin: "also keys, settings and deletion",
@@ -25,14 +18,23 @@ export default function MembersScreen() {
   const me = useSession().claims()?.user;
   const [isNew, setNew] = useState(false);
   const [doomed, setDoomed] = useState<Member | null>(null);
-  const members = useOperation<Member[]>("list_tenant_members", { p_limit: mostAtOnce });
+  const members = useMembers();
+  const mayChange = useMay("owner");
+  const owners = members.data?.filter(({ role }) => role === "owner").length;
+  // A tenant with members has an owner: the last one stays.
+  const isLastOwner = ({ role }: Member) => role === "owner" && owners === 1;
   const touched = ["list_tenant_members"];
   const set = useChange<Record<string, unknown>>("set_tenant_member_role", touched);
   const remove = useChange<Record<string, unknown>>("remove_tenant_member", touched);
   return (
     <div className="page">
-      <ScreenHead title="Members" about="Who belongs to this tenant, and what they may do.">
-        {members.data && (
+      <ScreenHead
+        title="Members"
+        about={`Who belongs to this tenant, and what they may do.${
+          mayChange === false ? " An owner changes that." : ""
+        }`}
+      >
+        {members.data && mayChange && (
           <button
             type="button"
             className="button primary"
@@ -65,29 +67,35 @@ export default function MembersScreen() {
               <code className="cell-code">{member.user_id}</code>
             </th>
             <td>
-              <select
-                aria-label={`Role of ${member.email ?? member.user_id}`}
-                value={member.role}
-                disabled={set.isPending}
-                onChange={(event) =>
-                  set.mutate({
-                    p_user_id: member.user_id,
-                    p_role: event.target.value,
-                  })}
-              >
-                {roles.map((role) => <option key={role}>{role}</option>)}
-              </select>
+              {mayChange && !isLastOwner(member)
+                ? (
+                  <select
+                    aria-label={`Role of ${member.email ?? member.user_id}`}
+                    value={member.role}
+                    disabled={set.isPending}
+                    onChange={(event) =>
+                      set.mutate({
+                        p_user_id: member.user_id,
+                        p_role: event.target.value,
+                      })}
+                  >
+                    {roles.map((role) => <option key={role}>{role}</option>)}
+                  </select>
+                )
+                : <span>{plain(member.role)}</span>}
               <span className="about role-words">{may[member.role]}</span>
             </td>
             <td>{member.created_at ? ago(member.created_at) : "–"}</td>
             <td className="tools">
-              <button
-                type="button"
-                className="button small danger"
-                onClick={() => setDoomed(member)}
-              >
-                Remove
-              </button>
+              {mayChange && !isLastOwner(member) && (
+                <button
+                  type="button"
+                  className="button small danger"
+                  onClick={() => setDoomed(member)}
+                >
+                  Remove
+                </button>
+              )}
             </td>
           </tr>
         )}
@@ -128,7 +136,6 @@ function NewMember({ onClose }: { onClose: () => void }) {
           <span>Email address or user id</span>
           <input
             required
-            autoFocus
             value={who}
             onChange={(event) => setWho(event.target.value)}
           />

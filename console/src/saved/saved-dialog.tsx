@@ -57,7 +57,6 @@ export function SavedDialog({ initial, onClose }: {
             required
             maxLength={200}
             value={name}
-            autoFocus
             onChange={(event) =>
               setName(event.target.value)}
           />

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
-import { useChange, useOperation, useService } from "../service/hooks.ts";
+import { marksOld, useChange, useOperation, useService } from "../service/hooks.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, Empty, ScreenHead } from "../shared/controls.tsx";
@@ -77,7 +77,7 @@ export default function SavedScreen() {
               </Empty>
             )
             : (
-              <ul className="cards">
+              <ul className="cards" {...marksOld(list.isPlaceholderData)}>
                 {shown.map((one) => (
                   <SavedCard
                     key={one.id}

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
-import { seriesOf } from "../language/edit.ts";
-import { useOperation } from "../service/hooks.ts";
+import { groupKeys, seriesOf } from "../language/edit.ts";
+import { marksOld, useOperation } from "../service/hooks.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { type Group, groupLabel, mostLines } from "../shared/groups.ts";
@@ -27,12 +27,14 @@ export function AggregateChart({ run }: { run: Run }) {
     () => lines[0]?.points.map(([ts]) => Date.parse(ts) / 1000) ?? [],
     [lines],
   );
-  const series = useMemo<ChartSeries[]>(() =>
-    lines.map(({ group, points }, i) => ({
-      label: groupLabel(group),
+  const series = useMemo<ChartSeries[]>(() => {
+    const keys = groupKeys(query ?? "");
+    return lines.map(({ group, points }, i) => ({
+      label: groupLabel(group, keys),
       colour: `--series-${i + 1}`,
       values: points.map(([, value]) => value),
-    })), [lines]);
+    }));
+  }, [lines, query]);
   const from = run.instants?.from ?? "";
   const to = run.instants?.to ?? "";
   const range = useMemo<[number, number]>(
@@ -41,7 +43,7 @@ export function AggregateChart({ run }: { run: Run }) {
   );
   if (query === null || answer.error || times.length < 2) return null;
   return (
-    <figure className="series">
+    <figure className="series" {...marksOld(answer.isPlaceholderData)}>
       <TimeChart
         times={times}
         series={series}

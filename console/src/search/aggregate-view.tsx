@@ -1,14 +1,16 @@
 import type { Mode } from "../language/edit.ts";
-import { splitQuery } from "../language/edit.ts";
-import { useOperation } from "../service/hooks.ts";
+import { groupKeys, splitQuery } from "../language/edit.ts";
+import { marksOld, useOperation } from "../service/hooks.ts";
 import type { StatRow } from "../service/records.ts";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { count, measure } from "../shared/format.ts";
 import { oneLine } from "../shared/plain.ts";
+import { fieldsOf } from "../shared/groups.ts";
 import { LogText } from "../shared/text.tsx";
 import { AggregateChart } from "./aggregate-chart.tsx";
 import { SearchError } from "./search-error.tsx";
-import { type Run, runQuery } from "./use-search.ts";
+import { useEditQuery } from "./query-text.ts";
+import type { Run } from "./use-search.ts";
 
 const most = 200;
 
@@ -23,6 +25,7 @@ export function AggregateView({ run, onFilter }: {
     p_ts_to: run.instants?.to,
     p_limit: most,
   }, { enabled: run.instants !== null, keep: true });
+  const edit = useEditQuery();
   const rows = stats.data ?? [];
   return (
     <section className="results" aria-label="Numbers">
@@ -36,7 +39,7 @@ export function AggregateView({ run, onFilter }: {
         <button
           type="button"
           className="button small quiet"
-          onClick={() => runQuery(splitQuery(run.query).filter)}
+          onClick={() => edit((query) => splitQuery(query).filter)}
         >
           Show the records
         </button>
@@ -46,13 +49,25 @@ export function AggregateView({ run, onFilter }: {
         : stats.isPending
         ? <Skeleton lines={10} />
         : (
-          <div className="aggregate" tabIndex={0} role="region" aria-label="Groups">
+          <div
+            className="aggregate"
+            tabIndex={0}
+            role="region"
+            aria-label="Groups"
+            {...marksOld(stats.isPlaceholderData)}
+          >
             <AggregateChart run={run} />
             {rows.length === 0
               ? <Empty title="Nothing to count in this range" />
               : isSingle(rows)
               ? <Single row={rows[0] as StatRow} />
-              : <Bars rows={rows} onFilter={onFilter} />}
+              : (
+                <Bars
+                  rows={rows}
+                  keys={groupKeys(run.query)}
+                  onFilter={onFilter}
+                />
+              )}
           </div>
         )}
     </section>
@@ -82,11 +97,12 @@ function Single({ row }: { row: StatRow }) {
   );
 }
 
-function Bars({ rows, onFilter }: {
+function Bars({ rows, keys, onFilter }: {
   rows: StatRow[];
+  keys: string[];
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
-  const fields = Object.keys(rows[0]?.group ?? {});
+  const fields = fieldsOf(rows[0]?.group ?? {}, keys);
   const names = valuesOf(rows[0] as StatRow).map(([name]) => name);
   const largest = Math.max(
     ...rows.map(({ value }) => Math.abs(Number(value ?? 0))),

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useChange, useService } from "../service/hooks.ts";
+import { useMay } from "../service/role.ts";
 import { CopyButton, ErrorNote } from "../shared/controls.tsx";
 import { senders } from "./senders.ts";
 
@@ -10,6 +11,7 @@ interface CreatedKey {
 /** A project without a single event: how to send one, with a fresh key filled in. */
 export function EmptyProject() {
   const service = useService();
+  const mayMakeKeys = useMay("admin");
   const [chosen, setChosen] = useState(0);
   const create = useChange<{ p_name: string }, CreatedKey>("create_api_key", ["list_api_keys"]);
   const key = create.data?.key_value ?? null;
@@ -27,6 +29,14 @@ export function EmptyProject() {
             <p>
               Your key, shown this once: <code className="secret">{key}</code>{" "}
               <CopyButton text={key} label="Copy the key" icon />
+            </p>
+          )
+          : mayMakeKeys === null
+          ? null
+          : !mayMakeKeys
+          ? (
+            <p className="about">
+              An admin of this tenant makes keys: ask one for yours.
             </p>
           )
           : (

@@ -15,11 +15,53 @@ const columns = [
   "id",
 ] as const;
 
+export type Format = "ndjson" | "csv";
+
+/** So much is saved at once at most; the page says so. */
+export const mostSaved = { records: 50_000, bytes: 200_000_000 };
+
+const head = `${columns.join(",")}\r\n`;
+
+function lineOf(row: LogRecord): string {
+  return columns.map((name) => cell(name === "attrs" ? exactJson(row.attrs, 0) : row[name]))
+    .join(",");
+}
+
 export function csvOf(rows: LogRecord[]): string {
-  const lines = rows.map((row) =>
-    columns.map((name) => cell(name === "attrs" ? exactJson(row.attrs, 0) : row[name])).join(",")
-  );
-  return `${columns.join(",")}\r\n${lines.join("\r\n")}\r\n`;
+  return head + rows.map((row) => `${lineOf(row)}\r\n`).join("");
+}
+
+/** A file that grows page by page. */
+export class RecordFile {
+  readonly #parts: string[];
+  #bytes = 0;
+  count = 0;
+
+  constructor(readonly format: Format) {
+    this.#parts = format === "csv" ? [head] : [];
+  }
+
+  /** Takes what there is room for. False where that is not all. */
+  add(rows: LogRecord[]): boolean {
+    for (const row of rows) {
+      const line = this.format === "csv" ? `${lineOf(row)}\r\n` : `${exactJson(row, 0)}\n`;
+      if (
+        this.count === mostSaved.records ||
+        this.#bytes + line.length > mostSaved.bytes
+      ) {
+        return false;
+      }
+      this.#parts.push(line);
+      this.#bytes += line.length;
+      this.count += 1;
+    }
+    return true;
+  }
+
+  save(): void {
+    const time = new Date().toISOString().slice(0, 19).replaceAll(":", "");
+    save(`logs-${time}.${this.format}`, this.#parts);
+  }
 }
 
 /** A spreadsheet runs what begins like a formula: an apostrophe before it keeps it a text. */
@@ -29,9 +71,9 @@ function cell(value: string | null): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-export function save(name: string, text: string): void {
+function save(name: string, parts: string[]): void {
   const url = URL.createObjectURL(
-    new Blob([text], { type: "text/plain;charset=utf-8" }),
+    new Blob(parts, { type: "text/plain;charset=utf-8" }),
   );
   const link = document.createElement("a");
   link.href = url;

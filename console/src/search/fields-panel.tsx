@@ -1,26 +1,24 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
-import { clause, groupedBy, type Mode, splitQuery, topTerms } from "../language/edit.ts";
+import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit.ts";
 import type { ServiceError } from "../service/errors.ts";
+import { marksOld } from "../service/hooks.ts";
 import type { Field } from "../service/records.ts";
 import { IconButton, Skeleton } from "../shared/controls.tsx";
 import { count, short } from "../shared/format.ts";
 import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/plain.ts";
 import { columnsOf } from "./columns.ts";
-import { runQuery } from "./use-search.ts";
+import { useEditQuery } from "./query-text.ts";
 
 /** At most so many are in the page at once; the box above finds the others. */
 const most = 150;
 const first = ["level", "service", "host", "route", "env", "user_id", "req_id"];
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 
-type OnFilter = (field: string, value: string, mode: Mode) => void;
-
-export function FieldsPanel({ fields, onFilter, query, onClose }: {
+export function FieldsPanel({ fields, query, onClose }: {
   fields: UseQueryResult<Field[], ServiceError>;
-  onFilter: OnFilter;
   query: string;
   onClose: () => void;
 }) {
@@ -52,7 +50,7 @@ export function FieldsPanel({ fields, onFilter, query, onClose }: {
           onClick={onClose}
         />
       </div>
-      <div className="fields-list">
+      <div className="fields-list" {...marksOld(fields.isPlaceholderData)}>
         {fields.error && !fields.data && <p className="about">The fields could not be counted.</p>}
         {fields.isPending && fields.fetchStatus === "fetching" && <Skeleton lines={12} />}
         {found.slice(0, most).map((field) => (
@@ -62,7 +60,6 @@ export function FieldsPanel({ fields, onFilter, query, onClose }: {
             query={query}
             isOpen={open.has(field.field)}
             onToggle={() => toggle(field.field)}
-            onFilter={onFilter}
           />
         ))}
         {found.length > most && (
@@ -91,18 +88,17 @@ function sorted(fields: Field[], text: string): Field[] {
     .sort((a, b) => place(a.field) - place(b.field) || b.count - a.count);
 }
 
-function FieldRow({ field, query, isOpen, onToggle, onFilter }: {
+function FieldRow({ field, query, isOpen, onToggle }: {
   field: Field;
   query: string;
   isOpen: boolean;
   onToggle: () => void;
-  onFilter: OnFilter;
 }) {
+  const edit = useEditQuery();
   const { parameters } = useAddress();
   const columns = columnsOf(parameters.cols);
   const isColumn = columns.includes(field.field);
   const largest = field.values[0]?.count ?? 1;
-  const terms = topTerms(splitQuery(query).filter).map((term) => term.text);
   return (
     <div className="field-row">
       <div className="field-title">
@@ -137,47 +133,51 @@ function FieldRow({ field, query, isOpen, onToggle, onFilter }: {
           <IconButton
             icon="chart"
             label={`Count by ${field.field}`}
-            onClick={() => runQuery(groupedBy(query, field.field))}
+            onClick={() => edit((text) => groupedBy(text, field.field))}
           />
         </span>
       </div>
       {isOpen && (
         <ul className="values">
-          {field.values.map(({ value, count: number }) => (
-            <li key={value}>
-              <button
-                type="button"
-                className="value"
-                aria-pressed={terms.includes(clause(field.field, value, "in"))}
-                title={`${field.field}:${value}`}
-                onClick={() => onFilter(field.field, value, "in")}
-              >
-                {/* A picture of the share: meter would be read aloud twice. */}
-                <svg
-                  className="share"
-                  aria-hidden="true"
-                  preserveAspectRatio="none"
-                  viewBox="0 0 100 1"
+          {field.values.map(({ value, count: number }) => {
+            const isPressed = hasClause(query, field.field, value);
+            const press = isPressed ? withoutClause : withClause;
+            return (
+              <li key={value}>
+                <button
+                  type="button"
+                  className="value"
+                  aria-pressed={isPressed}
+                  title={`${field.field}:${value}`}
+                  onClick={() => edit((text) => press(text, field.field, value, "in"))}
                 >
-                  <rect
-                    width={Math.max(1, (100 * number) / largest)}
-                    height="1"
+                  {/* A picture of the share: meter would be read aloud twice. */}
+                  <svg
+                    className="share"
+                    aria-hidden="true"
+                    preserveAspectRatio="none"
+                    viewBox="0 0 100 1"
+                  >
+                    <rect
+                      width={Math.max(1, (100 * number) / largest)}
+                      height="1"
+                    />
+                  </svg>
+                  <bdi className="value-text">
+                    {value === "" ? "(empty)" : plain(value.slice(0, 200))}
+                  </bdi>
+                  <span className="value-count">{short(number)}</span>
+                </button>
+                <span className="field-tools">
+                  <IconButton
+                    icon="minus"
+                    label={`Without ${field.field} ${value.slice(0, 40)}`}
+                    onClick={() => edit((text) => withClause(text, field.field, value, "out"))}
                   />
-                </svg>
-                <bdi className="value-text">
-                  {value === "" ? "(empty)" : plain(value.slice(0, 200))}
-                </bdi>
-                <span className="value-count">{short(number)}</span>
-              </button>
-              <span className="field-tools">
-                <IconButton
-                  icon="minus"
-                  label={`Without ${field.field} ${value.slice(0, 40)}`}
-                  onClick={() => onFilter(field.field, value, "out")}
-                />
-              </span>
-            </li>
-          ))}
+                </span>
+              </li>
+            );
+          })}
           {field.values.length === 0 && <li className="about">Too many different values.</li>}
         </ul>
       )}

@@ -2,12 +2,14 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { shortTime } from "../address/range.ts";
 import { withOnly } from "../language/edit.ts";
 import { type Bucket, type Level, levels } from "../service/records.ts";
+import { marksOld } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { HistogramTable } from "./histogram-table.tsx";
-import { type Run, runQuery, runRange, useHistogram } from "./use-search.ts";
+import { useEditQuery } from "./query-text.ts";
+import { type Run, runRange, useHistogram } from "./use-search.ts";
 
 const shown = [...levels, "none"] as const;
 
@@ -34,7 +36,12 @@ export function HistogramPanel({ run }: { run: Run }) {
     });
   const bucket = point === null ? undefined : data?.buckets[point];
   return (
-    <section className="histogram" ref={place} aria-label="Records over time">
+    <section
+      className="histogram"
+      ref={place}
+      aria-label="Records over time"
+      {...marksOld(answer.isPlaceholderData)}
+    >
       <div className="histogram-head">
         <p role="status" className="histogram-total">
           {data && !answer.error
@@ -44,13 +51,14 @@ export function HistogramPanel({ run }: { run: Run }) {
               </>
             )
             : " "}
+          {answer.isPlaceholderData && <span className="histogram-point">Updating…</span>}
           {bucket && (
             <span className="histogram-point">
               {shortTime(Date.parse(bucket.ts), zone)}: {count(bucket.count)}
             </span>
           )}
         </p>
-        <Legend query={run.query} buckets={data?.buckets ?? []} at={bucket} />
+        <Legend buckets={data?.buckets ?? []} at={bucket} />
         {data && (
           <button
             type="button"
@@ -94,11 +102,11 @@ function seriesOf(buckets: Bucket[]): ChartSeries[] {
   })).filter(({ values }) => values.some((value) => value > 0));
 }
 
-function Legend({ query, buckets, at }: {
-  query: string;
+function Legend({ buckets, at }: {
   buckets: Bucket[];
   at: Bucket | undefined;
 }) {
+  const edit = useEditQuery();
   const total = (level: Level | "none") =>
     buckets.reduce((sum, bucket) => sum + bucket.levels[level], 0);
   return (
@@ -110,7 +118,7 @@ function Legend({ query, buckets, at }: {
           className="legend-item"
           disabled={level === "none"}
           title={level === "none" ? "Records without a level" : `Only ${level}`}
-          onClick={() => runQuery(withOnly(query, "level", level))}
+          onClick={() => edit((query) => withOnly(query, "level", level))}
         >
           <span className={`swatch ${level}`} />
           {level}{" "}

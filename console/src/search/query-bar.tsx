@@ -5,23 +5,28 @@ import { IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { type BoxHandle, QueryBox } from "./query-box.tsx";
+import type { EditQuery } from "./query-text.ts";
 import { QueryVerdict } from "./query-verdict.tsx";
 import { RangePicker } from "./range-picker.tsx";
 import { RefreshMenu } from "./refresh-menu.tsx";
 import { SaveButton } from "./save-button.tsx";
 import { type Run, runQuery } from "./use-search.ts";
 
+export interface BarHandle {
+  focus: () => void;
+  edit: EditQuery;
+}
+
 /** The line on top: query, range, run, live, save. */
 export function QueryBar({ run, fields, ref }: {
   run: Run & { again: () => void };
   fields: Field[];
-  ref: Ref<{ focus: () => void }>;
+  ref: Ref<BarHandle>;
 }) {
   const [text, setText] = useState(run.query);
   const { history } = usePreferences();
   const box = useRef<BoxHandle>(null);
   const started = useRef<string | null>(run.query);
-  useImperativeHandle(ref, () => ({ focus: () => box.current?.focus() }), []);
   // A click on a value, the back button or a link changes the query from outside. What was started here is in the box
   // already, and may have been typed on since.
   useEffect(() => {
@@ -29,6 +34,14 @@ export function QueryBar({ run, fields, ref }: {
     started.current = null;
   }, [run.query]);
 
+  const go = (wanted: string) => {
+    if (wanted === run.query) {
+      run.again();
+    } else {
+      started.current = wanted;
+      runQuery(wanted);
+    }
+  };
   const start = (query: string) => {
     const wanted = query.trim();
     if (wanted !== "") {
@@ -39,13 +52,16 @@ export function QueryBar({ run, fields, ref }: {
         ),
       });
     }
-    if (wanted === run.query) {
-      run.again();
-    } else {
-      started.current = wanted;
-      runQuery(wanted);
-    }
+    go(wanted);
   };
+  useImperativeHandle(ref, () => ({
+    focus: () => box.current?.focus(),
+    edit: (edit) => {
+      const wanted = edit(text).trim();
+      box.current?.put(wanted);
+      go(wanted);
+    },
+  }));
 
   return (
     <div className="query-bar">

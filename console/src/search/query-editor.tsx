@@ -71,6 +71,8 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
             icons: false,
             // Enter runs the query unless an entry was chosen with the arrows.
             selectOnOpen: false,
+            // So nothing is taken by a key that was meant for something else, however quick it is.
+            interactionDelay: 0,
           }),
           linter(async (editor) => {
             const query = editor.state.doc.toString();

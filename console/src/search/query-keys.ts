@@ -87,8 +87,16 @@ export function ownKeys(latest: Latest): KeyBinding[] {
     { key: "Shift-Enter", run: addLine },
     { key: "ArrowUp", run: step(1) },
     { key: "ArrowDown", run: step(-1) },
-    { key: "Escape", run: (editor: EditorView) => (editor.contentDOM.blur(), false) },
+    { key: "Escape", run: closeOrLeave },
   ];
+}
+
+/** Escape closes an open list, and without one leaves the box. */
+function closeOrLeave(editor: EditorView): boolean {
+  const isOpen = completionStatus(editor.state) === "active";
+  closeCompletion(editor);
+  if (!isOpen) editor.contentDOM.blur();
+  return true;
 }
 
 /** Tab takes the first entry of an open list, and otherwise leaves the box, as everywhere on a page. */

@@ -1,5 +1,15 @@
 import { useId, useRef, useState } from "react";
-import { instant, presets, type Range, rangeLabel, resolve } from "../address/range.ts";
+import {
+  instant,
+  presets,
+  type Range,
+  rangeLabel,
+  resolve,
+  typed,
+  untyped,
+  type Zone,
+  zoneWords,
+} from "../address/range.ts";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { runRange } from "./use-search.ts";
@@ -44,8 +54,9 @@ export function RangePicker(
           ))}
         </ul>
         <CustomRange
-          key={`${range.from} ${range.to}`}
+          key={`${range.from} ${range.to} ${zone}`}
           range={range}
+          zone={zone}
           onChoose={choose}
         />
         <fieldset className="segments">
@@ -67,26 +78,33 @@ export function RangePicker(
   );
 }
 
-/** Times, or words like now-3h. */
-function CustomRange(
-  { range, onChoose }: { range: Range; onChoose: (range: Range) => void },
-) {
-  const [from, setFrom] = useState(range.from);
-  const [to, setTo] = useState(range.to);
+/** Times in the zone that is shown, or words like now-3h. */
+function CustomRange({ range, zone, onChoose }: {
+  range: Range;
+  zone: Zone;
+  onChoose: (range: Range) => void;
+}) {
+  const [from, setFrom] = useState(typed(range.from, zone));
+  const [to, setTo] = useState(typed(range.to, zone));
   const [wrong, setWrong] = useState<string | null>(null);
   const id = useId();
   const submit = () => {
     const now = Date.now();
-    const unread = [from, to].find((word) => instant(word, now) === null);
+    const unread = [from, to].find((word) => instant(word, now, zone) === null);
     if (unread !== undefined) {
       return setWrong(
         `"${unread}" is no time: write 2026-11-21T09:00 or now-3h.`,
       );
     }
-    if (resolve({ from, to }, now) === null) {
+    const wanted = {
+      // What nobody changed stays as exact as it is.
+      from: from === typed(range.from, zone) ? range.from : untyped(from, zone, now),
+      to: to === typed(range.to, zone) ? range.to : untyped(to, zone, now),
+    };
+    if (resolve(wanted, now) === null) {
       return setWrong("The range ends before it begins.");
     }
-    onChoose({ from: from.trim(), to: to.trim() });
+    onChoose(wanted);
   };
   return (
     <form
@@ -112,6 +130,7 @@ function CustomRange(
           spellCheck={false}
         />
       </label>
+      <p className="about">{zoneWords(zone)}</p>
       {wrong && <p id={id} className="field-error" role="alert">{wrong}</p>}
       <button
         type="submit"

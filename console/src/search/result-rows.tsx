@@ -1,7 +1,8 @@
-import { useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
+import type { LogRecord } from "../service/records.ts";
 import { Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
 import { LiveNote } from "./live-note.tsx";
@@ -19,9 +20,13 @@ export function ResultRows({ run, onFilter, onFields }: {
   onFields: () => void;
 }) {
   const [isPaused, setPaused] = useState(false);
+  const { open, toggle } = useOpen(run);
   const pages = useRows(run);
   const tail = useTail(run.query, run.isLive, isPaused);
   const rows = run.isLive ? tail.rows : pages.data?.pages.flatMap(({ logs }) => logs) ?? [];
+  useOpenLoaded(pages, rows, open, run);
+  // Also of rows that are to be replaced.
+  const hasMore = pages.data?.pages.at(-1)?.next_cursor != null;
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
   const { isEmpty, isUnknown } = useFirstEvent(run, isNothing);
 
@@ -30,7 +35,7 @@ export function ResultRows({ run, onFilter, onFields }: {
       <RowsBar
         run={run}
         rows={rows}
-        hasMore={!run.isLive && pages.hasNextPage}
+        hasMore={!run.isLive && hasMore}
         onFields={onFields}
       />
       {run.isLive && (
@@ -58,6 +63,9 @@ export function ResultRows({ run, onFilter, onFields }: {
           <RowsGrid
             key={run.isLive ? "live" : "pages"}
             rows={rows}
+            isOld={!run.isLive && pages.isPlaceholderData}
+            open={open}
+            onToggle={toggle}
             isLive={run.isLive}
             isPaused={isPaused}
             onPause={setPaused}
@@ -75,13 +83,54 @@ export function ResultRows({ run, onFilter, onFields }: {
                   retry={() => void pages.fetchNextPage()}
                 />
               )
-              : pages.hasNextPage
+              : hasMore
               ? <span className="about">Loading more…</span>
               : <span className="about">That is all in this range.</span>}
           />
         )}
     </section>
   );
+}
+
+/** The records that are open, by id and with their times: they stay so while the query is the same. */
+type Open = ReadonlyMap<string, string>;
+
+const nothingOpen: Open = new Map();
+
+function useOpen({ query }: Run) {
+  const [{ of, ids }, setOpen] = useState({ of: query, ids: nothingOpen });
+  const toggle = useCallback(({ id, ts }: LogRecord) =>
+    setOpen((now) => {
+      const next = new Map(now.of === query ? now.ids : nothingOpen);
+      if (!next.delete(id)) next.set(id, ts);
+      return { of: query, ids: next };
+    }), [query]);
+  return { open: of === query ? ids : nothingOpen, toggle };
+}
+
+/** So many rows are loaded to find again those that are open. */
+const mostForOpen = 2000;
+
+/** A search that was run again has an open record on a later page when much has come in since. */
+function useOpenLoaded(
+  pages: ReturnType<typeof useRows>,
+  rows: LogRecord[],
+  open: Open,
+  { instants, isLive }: Run,
+): void {
+  const known = open.size === 0 ? null : new Set(rows.map(({ id }) => id));
+  const isMissing = !isLive && known !== null && instants !== null &&
+    rows.length < mostForOpen &&
+    [...open].some(([id, ts]) =>
+      !known.has(id) && Date.parse(ts) >= Date.parse(instants.from) &&
+      Date.parse(ts) < Date.parse(instants.to)
+    );
+  const canLoad = isMissing && pages.hasNextPage && !pages.isFetching &&
+    !pages.isFetchNextPageError && !pages.isPlaceholderData;
+  const { fetchNextPage } = pages;
+  useEffect(() => {
+    if (canLoad) void fetchNextPage();
+  }, [canLoad, fetchNextPage]);
 }
 
 function NothingFound({ run }: { run: Run }) {

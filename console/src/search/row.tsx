@@ -3,6 +3,7 @@ import { rowTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
 import { exactJson, ExactNumber } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
+import { Boundary } from "../shared/boundary.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { oneLine, plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
@@ -36,11 +37,40 @@ interface Props {
   columns: string[];
   isOpen: boolean;
   isActive: boolean;
-  onToggle: (id: string) => void;
+  onToggle: (record: LogRecord) => void;
   onFilter: (field: string, value: string, mode: Mode) => void;
 }
 
 export const Row = memo(function Row(props: Props) {
+  return (
+    <Boundary
+      what="This record"
+      of={props.record}
+      instead={<BrokenRow {...props} />}
+    >
+      <WholeRow {...props} />
+    </Boundary>
+  );
+});
+
+/** A record that has something else in its fields than a record has: as it came. */
+function BrokenRow({ record, index, isActive }: Props) {
+  return (
+    <div
+      role="row"
+      data-row={record.id}
+      aria-rowindex={index + 2}
+      tabIndex={isActive ? 0 : -1}
+      className="row-line level-none"
+    >
+      <span role="gridcell" className="cell-msg">
+        <strong>This record cannot be shown:</strong> {oneLine(exactJson(record, 0))}
+      </span>
+    </div>
+  );
+}
+
+function WholeRow(props: Props) {
   const { record, index, columns, isOpen, isActive, onToggle, onFilter } = props;
   const { zone, wrap } = usePreferences();
   const level = record.level ?? "none";
@@ -55,7 +85,7 @@ export const Row = memo(function Row(props: Props) {
         className={`row-line level-${level}${isActive ? " active" : ""}${isOpen ? " open" : ""}`}
         onClick={() => {
           // A text that was just marked is meant to be copied.
-          if (getSelection()?.isCollapsed !== false) onToggle(record.id);
+          if (getSelection()?.isCollapsed !== false) onToggle(record);
         }}
       >
         <time role="gridcell" className="cell-time" dateTime={record.ts}>
@@ -86,7 +116,7 @@ export const Row = memo(function Row(props: Props) {
       {isOpen && <Detail record={record} onFilter={onFilter} />}
     </>
   );
-});
+}
 
 /** Colours, or a script from right to left, which could turn the direction of what stands beside it. */
 // deno-lint-ignore no-control-regex

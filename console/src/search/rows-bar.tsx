@@ -1,10 +1,9 @@
 import { change } from "../address/address.ts";
-import { exactJson } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";
-import { csvOf, save } from "./export.ts";
+import { ExportMenu } from "./export-menu.tsx";
 import type { Run } from "./use-search.ts";
 
 /** What is said and chosen about the rows as a whole. */
@@ -15,7 +14,6 @@ export function RowsBar({ run, rows, hasMore, onFields }: {
   onFields: () => void;
 }) {
   const { wrap, roomy } = usePreferences();
-  const name = `logs-${new Date().toISOString().slice(0, 19).replaceAll(":", "")}`;
   return (
     <div className="rows-bar">
       <IconButton icon="fields" label="Fields (f)" onClick={onFields} />
@@ -43,31 +41,7 @@ export function RowsBar({ run, rows, hasMore, onFields }: {
         aria-pressed={roomy}
         onClick={() => prefer({ roomy: !roomy })}
       />
-      <IconButton
-        icon="download"
-        label="Save what is loaded"
-        popoverTarget="export-menu"
-      />
-      <div id="export-menu" popover="auto" className="popover menu">
-        <button
-          type="button"
-          className="menu-item"
-          onClick={() =>
-            save(
-              `${name}.ndjson`,
-              rows.map((row) => exactJson(row, 0)).join("\n") + "\n",
-            )}
-        >
-          Loaded rows as NDJSON
-        </button>
-        <button
-          type="button"
-          className="menu-item"
-          onClick={() => save(`${name}.csv`, csvOf(rows))}
-        >
-          Loaded rows as CSV
-        </button>
-      </div>
+      <ExportMenu run={run} rows={rows} />
     </div>
   );
 }

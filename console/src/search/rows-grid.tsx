@@ -11,15 +11,22 @@ import {
 import { useAddress } from "../address/address.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
 import type { Mode } from "../language/edit.ts";
+import { marksOld } from "../service/hooks.ts";
 import type { LogRecord } from "../service/records.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { useIsNarrow } from "./use-is-narrow.ts";
 import { columnsOf } from "./columns.ts";
 import { Row, RowsHead } from "./row.tsx";
 import { useHeldPlace } from "./use-held-place.ts";
+import { useOpenPlace } from "./use-open-place.ts";
 
 interface Props {
   rows: LogRecord[];
+  /** They answer the run before; that of this one is awaited. */
+  isOld: boolean;
+  /** The ids of those that are open. */
+  open: ReadonlyMap<string, unknown>;
+  onToggle: (record: LogRecord) => void;
   isLive: boolean;
   isPaused: boolean;
   onPause: (isPaused: boolean) => void;
@@ -30,7 +37,18 @@ interface Props {
 
 /** Rows of unequal height, of which only those in sight exist. One row has the focus; j, k and arrows move it. */
 export function RowsGrid(
-  { rows, isLive, isPaused, onPause, onFilter, onEnd, end }: Props,
+  {
+    rows,
+    isOld,
+    open,
+    onToggle,
+    isLive,
+    isPaused,
+    onPause,
+    onFilter,
+    onEnd,
+    end,
+  }: Props,
 ) {
   const scroller = useRef<HTMLDivElement>(null);
   const { wrap, roomy } = usePreferences();
@@ -41,7 +59,6 @@ export function RowsGrid(
   const { cols } = useAddress().parameters;
   // The same array and functions each time: rows that stay are not drawn anew.
   const columns = useMemo(() => columnsOf(cols), [cols]);
-  const [open, setOpen] = useState<Set<string>>(new Set());
   const [active, setActive] = useState<string | null>(null);
   const wanted = useRef<string | null>(null);
 
@@ -59,6 +76,12 @@ export function RowsGrid(
     if (rows.length > 0 && last >= rows.length - 30) onEnd();
   }, [last, rows.length, onEnd]);
   useHeldPlace(scroller, rows, isLive, isPaused, onPause);
+  useOpenPlace(
+    scroller,
+    rows,
+    isLive ? null : rows.findIndex(({ id }) => open.has(id)),
+    (index) => virtual.measurementsCache[index]?.start ?? 0,
+  );
 
   const at = active === null ? -1 : rows.findIndex(({ id }) => id === active);
   const move = (step: number) => {
@@ -69,19 +92,19 @@ export function RowsGrid(
     wanted.current = id;
     virtual.scrollToIndex(next, { align: "auto" });
   };
-  const toggle = useCallback((id: string) => {
-    wasOpen.current.add(id);
-    setOpen((now) => {
-      const next = new Set(now);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
-    setActive(id);
-  }, []);
+  const toggle = useCallback((record: LogRecord) => {
+    wasOpen.current.add(record.id);
+    onToggle(record);
+    setActive(record.id);
+  }, [onToggle]);
+  const toggleActive = () => {
+    const record = rows[at];
+    if (record) toggle(record);
+  };
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
-    o: () => active !== null && toggle(active),
+    o: toggleActive,
   });
   // The focus follows the active row as soon as that is on the screen.
   useEffect(() => {
@@ -102,6 +125,7 @@ export function RowsGrid(
       className={names}
       role="treegrid"
       aria-label="Records"
+      {...marksOld(isOld)}
       aria-rowcount={rows.length + 1}
       aria-colcount={4 + columns.length}
       tabIndex={rows.length === 0 || at < 0 ? 0 : -1}
@@ -117,8 +141,8 @@ export function RowsGrid(
           PageUp: () => move(-20),
           Home: () => move(-rows.length),
           End: () => move(rows.length),
-          Enter: () => active !== null && toggle(active),
-          Escape: () => active !== null && open.has(active) && toggle(active),
+          Enter: toggleActive,
+          Escape: () => active !== null && open.has(active) && toggleActive(),
         };
         const action = actions[event.key];
         if (!action) return;
@@ -143,7 +167,7 @@ export function RowsGrid(
           {items.map((item) => {
             const record = rows[item.index];
             if (!record) return null;
-            const isMeasured = height === null ||
+            const isMeasured = height === null || open.has(record.id) ||
               wasOpen.current.has(record.id);
             return (
               <div

@@ -1,23 +1,25 @@
-import { useRef, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { type Mode, withClause } from "../language/edit.ts";
+import { Boundary } from "../shared/boundary.tsx";
 import { ErrorNote } from "../shared/controls.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { AggregateView } from "./aggregate-view.tsx";
 import { FieldsPanel } from "./fields-panel.tsx";
 import { HistogramPanel } from "./histogram-panel.tsx";
-import { QueryBar } from "./query-bar.tsx";
+import { type BarHandle, QueryBar } from "./query-bar.tsx";
+import { type EditQuery, EditQueryContext } from "./query-text.ts";
 import { RecordDialog } from "./record-dialog.tsx";
 import { ResultRows } from "./result-rows.tsx";
-import { runQuery, useFields, useRun } from "./use-search.ts";
+import { useFields, useRun } from "./use-search.ts";
 
 export function SearchScreen() {
   const run = useRun();
   const { parameters } = useAddress();
   const preferences = usePreferences();
   const [isDrawn, setDrawn] = useState(false);
-  const box = useRef<{ focus: () => void }>(null);
+  const bar = useRef<BarHandle>(null);
   const fields = useFields(run);
 
   const toggleFields = () => {
@@ -25,48 +27,68 @@ export function SearchScreen() {
     else prefer({ fields: !preferences.fields });
   };
   useShortcuts({
-    "/": () => box.current?.focus(),
+    "/": () => bar.current?.focus(),
     f: toggleFields,
     l: () => change({ live: run.isLive ? "" : "1" }),
     r: () => run.again(),
   });
 
-  const filter = (field: string, value: string, mode: Mode) =>
-    runQuery(withClause(run.query, field, value, mode));
+  const edit = useCallback<EditQuery>(
+    (change) => bar.current?.edit(change),
+    [],
+  );
+  const filter = useCallback(
+    (field: string, value: string, mode: Mode) =>
+      edit((query) => withClause(query, field, value, mode)),
+    [edit],
+  );
 
   const parts = ["search"];
   if (preferences.fields) parts.push("with-fields");
   if (isDrawn) parts.push("drawn");
   return (
-    <div className={parts.join(" ")}>
-      <h1 className="hidden">Search</h1>
-      <QueryBar ref={box} run={run} fields={fields.data ?? []} />
-      {run.instants === null && (
-        <ErrorNote
-          error={new Error(
-            "This range cannot be read, or ends before it begins.",
-          )}
-        />
-      )}
-      {!run.isLive && <HistogramPanel run={run} />}
-      <div className="search-body">
-        <FieldsPanel
-          fields={fields}
-          onFilter={filter}
-          query={run.query}
-          onClose={() => setDrawn(false)}
-        />
-        {run.isAggregate
-          ? <AggregateView run={run} onFilter={filter} />
-          : <ResultRows run={run} onFilter={filter} onFields={toggleFields} />}
+    <EditQueryContext value={edit}>
+      <div className={parts.join(" ")}>
+        <h1 className="hidden">Search</h1>
+        <QueryBar ref={bar} run={run} fields={fields.data ?? []} />
+        {run.instants === null && (
+          <ErrorNote
+            error={new Error(
+              "This range cannot be read, or ends before it begins.",
+            )}
+          />
+        )}
+        {!run.isLive && (
+          <Boundary what="The chart" of={run}>
+            <HistogramPanel run={run} />
+          </Boundary>
+        )}
+        <div className="search-body">
+          <Boundary what="The list of fields" of={fields.data}>
+            <FieldsPanel
+              fields={fields}
+              query={run.query}
+              onClose={() => setDrawn(false)}
+            />
+          </Boundary>
+          <Boundary what="The result" of={run}>
+            {run.isAggregate ? <AggregateView run={run} onFilter={filter} /> : (
+              <ResultRows
+                run={run}
+                onFilter={filter}
+                onFields={toggleFields}
+              />
+            )}
+          </Boundary>
+        </div>
+        {parameters.id && (
+          <RecordDialog
+            id={parameters.id}
+            ts={parameters.at ?? ""}
+            onFilter={filter}
+          />
+        )}
       </div>
-      {parameters.id && (
-        <RecordDialog
-          id={parameters.id}
-          ts={parameters.at ?? ""}
-          onFilter={filter}
-        />
-      )}
-    </div>
+    </EditQueryContext>
   );
 }

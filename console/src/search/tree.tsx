@@ -1,6 +1,5 @@
 import { useState } from "react";
 import { attributeField, groupedBy, type Mode } from "../language/edit.ts";
-import { useAddress } from "../address/address.ts";
 import { exactJson, ExactNumber } from "../service/numbers.ts";
 import { CopyButton, IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
@@ -8,7 +7,7 @@ import { plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
 import { LongText } from "./detail.tsx";
 import { shortText } from "./row.tsx";
-import { runQuery } from "./use-search.ts";
+import { useEditQuery } from "./query-text.ts";
 
 type OnFilter = (field: string, value: string, mode: Mode) => void;
 
@@ -91,7 +90,7 @@ function Leaf({ name, value, path, onFilter }: {
   path: string[];
   onFilter: OnFilter;
 }) {
-  const query = useAddress().parameters.q ?? "";
+  const edit = useEditQuery();
   const text = typeof value === "object" && value !== null ? exactJson(value, 0) : shortText(value);
   const field = path[0] === "attrs" ? attributeField(path.slice(1)) : name;
   const isScalar = value !== null &&
@@ -140,7 +139,7 @@ function Leaf({ name, value, path, onFilter }: {
         <IconButton
           icon="chart"
           label={`Count by ${field}`}
-          onClick={() => runQuery(groupedBy(query, field))}
+          onClick={() => edit((query) => groupedBy(query, field))}
         />
         <CopyButton text={text} label={`Copy ${name}`} icon />
       </span>

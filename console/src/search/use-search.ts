@@ -61,6 +61,11 @@ export function useRows(run: Run) {
       }
     },
     getNextPageParam: (page) => page.next_cursor,
+    // The same search, run again: its rows stay until the new ones are here.
+    placeholderData: (data, before) => {
+      const [, query, , order] = before?.queryKey ?? [];
+      return query === run.query && order === run.order ? data : undefined;
+    },
     retry: shouldRetry,
     retryDelay,
   });

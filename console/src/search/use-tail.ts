@@ -36,17 +36,19 @@ export function useTail(
   isPaused: boolean,
 ): TailState {
   const service = useService();
-  const [state, setState] = useState(start);
+  const [{ of, state }, setKept] = useState({ of: query, state: start });
   const [cursor] = useState({ query: "", value: null as string | null });
 
   useEffect(() => {
     if (!isOn || cursor.query !== query) {
       cursor.value = null;
       cursor.query = query;
-      setState(start);
+      setKept({ of: query, state: start });
     }
     if (!isOn || isPaused) return;
     const stop = new AbortController();
+    const setState = (change: (now: TailState) => TailState) =>
+      setKept((now) => ({ of: query, state: change(now.state) }));
     let timer: ReturnType<typeof setTimeout> | undefined;
     const next = async () => {
       let wait = document.hidden ? hiddenEvery : visibleEvery;
@@ -79,7 +81,7 @@ export function useTail(
     };
   }, [service, query, isOn, isPaused, cursor]);
 
-  return state;
+  return of === query ? state : start;
 }
 
 function taken(state: TailState, { logs, more }: Tail): TailState {

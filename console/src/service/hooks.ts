@@ -1,10 +1,4 @@
-import {
-  keepPreviousData,
-  type QueryClient,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Service } from "./client.ts";
 import { ServiceError } from "./errors.ts";
@@ -19,7 +13,7 @@ export function useService(): Service {
 
 interface Options {
   enabled?: boolean;
-  /** Keeps what is on the screen until the next answer is here. */
+  /** Keeps an answer on the screen, marked as old, until the next one to the same query is here. */
   keep?: boolean;
   /** Milliseconds between two calls. */
   every?: number | false;
@@ -36,9 +30,27 @@ export function useOperation<Result>(
     queryKey: [operation, parameters],
     queryFn: ({ signal }) => service.call<Result>(operation, parameters, signal),
     enabled,
-    placeholderData: keep ? keepPreviousData : undefined,
+    placeholderData: keep
+      ? (data, before) => isSameQuestion(before?.queryKey[1], parameters) ? data : undefined
+      : undefined,
     refetchInterval: every,
   });
+}
+
+/** Whether an earlier answer may stand in for the one that is awaited: never under another query. */
+function isSameQuestion(
+  before: unknown,
+  parameters: Record<string, unknown>,
+): boolean {
+  return (before as Record<string, unknown> | undefined)?.p_query_dsl ===
+    parameters.p_query_dsl;
+}
+
+/** What says of a part of the page that its answer is to an earlier question, the next being awaited. */
+export function marksOld(
+  isOld: boolean,
+): { "aria-busy"?: true; "data-old"?: "" } {
+  return isOld ? { "aria-busy": true, "data-old": "" } : {};
 }
 
 /** An operation that changes something; `changes` names the operations whose answers it makes old. */

@@ -28,9 +28,11 @@ export function parseExactly(text: string, data: unknown): unknown {
 /** JSON text of a record, exact numbers included. */
 export function exactJson(value: unknown, indent = 2): string {
   const marks = new Map<string, string>();
+  // Not randomUUID: a page over plain HTTP has none.
+  const secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const text = JSON.stringify(value, (_key, member: unknown) => {
     if (!(member instanceof ExactNumber)) return member;
-    const mark = `exact-${marks.size}-${crypto.randomUUID()}`;
+    const mark = `exact-${marks.size}-${secret}`;
     marks.set(mark, member.text);
     return mark;
   }, indent);

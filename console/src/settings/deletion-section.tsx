@@ -1,11 +1,12 @@
 import { useState } from "react";
-import { instant } from "../address/range.ts";
+import { instant, wholeTime, zoneWords } from "../address/range.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
 import { ago, count } from "../shared/format.ts";
 import { Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { usePreferences } from "../shared/preferences.ts";
 
 interface DeletionRun {
   run_id: string;
@@ -26,11 +27,18 @@ interface Wanted {
 
 /** Deletes what a query finds: first counted, then confirmed. */
 export function DeletionSection() {
+  const { zone } = usePreferences();
   const [query, setQuery] = useState("");
   const [from, setFrom] = useState("now-30d");
   const [to, setTo] = useState("now");
   const [wrong, setWrong] = useState<string | null>(null);
-  const [counted, setCounted] = useState<{ wanted: Wanted; records: number } | null>(null);
+  const [answered, setCounted] = useState<
+    { asked: Record<string, string>; wanted: Wanted; records: number } | null
+  >(null);
+  const counted = JSON.stringify(answered?.asked) ===
+      JSON.stringify({ query, from, to, zone })
+    ? answered
+    : null;
   const [isAsking, setAsking] = useState(false);
   const runs = useOperation<DeletionRun[]>("list_log_retention_runs", { p_limit: 20 }, {
     every: 10_000,
@@ -42,7 +50,7 @@ export function DeletionSection() {
   ]);
   const ask = () => {
     const now = Date.now();
-    const [start, end] = [instant(from, now), instant(to, now)];
+    const [start, end] = [instant(from, now, zone), instant(to, now, zone)];
     if (start === null || end === null) {
       return setWrong("A time is written 2026-11-21T09:00 or now-30d.");
     }
@@ -52,8 +60,10 @@ export function DeletionSection() {
       p_ts_from: new Date(start).toISOString(),
       p_ts_to: new Date(end).toISOString(),
     };
+    // An answer that comes after the form was changed counts something else than it says.
+    const asked = { query, from, to, zone };
     dry.mutate({ ...wanted, p_dry_run: true }, {
-      onSuccess: ({ records }) => setCounted({ wanted, records }),
+      onSuccess: ({ records }) => setCounted({ asked, wanted, records }),
     });
   };
   const field = (label: string, value: string, set: (value: string) => void) => (
@@ -64,10 +74,7 @@ export function DeletionSection() {
         required
         spellCheck={false}
         value={value}
-        onChange={(event) => {
-          set(event.target.value);
-          setCounted(null);
-        }}
+        onChange={(event) => set(event.target.value)}
       />
     </label>
   );
@@ -81,11 +88,12 @@ export function DeletionSection() {
           ask();
         }}
       >
-        {field("Query: ts:* for all in the range", query, setQuery)}
+        {field("Query: * for all in the range", query, setQuery)}
         <div className="form-pair">
           {field("From", from, setFrom)}
           {field("To", to, setTo)}
         </div>
+        <p className="about">{zoneWords(zone)}</p>
         {wrong && <p className="field-error" role="alert">{wrong}</p>}
         <ErrorNote error={dry.error} />
         <div className="row">
@@ -122,8 +130,10 @@ export function DeletionSection() {
             setCounted(null);
           }}
         >
-          What <code>{plain(query)}</code>{" "}
-          finds is deleted within a minute or so. This cannot be taken back.
+          What <code>{plain(counted.wanted.p_query_dsl)}</code> finds from{" "}
+          {wholeTime(counted.wanted.p_ts_from, zone)} to {wholeTime(counted.wanted.p_ts_to, zone)}
+          {" "}
+          is deleted within a minute or so. This cannot be taken back.
         </Confirm>
       )}
       <Runs runs={(runs.data ?? []).filter((run) => !run.dry_run)} />

@@ -10,17 +10,35 @@ export interface TenantSettings {
   stored: { sealed_bytes: number; hot_bytes: number };
 }
 
-export function SettingsForm({ settings }: { settings: TenantSettings }) {
-  const [days, setDays] = useState(String(settings.pipeline_config.retention_days));
-  const [isCompressed, setCompressed] = useState(settings.pipeline_config.compression);
-  const [preferences, setPreferences] = useState(settings.notification_preferences);
+export function SettingsForm({ settings, mayChange }: {
+  settings: TenantSettings;
+  mayChange: boolean;
+}) {
+  const [days, setDays] = useState(
+    String(settings.pipeline_config.retention_days),
+  );
+  const [isCompressed, setCompressed] = useState(
+    settings.pipeline_config.compression,
+  );
+  const [preferences, setPreferences] = useState(
+    settings.notification_preferences,
+  );
   const save = useChange("update_tenant_settings", [
     "get_tenant_settings",
     "list_tenant_audit_events",
   ]);
-  const check = (label: string, isOn: boolean, onChange: (isOn: boolean) => void) => (
+  const check = (
+    label: string,
+    isOn: boolean,
+    onChange: (isOn: boolean) => void,
+  ) => (
     <label className="check">
-      <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.target.checked)} />
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={!mayChange}
+        onChange={(event) => onChange(event.target.checked)}
+      />
       {label}
     </label>
   );
@@ -42,6 +60,7 @@ export function SettingsForm({ settings }: { settings: TenantSettings }) {
           type="number"
           min={1}
           required
+          disabled={!mayChange}
           value={days}
           onChange={(event) => setDays(event.target.value)}
         />
@@ -59,7 +78,15 @@ export function SettingsForm({ settings }: { settings: TenantSettings }) {
         setPreferences({ ...preferences, webhook_enabled }))}
       <ErrorNote error={save.error} />
       <div className="row">
-        <button type="submit" className="button primary" disabled={save.isPending}>Save</button>
+        {mayChange && (
+          <button
+            type="submit"
+            className="button primary"
+            disabled={save.isPending}
+          >
+            Save
+          </button>
+        )}
         {save.isSuccess && <span role="status" className="about">Saved.</span>}
       </div>
     </form>

@@ -1,4 +1,5 @@
 import { useOperation } from "../service/hooks.ts";
+import { useMay } from "../service/role.ts";
 import { Empty, ScreenHead } from "../shared/controls.tsx";
 import { Loaded } from "../shared/list.tsx";
 import { AuditSection } from "./audit-section.tsx";
@@ -6,10 +7,14 @@ import { DeletionSection } from "./deletion-section.tsx";
 import { SettingsForm, type TenantSettings } from "./settings-form.tsx";
 
 export default function SettingsScreen() {
+  const mayChange = useMay("admin");
   const settings = useOperation<TenantSettings>("get_tenant_settings");
   return (
     <div className="page">
-      <ScreenHead title="Settings" />
+      <ScreenHead
+        title="Settings"
+        about={mayChange === false ? "An admin of this tenant changes these." : undefined}
+      />
       <Loaded
         answer={settings}
         missing={
@@ -20,8 +25,12 @@ export default function SettingsScreen() {
       >
         {(data) => (
           <>
-            <SettingsForm key={JSON.stringify({ ...data, stored: null })} settings={data} />
-            <DeletionSection />
+            <SettingsForm
+              key={JSON.stringify({ ...data, stored: null })}
+              settings={data}
+              mayChange={mayChange === true}
+            />
+            {mayChange && <DeletionSection />}
             <AuditSection />
           </>
         )}

@@ -1,5 +1,13 @@
-import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef, useState } from "react";
+import {
+  type ButtonHTMLAttributes,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { ServiceError } from "../service/errors.ts";
+import { Boundary } from "./boundary.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
@@ -24,44 +32,87 @@ export function IconButton(
   );
 }
 
-/** Copies a text and says that it did. */
+/** Copies a text and says that it did; where the browser has no clipboard it shows the text, selected. */
 export function CopyButton({ text, label = "Copy", icon = false }: {
   text: string | (() => string);
   label?: string;
   icon?: boolean;
 }) {
   const [done, setDone] = useState(false);
+  const [shown, setShown] = useState<string | null>(null);
   useEffect(() => {
     if (!done) return;
     const timer = setTimeout(() => setDone(false), 1600);
     return () => clearTimeout(timer);
   }, [done]);
   const copy = async () => {
-    await copyText(typeof text === "string" ? text : text());
-    setDone(true);
+    const wanted = typeof text === "string" ? text : text();
+    if (await copyText(wanted)) setDone(true);
+    else setShown(wanted);
   };
-  if (icon) {
-    return (
-      <IconButton
-        icon={done ? "check" : "copy"}
-        label={done ? "Copied" : label}
-        onClick={copy}
-      />
-    );
-  }
   return (
-    <button type="button" className="button small" onClick={copy}>
-      <Icon name={done ? "check" : "copy"} />
-      {done ? "Copied" : label}
-    </button>
+    <>
+      {icon
+        ? (
+          <IconButton
+            icon={done ? "check" : "copy"}
+            label={done ? "Copied" : label}
+            onClick={copy}
+          />
+        )
+        : (
+          <button type="button" className="button small" onClick={copy}>
+            <Icon name={done ? "check" : "copy"} />
+            {done ? "Copied" : label}
+          </button>
+        )}
+      {shown !== null && (
+        <CopyByHand
+          text={shown}
+          onClose={() => setShown(null)}
+        />
+      )}
+    </>
   );
 }
 
-async function copyText(text: string): Promise<void> {
-  await navigator.clipboard?.writeText(text).catch(() => {});
+/** Whether the clipboard has the text now. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // A page over plain HTTP has no clipboard, and a browser may refuse it.
+    return false;
+  }
 }
 
-/** A native modal dialog: Escape and a click beside it close it. */
+function CopyByHand({ text, onClose }: { text: string; onClose: () => void }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  return (
+    <Dialog title="Copy it by hand" onClose={onClose}>
+      <p>
+        The browser lets this page copy nothing. Press Ctrl+C (on a Mac ⌘C).
+      </p>
+      <textarea
+        ref={field}
+        className="mono by-hand"
+        aria-label="The text to copy"
+        readOnly
+        value={text}
+      />
+    </Dialog>
+  );
+}
+
+/**
+ * A native modal dialog. Its buttons and Escape close it; a click beside it does not, since that would take a form with
+ * it. The focus begins in the form and goes back to what opened the dialog.
+ */
 export function Dialog({ title, onClose, children, wide = false }: {
   title: string;
   onClose: () => void;
@@ -69,10 +120,17 @@ export function Dialog({ title, onClose, children, wide = false }: {
   wide?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the element is taken away, which a dialog that is still open would take the focus with.
+  useLayoutEffect(() => {
     const element = dialog.current;
-    if (element && !element.open) element.showModal();
-    return () => element?.close();
+    const opener = document.activeElement;
+    element?.showModal();
+    element?.querySelector<HTMLElement>("form :is(input, textarea, select)")
+      ?.focus();
+    return () => {
+      element?.close();
+      giveFocusBack(opener);
+    };
   }, []);
   return (
     <dialog
@@ -80,20 +138,36 @@ export function Dialog({ title, onClose, children, wide = false }: {
       className={wide ? "dialog wide" : "dialog"}
       aria-label={title}
       onCancel={(event) => {
+        // A choice of files is cancelled by an event of the same name, which bubbles.
+        if (event.target !== dialog.current) return;
         event.preventDefault();
         onClose();
       }}
-      onMouseDown={(event) => event.target === dialog.current && onClose()}
     >
       <div className="dialog-inner">
         <header className="dialog-head">
           <h2>{title}</h2>
           <IconButton icon="close" label="Close" onClick={onClose} />
         </header>
-        {children}
+        <Boundary what="This part">{children}</Boundary>
       </div>
     </dialog>
   );
+}
+
+/** Where what opened a dialog is gone with what the dialog did, the screen's beginning has the focus. */
+function giveFocusBack(opener: Element | null): void {
+  queueMicrotask(() => {
+    if (
+      document.querySelector("dialog[open]")?.contains(document.activeElement)
+    ) return;
+    const isThere = opener instanceof HTMLElement && opener.isConnected &&
+      opener !== document.body;
+    if (isThere) opener.focus();
+    if (document.activeElement === document.body && opener !== document.body) {
+      document.getElementById("main")?.focus();
+    }
+  });
 }
 
 /** An error where it happened, with what mends it. */

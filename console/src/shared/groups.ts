@@ -6,8 +6,14 @@ export type Group = Record<string, string | null>;
 /** So many lines of groups can be told apart. */
 export const mostLines = 8;
 
-export function groupLabel(group: Group | null): string {
+/** The fields of a group in the order in which the query names them: an answer has its own. */
+export function fieldsOf(group: Group, keys: string[]): string[] {
+  const place = (name: string) => keys.includes(name) ? keys.indexOf(name) : keys.length;
+  return Object.keys(group).sort((a, b) => place(a) - place(b));
+}
+
+export function groupLabel(group: Group | null, keys: string[]): string {
   if (group === null) return "all others";
-  return Object.values(group).map((value) => plain(value ?? "none").slice(0, 60)).join(", ") ||
-    "value";
+  return fieldsOf(group, keys).map((name) => plain(group[name] ?? "none").slice(0, 60))
+    .join(", ") || "value";
 }

@@ -1,6 +1,8 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import type { ServiceError } from "../service/errors.ts";
+import { marksOld } from "../service/hooks.ts";
+import { Boundary } from "./boundary.tsx";
 import { Empty, ErrorNote, Skeleton } from "./controls.tsx";
 
 /** So many items a list answers at most. */
@@ -20,9 +22,21 @@ export function Loaded<Result>({ answer, missing, lines, children }: {
     <>
       <ErrorNote error={answer.error} retry={() => void answer.refetch()} />
       {answer.isPending && !answer.error && <Skeleton lines={lines} />}
-      {answer.data !== undefined && children(answer.data)}
+      {answer.data !== undefined && (
+        <Boundary what="This answer" of={answer.data}>
+          <Shown result={answer.data}>{children}</Shown>
+        </Boundary>
+      )}
     </>
   );
+}
+
+/** What fails while it is drawn has to be below the boundary. */
+function Shown<Result>({ result, children }: {
+  result: Result;
+  children: (result: Result) => ReactNode;
+}) {
+  return children(result);
 }
 
 /** A column's name; that of a column of buttons is for those who cannot see them. */
@@ -35,11 +49,15 @@ const nameOf = (column: Column) => typeof column === "string" ? column : column.
 interface TableProps<Rows> {
   label: string;
   columns: Column[];
+  /** The rows answer an earlier question. */
+  isOld?: boolean;
   children: Rows;
 }
 
 /** A table; on a narrow screen each row is a card, whose cells say their columns. */
-export function Table({ label, columns, children }: TableProps<ReactNode>) {
+export function Table(
+  { label, columns, isOld = false, children }: TableProps<ReactNode>,
+) {
   const body = useRef<HTMLTableSectionElement>(null);
   useLayoutEffect(() => {
     for (const row of body.current?.rows ?? []) {
@@ -49,7 +67,13 @@ export function Table({ label, columns, children }: TableProps<ReactNode>) {
     }
   });
   return (
-    <div className="table-scroll" tabIndex={0} role="region" aria-label={label}>
+    <div
+      className="table-scroll"
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      {...marksOld(isOld)}
+    >
       <table className="table list">
         <thead>
           <tr>{columns.map((column) => <Heading key={nameOf(column)} column={column} />)}</tr>
@@ -90,12 +114,23 @@ export function ListTable<Item>(
           ? <Empty title={empty.title}>{empty.about && <p>{empty.about}</p>}</Empty>
           : (
             <>
-              <Table label={label} columns={columns}>{items.map(children)}</Table>
-              {more && items.length === more.limit && more.limit < mostAtOnce && (
-                <button type="button" className="button small more" onClick={more.onMore}>
-                  Show more
-                </button>
-              )}
+              <Table
+                label={label}
+                columns={columns}
+                isOld={answer.isPlaceholderData}
+              >
+                {items.map(children)}
+              </Table>
+              {more && items.length === more.limit && more.limit < mostAtOnce &&
+                (
+                  <button
+                    type="button"
+                    className="button small more"
+                    onClick={more.onMore}
+                  >
+                    Show more
+                  </button>
+                )}
             </>
           )}
     </Loaded>

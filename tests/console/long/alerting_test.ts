@@ -5,7 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
 import { newUser, type User } from "../../support/users.ts";
-import { openBrowser } from "../browser.ts";
+import { accessibilityFaults, openBrowser } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -124,6 +124,59 @@ Deno.test({
     await delivery.getByText("HTTP 503").waitFor();
     await delivery.getByText("delivered", { exact: true }).waitFor();
     assert.equal(receiver.received.length, 2);
+  },
+});
+
+Deno.test({
+  name: "the history says where an alert is still tried, and where it arrived",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    let isBack = false;
+    await using receiver = receiveWebhooks(() =>
+      new Response(null, { status: isBack ? 204 : 503 })
+    );
+    await makeRule(user, {
+      p_notification_destinations: ["webhook"],
+      p_notification_config: { webhook_url: `${receiver.url}/hook` },
+    });
+    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+      body: '[{"level":"error","msg":"it broke"}]',
+    });
+    assert.equal(response.status, 200, await response.text());
+    await receiver.wait(1, 150_000);
+
+    await using tab = await browser.open(user.token, { hash: "/history" });
+    const row = tab.page.getByRole("row").filter({ hasText: "Errors" });
+    await row.getByText("retrying", { exact: true }).waitFor();
+    await row.getByText(/^next attempt .*, until /).waitFor();
+    assert.equal(await row.getByText("nobody").count(), 0);
+    isBack = true;
+    await row.getByText("retrying", { exact: true }).waitFor({ state: "detached" });
+    assert.match(await row.innerText(), /webhook/);
+    assert.equal(await row.getByText("nobody").count(), 0);
+  },
+});
+
+Deno.test({
+  name: "where no code could be mailed none is asked for",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    const email = `${user.tenantId}@example.com`;
+    // Nobody listens where the stack sends its mail.
+    await makeRule(user, {
+      p_notification_destinations: ["email"],
+      p_notification_config: { email },
+    });
+    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    const { page } = tab;
+    await page.getByText(/^Its code could not be mailed: /).waitFor();
+    assert.equal(await page.getByLabel(`Code that was mailed to ${email}`).count(), 0);
+    await page.getByRole("button", { name: "Mail a code" }).waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
   },
 });
 

@@ -4,7 +4,7 @@ import { rpc } from "../../support/client.ts";
 import { openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { newUser } from "../../support/users.ts";
-import { openBrowser } from "../browser.ts";
+import { accessibilityFaults, openBrowser } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -38,14 +38,34 @@ Deno.test({
     await page.getByRole("button", { name: "Cancel" }).click();
     await add(mate.id, "member");
 
+    // A member is offered nothing that takes an admin or an owner.
     await using other = await browser.open(mate.token, {
       hash: "/keys",
-      expected: /status (of )?40[13]/,
+      expected: /status (of )?401/,
     });
-    await other.page.getByRole("button", { name: "New key" }).click();
-    await other.page.getByLabel(/^Name/).fill("mine");
-    await other.page.getByRole("button", { name: "Make the key" }).click();
-    await other.page.getByRole("dialog").getByRole("alert").waitFor();
+    const offered = async (screen: string, seen: string) => {
+      await other.page.evaluate((to) => {
+        location.hash = to;
+      }, screen);
+      await other.page.getByText(seen).first().waitFor();
+      return await other.page.locator("main").getByRole("button").allInnerTexts();
+    };
+    await other.page.getByText("An admin makes, rotates and revokes them.").waitFor();
+    assert.deepEqual(await offered("/keys", "makes the tenant"), []);
+    assert.deepEqual(await offered("/settings", "An admin of this tenant changes these."), []);
+    assert.equal(await other.page.getByLabel("Records are kept for, days").isDisabled(), true);
+    assert.deepEqual(await offered("/members", "An owner changes that."), []);
+    assert.equal(await other.page.getByRole("combobox").count(), 0);
+    await other.page.evaluate(() => {
+      location.hash = "";
+    });
+    await other.page.getByText("An admin of this tenant makes keys: ask one for yours.").waitFor();
+    assert.deepEqual(await accessibilityFaults(other.page), []);
+
+    // The last owner cannot be made less, nor taken away.
+    const own = page.getByRole("row").filter({ hasText: user.id });
+    assert.equal(await own.getByRole("combobox").count(), 0);
+    assert.equal(await own.getByRole("button").count(), 0);
 
     const row = page.getByRole("row").filter({ hasText: mate.id });
     await row.getByRole("combobox").selectOption("admin");
@@ -55,6 +75,12 @@ Deno.test({
         where tenant_id = ${user.tenantId} and user_id = ${mate.id}`;
       return kept?.role === "admin";
     });
+    await other.page.evaluate(() => {
+      location.hash = "/keys";
+    });
+    await other.page.reload();
+    await other.page.getByRole("button", { name: "New key" }).click();
+    await other.page.getByLabel(/^Name/).fill("mine");
     await other.page.getByRole("button", { name: "Make the key" }).click();
     await other.page.getByTestId("key-value").waitFor();
 

@@ -22,7 +22,7 @@ begin
       'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
       null),
     ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
-      'ts:* finds every record.', null),
+      '* finds every record.', null),
     ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
       'Save it under a name of your own with create_saved_search.',
       'It is a colleague''s, shared.'),

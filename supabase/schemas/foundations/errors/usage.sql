@@ -28,7 +28,7 @@ begin
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR does the work of several.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
-      'Say ts:* to delete every record of the range.', '`delete_logs`: `ts:*` finds every record.')
+      'Say * to delete every record of the range.', '`delete_logs`: `*` finds every record.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

@@ -1,0 +1,164 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { filterOf } from "../language/edit.ts";
+import { ServiceError } from "../service/errors.ts";
+import { retryDelay, shouldRetry, useService } from "../service/hooks.ts";
+import type { LogRecord, Page, StatRow } from "../service/records.ts";
+import { IconButton } from "../shared/controls.tsx";
+import { bytes, count } from "../shared/format.ts";
+import { type Format, mostSaved, RecordFile } from "./export.ts";
+import type { Run } from "./use-search.ts";
+
+interface Saving {
+  saved: number;
+  /** How many there are; null where that is not known. */
+  of: number | null;
+  state: "running" | "done" | "full";
+}
+
+const formats: [Format, string][] = [["ndjson", "NDJSON"], ["csv", "CSV"]];
+
+/** Saves all that a search finds, page by page, or what a live view shows; and says how much that was. */
+export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
+  const save = useSave(run, rows);
+  const limit = `up to ${count(mostSaved.records)} records or ${bytes(mostSaved.bytes)}`;
+  return (
+    <>
+      <p className="about saving" role="status">{save.words}</p>
+      {save.stop && (
+        <button type="button" className="button small" onClick={save.stop}>
+          Stop
+        </button>
+      )}
+      <IconButton
+        icon="download"
+        label="Save the records"
+        popoverTarget="export-menu"
+        disabled={rows.length === 0 || save.stop !== null}
+      />
+      <div id="export-menu" popover="auto" className="popover menu">
+        <p className="menu-about">
+          {run.isLive ? `The ${count(rows.length)} that are shown` : `All that was found, ${limit}`}
+        </p>
+        {formats.map(([format, name]) => (
+          <button
+            key={format}
+            type="button"
+            className="menu-item"
+            popoverTarget="export-menu"
+            popoverTargetAction="hide"
+            onClick={() => save.start(format)}
+          >
+            Save as {name}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function useSave(run: Run, rows: LogRecord[]) {
+  const service = useService();
+  const queries = useQueryClient();
+  const [saving, setSaving] = useState<Saving | null>(null);
+  const [error, setError] = useState<ServiceError | null>(null);
+  const running = useRef<AbortController>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  // What was saved of one search says nothing of the next.
+  useEffect(() => {
+    running.current?.abort();
+    setSaving(null);
+    setError(null);
+  }, [run.query, run.range.from, run.range.to, run.isLive]);
+
+  const ask = <Result,>(
+    operation: string,
+    parameters: Record<string, unknown>,
+    signal: AbortSignal,
+  ) =>
+    queries.fetchQuery<Result, ServiceError>({
+      queryKey: [operation, parameters],
+      queryFn: () => service.call<Result>(operation, parameters, signal),
+      retry: (failures, failure) => !signal.aborted && shouldRetry(failures, failure),
+      retryDelay,
+      staleTime: 0,
+      gcTime: 0,
+    });
+
+  const total = async (signal: AbortSignal): Promise<number | null> => {
+    // A stage that limits what is found cannot be counted after.
+    if (/\|\s*limit\b/.test(run.query)) return null;
+    const counted = await ask<StatRow[]>("log_stats", {
+      p_query_dsl: `${filterOf(run.query)} | count()`,
+      p_ts_from: run.instants?.from,
+      p_ts_to: run.instants?.to,
+    }, signal).catch(() => null);
+    return counted?.[0]?.value ?? null;
+  };
+
+  const saveAll = async (file: RecordFile, signal: AbortSignal) => {
+    const of = await total(signal);
+    for (let cursor: string | null = null;;) {
+      setSaving({ saved: file.count, of, state: "running" });
+      const page: Page = await ask("search_logs", {
+        p_query_dsl: run.query,
+        p_ts_from: run.instants?.from,
+        p_ts_to: run.instants?.to,
+        p_order: run.order,
+        p_limit: 1000,
+        p_cursor: cursor,
+      }, signal);
+      signal.throwIfAborted();
+      const isFull = !file.add(page.logs) ||
+        (file.count === mostSaved.records && page.next_cursor !== null);
+      cursor = page.next_cursor;
+      if (!isFull && cursor !== null) continue;
+      file.save();
+      return setSaving({
+        saved: file.count,
+        of: isFull ? of : file.count,
+        state: isFull ? "full" : "done",
+      });
+    }
+  };
+
+  const start = async (format: Format) => {
+    const stop = new AbortController();
+    running.current?.abort();
+    running.current = stop;
+    setError(null);
+    const file = new RecordFile(format);
+    if (run.isLive) {
+      file.add(rows);
+      file.save();
+      return setSaving({ saved: file.count, of: rows.length, state: "done" });
+    }
+    try {
+      await saveAll(file, stop.signal);
+    } catch (failure) {
+      if (stop.signal.aborted) return;
+      setSaving(null);
+      if (failure instanceof ServiceError) setError(failure);
+      else throw failure;
+    }
+  };
+  const stop = saving?.state === "running"
+    ? () => {
+      running.current?.abort();
+      setSaving(null);
+    }
+    : null;
+  return { start, stop, words: wordsOf(saving, error) };
+}
+
+function wordsOf(saving: Saving | null, error: ServiceError | null): string {
+  if (error) return `Nothing was saved: ${error.message}`;
+  if (!saving) return "";
+  const of = saving.of === null ? "" : ` of ${count(Math.max(saving.of, saving.saved))}`;
+  const records = `${count(saving.saved)}${of} record${
+    (saving.of ?? saving.saved) === 1 ? "" : "s"
+  }`;
+  if (saving.state === "running") return `Saving: ${records} so far.`;
+  if (saving.state === "done") return `Saved ${records}.`;
+  return `Saved ${records}, as much as is saved at once. A shorter range has the rest.`;
+}

@@ -1,0 +1,26 @@
+import { type RefObject, useLayoutEffect, useRef } from "react";
+import type { LogRecord } from "../service/records.ts";
+
+/** A record that is open stays where it is on the screen when other rows take the place of those around it. */
+export function useOpenPlace(
+  scroller: RefObject<HTMLDivElement | null>,
+  rows: LogRecord[],
+  /** Of the first open one; null where rows come by themselves. */
+  index: number | null,
+  startOf: (index: number) => number,
+): void {
+  const last = useRef<{ rows: LogRecord[]; id: string; start: number }>(null);
+  useLayoutEffect(() => {
+    const id = index === null ? undefined : rows[index]?.id;
+    if (index === null || id === undefined) {
+      last.current = null;
+      return;
+    }
+    const start = startOf(index);
+    const before = last.current;
+    if (before?.id === id && before.rows !== rows && scroller.current) {
+      scroller.current.scrollTop += start - before.start;
+    }
+    last.current = { rows, id, start };
+  });
+}

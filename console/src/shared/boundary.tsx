@@ -1,0 +1,66 @@
+import { QueryClientContext } from "@tanstack/react-query";
+import { Component, type ReactNode, useContext } from "react";
+
+interface Props {
+  /** What cannot be shown then, as the beginning of a sentence. */
+  what: string;
+  /** With another one it is tried again: the answer that is shown. */
+  of?: unknown;
+  /** What stands in its place instead of a note. */
+  instead?: ReactNode;
+  children: ReactNode;
+}
+
+interface State {
+  hasFailed: boolean;
+  of: unknown;
+}
+
+/** A part of the page that fails takes no more than its own place. */
+export class Boundary extends Component<Props, State> {
+  override state: State = { hasFailed: false, of: this.props.of };
+
+  static getDerivedStateFromError(): Partial<State> {
+    return { hasFailed: true };
+  }
+
+  static getDerivedStateFromProps({ of }: Props, state: State): State | null {
+    return of === state.of ? null : { hasFailed: false, of };
+  }
+
+  override render(): ReactNode {
+    const { what, instead, children } = this.props;
+    if (!this.state.hasFailed) return children;
+    if (instead !== undefined) return instead;
+    return (
+      <BrokenPart
+        what={what}
+        onAgain={() => this.setState({ hasFailed: false })}
+      />
+    );
+  }
+}
+
+function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
+  const queries = useContext(QueryClientContext);
+  return (
+    <div className="note error" role="alert">
+      <p>
+        <strong>{what} cannot be shown.</strong>{" "}
+        The answer has something in it that this page does not know.
+      </p>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => {
+          // The answer would be the same if it were not asked for anew.
+          queries?.removeQueries({ type: "inactive" });
+          void queries?.invalidateQueries();
+          onAgain();
+        }}
+      >
+        Try again
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,315 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { rpc } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
+import { newUser } from "../support/users.ts";
+import { openBrowser, type Page } from "./browser.ts";
+import { isGone, isSeen, search, send, withLogs } from "./steps.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener(
+  "unload",
+  () => void browser[Symbol.asyncDispose](),
+);
+
+const loose = { sanitizeOps: false, sanitizeResources: false };
+
+/** Keeps back the answers to a query until they are let go. */
+async function holdAnswers(page: Page, query: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let asked = 0;
+  await page.route("**/rest/v1/rpc/*", async (route) => {
+    const body = route.request().postDataJSON();
+    const isSearch = !route.request().url().endsWith("validate_query");
+    if (isSearch && String(body?.p_query_dsl ?? "").includes(query)) {
+      asked += 1;
+      await promise;
+    }
+    // The page may have taken the question back meanwhile.
+    await route.continue().catch(() => {});
+  });
+  return {
+    letGo: resolve,
+    /** Waits until so many are kept back. */
+    asked: (least: number) =>
+      eventually(`${least} questions`, () => Promise.resolve(asked >= least)),
+  };
+}
+
+const total = (page: Page) => page.locator(".histogram-total");
+
+Deno.test({
+  name: "an answer stands under the query that it was asked for, and under no other",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { hash: "q=level:error" });
+    const { page } = tab;
+    await total(page).getByText("2 records").waitFor();
+    await isSeen(page, "card declined");
+    await page.getByRole("button", { name: /^shop/ }).waitFor();
+
+    const held = await holdAnswers(page, "service:api");
+    await search(page, "service:api");
+    await held.asked(3);
+    assert.equal((await total(page).innerText()).trim(), "");
+    assert.equal(
+      await page.locator(".histogram .u-over").count(),
+      0,
+      "no bars",
+    );
+    assert.equal(await page.locator("[data-row]").count(), 0, "no rows");
+    assert.equal(
+      await page.locator(".fields .value").count(),
+      0,
+      "no counts of fields",
+    );
+
+    // Another query overtakes the one that is awaited: what comes late is shown nowhere.
+    await search(page, "service:shop");
+    await total(page).getByText("1 record", { exact: true }).waitFor();
+    await isSeen(page, "card declined");
+    held.letGo();
+    await page.waitForLoadState("networkidle");
+    assert.equal((await total(page).innerText()).trim(), "1 record");
+    await isGone(page, "slow query");
+  },
+});
+
+Deno.test({
+  name: "numbers of one aggregate do not stand under the next",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, {
+      hash: "q=%7C+count()+by+service",
+    });
+    const { page } = tab;
+    await page.getByRole("cell", { name: "shop" }).waitFor();
+    const held = await holdAnswers(page, "by level");
+    await search(page, "| count() by level");
+    await held.asked(1);
+    assert.equal(await page.getByRole("cell", { name: "shop" }).count(), 0);
+    assert.equal(await page.locator("figure.series").count(), 0);
+    held.letGo();
+    await page.getByRole("cell", { name: "error" }).waitFor();
+  },
+});
+
+Deno.test({
+  name: "another range marks what is shown as old until its own answer is here",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { hash: "q=level:error" });
+    const { page } = tab;
+    await total(page).getByText("2 records").waitFor();
+    const held = await holdAnswers(page, "level:error");
+    await page.getByRole("button", { name: /Range:/ }).click();
+    await page.getByRole("button", { name: "Last 24 hours" }).click();
+    await held.asked(3);
+    for (const part of [".histogram", ".fields-list", ".rows"]) {
+      assert.equal(
+        await page.locator(`${part}[data-old], ${part} [data-old]`).first()
+          .getAttribute("aria-busy"),
+        "true",
+        part,
+      );
+    }
+    await total(page).getByText("Updating…").waitFor();
+    held.letGo();
+    await page.locator("[data-old]").first().waitFor({ state: "detached" });
+    assert.equal((await total(page).innerText()).trim(), "2 records");
+  },
+});
+
+Deno.test({
+  name: "an open record stays open when the search is run again",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    const ts = new Date(Date.now() - 50 * 60_000).toISOString();
+    await send(
+      user.token,
+      Array.from({ length: 80 }, (_, i) => ({ ts, msg: `before it ${i}` })),
+    );
+    const isSearchable = (words: string, records: number) =>
+      eventually("the events are searchable", async () => {
+        const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
+          p_query_dsl: words,
+        });
+        return body.logs.length === records;
+      });
+    await isSearchable("before", 80);
+    await using tab = await browser.open(user.token);
+    const { page } = tab;
+    const row = page.getByRole("row").filter({ hasText: "slow query" }).first();
+    await row.click();
+    const detail = page.locator(".detail");
+    await detail.getByRole("button", { name: "JSON", exact: true }).click();
+    await detail.evaluate((element) => element.setAttribute("data-same", ""));
+    await send(user.token, [{
+      level: "info",
+      msg: "came after it was opened",
+    }]);
+    await isSearchable("came", 1);
+    const place = await detail.boundingBox();
+    await page.getByRole("button", { name: "Run again (r)" }).click();
+    await isSeen(page, "came after it was opened");
+    assert.equal(await row.getAttribute("aria-expanded"), "true");
+    assert.equal(
+      await page.locator(".detail[data-same]").count(),
+      1,
+      "the very same",
+    );
+    await page.locator(".detail .raw").waitFor();
+    assert.deepEqual(
+      (await detail.boundingBox())?.y,
+      place?.y,
+      "in the same place",
+    );
+
+    const again = page.waitForResponse((answer) => answer.url().endsWith("search_logs"));
+    await page.getByLabel("Run again by itself").selectOption("10");
+    await again;
+    await page.locator(".rows:not([data-old])").waitFor();
+    assert.equal(
+      await page.locator(".detail[data-same]").count(),
+      1,
+      "by itself, too",
+    );
+  },
+});
+
+Deno.test({
+  name: "one record or answer that nobody expected takes no more than its own place",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    let isWhole = false;
+    await using tab = await browser.open(user.token, {
+      // The page tells the browser's console what it could not show.
+      expected: /^(console|error): /,
+      prepare: async (page) => {
+        await page.route("**/rpc/search_logs", async (route) => {
+          const answer = await route.fetch();
+          const body = await answer.json();
+          for (const log of body.logs ?? []) {
+            if (log.msg === "slow query") {
+              Object.assign(log, { msg: { text: "slow" }, level: 7 });
+            }
+          }
+          await route.fulfill({ response: answer, json: body });
+        });
+        await page.route("**/rpc/log_histogram", async (route) => {
+          const answer = await route.fetch();
+          if (isWhole) return await route.fulfill({ response: answer });
+          await route.fulfill({
+            response: answer,
+            json: { total: 4, buckets: [{}] },
+          });
+        });
+      },
+    });
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    await page.getByRole("row").filter({
+      hasText: "This record cannot be shown",
+    }).waitFor();
+    const chart = page.getByRole("alert").filter({
+      hasText: "The chart cannot be shown",
+    });
+    await chart.waitFor();
+    isWhole = true;
+    await chart.getByRole("button", { name: "Try again" }).click();
+    await total(page).getByText("4 records").waitFor();
+    await page.getByRole("row").filter({ hasText: "card declined" }).first()
+      .click();
+    await page.locator(".detail").getByText("402").waitFor();
+  },
+});
+
+Deno.test({
+  name:
+    "* finds what has no message, too; groups come by value, in the columns that were asked for",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    const group = (service: string, host: string, times: number) =>
+      Array.from({ length: times }, () => ({ level: "info", service, host }));
+    await send(user.token, [
+      ...group("api", "web-2", 2),
+      ...group("zebra", "a-host", 3),
+      ...group("api", "web-1", 1),
+    ]);
+    await eventually("the events are searchable", async () => {
+      const { body } = await rpc<{ logs: unknown[] }>(
+        user.token,
+        "search_logs",
+        {},
+      );
+      return body.logs.length === 6;
+    });
+    await using tab = await browser.open(user.token, { hash: "q=*" });
+    const { page } = tab;
+    await total(page).getByText("6 records").waitFor();
+    await isSeen(page, "zebra");
+    await search(page, "* | count() by service, host");
+    await page.getByRole("cell", { name: "zebra" }).waitFor();
+    const cells = async (selector: string) => await page.locator(selector).allInnerTexts();
+    assert.deepEqual((await cells(".bars thead th")).slice(0, 3), [
+      "service",
+      "host",
+      "value",
+    ]);
+    assert.deepEqual(
+      await page.locator(".bars tbody tr").evaluateAll((rows) =>
+        rows.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent))
+      ),
+      [["zebra", "a-host", "3"], ["api", "web-2", "2"], ["api", "web-1", "1"]],
+    );
+    await page.locator(".series-legend bdi").first().waitFor();
+    assert.deepEqual(await cells(".series-legend bdi"), [
+      "zebra, a-host",
+      "api, web-2",
+      "api, web-1",
+    ]);
+  },
+});
+
+Deno.test({
+  name: "everything that was found is saved, and how much of it is said",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    const events = Array.from(
+      { length: 2_310 },
+      (_, i) => ({ level: "info", msg: `event ${i}` }),
+    );
+    await send(user.token, events);
+    await eventually("the events are searchable", async () => {
+      const { body } = await rpc<{ value: number }[]>(
+        user.token,
+        "log_stats",
+        {},
+      );
+      return body[0].value === events.length;
+    });
+    await using tab = await browser.open(user.token);
+    const { page } = tab;
+    await total(page).getByText("2,310 records").waitFor();
+    const save = async (name: RegExp) => {
+      await page.getByRole("button", { name: "Save the records" }).click();
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name }).click();
+      const path = await (await download).path();
+      await page.getByText("Saved 2,310 of 2,310 records.").waitFor();
+      return await Deno.readTextFile(path);
+    };
+    const lines = (await save(/as NDJSON/)).trim().split("\n").map((line) => JSON.parse(line).msg);
+    assert.deepEqual(new Set(lines), new Set(events.map(({ msg }) => msg)));
+    assert.equal(lines.length, events.length);
+    const csv = await save(/as CSV/);
+    assert.equal(csv.trim().split("\r\n").length, events.length + 1);
+  },
+});

@@ -1,0 +1,302 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { rpc } from "../support/client.ts";
+import { stack } from "../support/stack.ts";
+import { newUser } from "../support/users.ts";
+import { accessibilityFaults, openBrowser, type Page, plainHost } from "./browser.ts";
+import { boxText, isGone, isSeen, search, withLogs } from "./steps.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener(
+  "unload",
+  () => void browser[Symbol.asyncDispose](),
+);
+
+const loose = { sanitizeOps: false, sanitizeResources: false };
+
+const hash = (page: Page) => page.evaluate(() => decodeURIComponent(location.hash));
+
+Deno.test({
+  name: "times are typed in the zone that is shown, and the link has the instant",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, {
+      timezone: "Asia/Kolkata",
+    });
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    const choose = () => page.getByRole("button", { name: /Range:/ }).click();
+    await choose();
+    await page.getByLabel("From").fill("2026-11-01T09:00");
+    await page.getByLabel("To").fill("2026-11-02");
+    await page.getByRole("button", { name: "Use this range" }).click();
+    await page.waitForFunction(() => location.hash.includes("from="));
+    assert.equal(
+      await hash(page),
+      "#from=2026-11-01T03:30:00.000Z&to=2026-11-01T18:30:00.000Z",
+    );
+    await choose();
+    assert.equal(
+      await page.getByLabel("From").inputValue(),
+      "2026-11-01T09:00",
+    );
+    assert.equal(await page.getByLabel("To").inputValue(), "2026-11-02T00:00");
+    await page.locator(".range-menu").getByLabel("UTC").check();
+    assert.equal(
+      await page.getByLabel("From").inputValue(),
+      "2026-11-01T03:30",
+    );
+    await page.getByLabel("From").fill("2026-11-01T03:00");
+    await page.getByRole("button", { name: "Use this range" }).click();
+    await page.waitForFunction(() => location.hash.includes("03:00:00"));
+    assert.equal(
+      await hash(page),
+      "#from=2026-11-01T03:00:00.000Z&to=2026-11-01T18:30:00.000Z",
+    );
+    await page.evaluate(() => {
+      location.hash = "/settings";
+    });
+    await page.getByText("Times without a zone are UTC.").waitFor();
+  },
+});
+
+Deno.test({
+  name: "where there is no clipboard nothing is said to be copied, and the text can be",
+  ...loose,
+  fn: async () => {
+    const user = await newUser();
+    const url = new URL(stack.url);
+    url.hostname = plainHost;
+    await using tab = await browser.open(user.token, {
+      url: url.href,
+      hash: "/keys",
+      // Chromium says so of every page over plain HTTP.
+      expected: /Cross-Origin-Opener-Policy header has been ignored/,
+    });
+    const { page } = tab;
+    assert.equal(await page.evaluate(() => "clipboard" in navigator), false);
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel(/^Name/).fill("web server");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    const key = await page.getByTestId("key-value").innerText();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    const field = page.getByRole("textbox", { name: "The text to copy" });
+    assert.equal(await field.inputValue(), key);
+    assert.equal(
+      await field.evaluate((element: HTMLTextAreaElement) =>
+        element.value.slice(element.selectionStart, element.selectionEnd)
+      ),
+      key,
+      "selected",
+    );
+    assert.equal(await page.getByRole("button", { name: "Copied" }).count(), 0);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.keyboard.press("Escape");
+    await field.waitFor({ state: "detached" });
+    assert.equal(
+      await page.getByTestId("key-value").innerText(),
+      key,
+      "it is still there",
+    );
+  },
+});
+
+Deno.test({
+  name: "where there is a clipboard it has the text",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token);
+    const { page } = tab;
+    await page.getByRole("row").filter({ hasText: "slow query" }).first()
+      .click();
+    await page.getByRole("button", { name: "Copy JSON" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(JSON.parse(text).msg, "slow query");
+  },
+});
+
+Deno.test({
+  name: "the completion list: Esc closes it alone, and after a field its values are offered",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, {
+      expected: /status (of )?400/,
+    });
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    const list = page.locator(".cm-tooltip-autocomplete");
+    await page.locator(".query-host").click();
+    await page.keyboard.type("serv");
+    await list.waitFor();
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "detached" });
+    await page.keyboard.type("ice");
+    assert.equal(await boxText(page), "service");
+    await list.waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    assert.equal(
+      await page.evaluate(() => document.activeElement === document.body),
+      true,
+      "the second Esc leaves the box",
+    );
+
+    await page.locator(".query-host").click();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("serv");
+    await list.waitFor();
+    await page.keyboard.press("Tab");
+    await list.getByText("shop", { exact: true }).waitFor();
+    assert.equal(await boxText(page), "service:");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    assert.equal(await boxText(page), "service:shop");
+    await page.keyboard.press("Enter");
+    await isGone(page, "slow query");
+  },
+});
+
+Deno.test({
+  name: "a click on a value adds to what is typed; a pressed one gives way",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token);
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    await page.locator(".query-host").click();
+    await page.keyboard.type("declined");
+    const shop = page.getByRole("button", { name: /^shop/ });
+    await shop.click();
+    await page.waitForFunction(() => location.hash.includes("service:shop"));
+    assert.equal(await hash(page), "#q=declined+service:shop");
+    assert.equal(await boxText(page), "declined service:shop");
+    assert.equal(await shop.getAttribute("aria-pressed"), "true");
+    await shop.click();
+    await page.waitForFunction(() => !location.hash.includes("service:shop"));
+    assert.equal(await hash(page), "#q=declined");
+    assert.equal(await shop.getAttribute("aria-pressed"), "false");
+
+    // A level of the chart, too, keeps what is typed.
+    await search(page, "");
+    await isSeen(page, "slow query");
+    await page.locator(".query-host").click();
+    await page.keyboard.type("card");
+    await page.getByTitle("Only error", { exact: true }).click();
+    await page.waitForFunction(() => location.hash.includes("level:error"));
+    assert.equal(await boxText(page), "card level:error");
+  },
+});
+
+Deno.test({
+  name: "a dialog keeps its form when one clicks beside it, and gives the focus back",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { hash: "q=level:error" });
+    const { page } = tab;
+    await isSeen(page, "card declined");
+    const star = page.getByRole("button", { name: "Save this search" });
+    const name = page.getByLabel("Name", { exact: true });
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+    await star.click();
+    assert.equal(
+      await name.evaluate((field) => field === document.activeElement),
+      true,
+    );
+    await name.fill("Errors of today");
+    await page.mouse.click(5, 5);
+    assert.equal(await name.inputValue(), "Errors of today");
+    await page.keyboard.press("Escape");
+    await name.waitFor({ state: "detached" });
+    assert.equal(await focused(), "Save this search");
+    await star.press("Enter");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    assert.equal(await focused(), "Save this search");
+
+    // What opened it is gone: the focus is where the screen begins.
+    const { status } = await rpc(user.token, "create_saved_search", {
+      p_name: "Doomed",
+      p_query_dsl: "doomed",
+    });
+    assert.equal(status, 200);
+    await page.evaluate(() => {
+      location.hash = "/saved";
+    });
+    await page.getByRole("button", { name: "Delete Doomed" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" })
+      .click();
+    await page.getByRole("button", { name: "Delete Doomed" }).waitFor({
+      state: "detached",
+    });
+    await page.waitForFunction(() => document.activeElement?.id === "main");
+  },
+});
+
+Deno.test({
+  name: "at 400 % zoom everything can be scrolled to, and rows have a height",
+  ...loose,
+  fn: async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, {
+      width: 320,
+      height: 256,
+    });
+    const { page } = tab;
+    await page.getByRole("row").filter({ hasText: "card declined" }).first()
+      .waitFor({ state: "attached" });
+    const rows = await page.locator(".rows").boundingBox();
+    assert.ok(rows && rows.height >= 160, `rows are ${rows?.height} px high`);
+    const row = page.getByRole("row").filter({ hasText: "card declined" })
+      .first();
+    await row.scrollIntoViewIfNeeded();
+    const place = await row.boundingBox();
+    assert.ok(
+      place && place.y >= 0 && place.y + place.height <= 256,
+      "the row is in sight",
+    );
+    await row.click();
+    await page.getByRole("button", { name: "Copy JSON" })
+      .scrollIntoViewIfNeeded();
+    assert.equal(
+      await page.evaluate(() => document.documentElement.scrollWidth),
+      320,
+      "only in one direction",
+    );
+    assert.deepEqual(await accessibilityFaults(page), []);
+    const lasts = {
+      "/keys": page.getByText("No keys yet"),
+      "/settings": page.getByRole("button", { name: "Save", exact: true }),
+      "/alerts": page.getByText("No alert rules yet"),
+      "/members": page.getByText("This tenant does not use roles"),
+      "q=%7C+count()+by+level": page.getByRole("cell", { name: "warn" }),
+    };
+    for (const [screen, last] of Object.entries(lasts)) {
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, screen);
+      await last.waitFor({ state: "attached" });
+      await last.scrollIntoViewIfNeeded();
+      const box = await last.boundingBox();
+      assert.ok(
+        box && box.height > 0 && box.y >= 0 && box.y < 256,
+        `${screen}: ${JSON.stringify(box)}`,
+      );
+    }
+    // A menu that is higher than the screen scrolls in itself.
+    await page.getByRole("button", { name: /Range:/ }).click();
+    const button = page.getByRole("button", { name: "Use this range" });
+    await button.scrollIntoViewIfNeeded();
+    const box = await button.boundingBox();
+    assert.ok(
+      box && box.y >= 0 && box.y + box.height <= 256,
+      JSON.stringify(box),
+    );
+  },
+});
