@@ -1637,7 +1637,7 @@ begin
           else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
         v_fits = 1
       );
-      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+      -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
       if cardinality(v_parts) = 1 and v_is_spread then
         v_logs := array(
           select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
@@ -3166,7 +3166,7 @@ begin
   p_state := logloom_private.query_spend(p_state, 1);
   p_state := logloom_private.query_warn_free(p_state);
   if p_state.texts[p_state."at"] = '*' then
-    -- Every record, also one without a message, so the counts answer it as they do the empty filter.
+    -- Every record, also one without a message: counts answer it as they do the empty filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_term(

@@ -24,12 +24,12 @@ select results_eq(
 
 update logloom_private.installation set own_oid = 1 where singleton;
 select is(
-  logloom_private.read_health() #>> '{checks,installation}',
+  logloom_private.read_health() #> '{checks,installation}',
   '{
     "state": "restored, not repaired", "status": "unhealthy",
     "reason":
       "Restored from a dump and not repaired: see Backup and restore in docs/operations.md"
-  }',
+  }'::jsonb,
   'health tells of a restore'
 );
 grant execute on function public.health_report() to anon, public;

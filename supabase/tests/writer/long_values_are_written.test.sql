@@ -1,6 +1,7 @@
 begin;
 select plan(3);
 
+update logloom_private.settings set max_record_bytes = 8388608 where singleton;
 -- Random, so that compression does not make it short again.
 create temp table long as
 select string_agg(md5(i::text), '' order by i) as value from generate_series(1, 15000) i;
