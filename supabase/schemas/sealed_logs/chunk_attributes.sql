@@ -66,7 +66,7 @@ begin
   end loop;
 
   -- A statement made for these columns has to be planned, which takes as long as many records.
-  if v_records <= 400 and p_positions is not null then
+  if v_records <= 400 then
     return array(
       select
         case

@@ -95,20 +95,24 @@ begin
         exit when array_position(v_found, null) is null;
       end loop;
       v_has_moved := true;
-      v_found := logloom_private.those_that_fit(v_found);
+      if array_position(v_found, null) is not null then
+        v_found := logloom_private.those_that_fit(v_found);
+      end if;
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
       end if;
-      p_tail.logs := p_tail.logs || v_found;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
       if cardinality(v_found) < cardinality(v_arrivals) then
         p_tail.more := true;
         -- After the last that this step found; where it was, if the page was full before.
-        if v_found <> '{}' then
+        if cardinality(v_found) > 0 then
           p_tail.first := v_arrivals[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
         end if;
+        v_found := null;
         return p_tail;
       end if;
+      v_found := null;
       p_tail.first := v_step_last + 1;
       p_tail.id := null;
       p_tail.more := p_tail.first <= p_last;

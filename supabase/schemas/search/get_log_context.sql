@@ -89,12 +89,11 @@ begin
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
   select b.*
-  from unnest(
-    logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)
-      || v_log
-      || logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)
-  ) b
+  from unnest(logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)) b
   order by b.ts, b.id;
+  return next v_log;
+  return query
+  select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();

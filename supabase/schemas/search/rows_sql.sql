@@ -421,14 +421,15 @@ declare
   v_window constant text := 'window before as (order by ' || p_order
     || ' rows between unbounded preceding and 1 preceding)';
 begin
-  -- First by the size that is known. Of what is left over the attributes are opened: in memory
-  -- they may take four times as much as their text.
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
   return 'select case when not l.fits then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
     || 'from (select l.*, coalesce(sum(case when l.may_fit then '
-    || 'greatest(l.size, pg_column_size(l.attrs #> ''{}'')) else l.size end) over before, 0) < '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
     || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
     || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
     || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
