@@ -1,6 +1,14 @@
 import { Draft, type Envelope, type Text } from "./draft.ts";
 import { type TextField, textFields } from "./fields.ts";
-import { isObject, type JsonObject, jsonTextOf, setMember } from "./json.ts";
+import {
+  harmlessLength,
+  isObject,
+  type JsonObject,
+  jsonTextOf,
+  noShape,
+  setMember,
+  ShapeCount,
+} from "./json.ts";
 import { cutLongTexts, maxTextLength } from "./long_texts.ts";
 import { unmarkNumbers } from "./numbers.ts";
 
@@ -42,6 +50,7 @@ export class EventCollector {
 
   readonly #maxEvents: number;
   readonly #mayBeLong: boolean;
+  readonly #shapes: ShapeCount | undefined;
   readonly #ts: Text[] = [];
   readonly #level: Text[] = [];
   readonly #texts: readonly Text[][] = textFields.map(() => []);
@@ -58,6 +67,7 @@ export class EventCollector {
   constructor(maxEvents: number, contentLength = 0) {
     this.#maxEvents = maxEvents;
     this.#mayBeLong = contentLength > maxTextLength;
+    if (contentLength > harmlessLength) this.#shapes = new ShapeCount();
   }
 
   /** Events that were added, those that were rejected too. */
@@ -98,7 +108,7 @@ export class EventCollector {
     }
     const draft = new Draft(event, envelope);
     let { attrs } = draft;
-    if (attrs !== null && !boundDepth(attrs, 1)) attrs = null;
+    if (attrs !== null && !boundDepth(attrs, 1, this.#shapes)) attrs = null;
     if (this.#mayBeLong) attrs = cutLongTexts(draft.texts, attrs);
     this.#ts.push(draft.ts);
     this.#level.push(draft.level);
@@ -184,30 +194,36 @@ function unlessAllNull<T>(column: readonly (T | null)[]): readonly (T | null)[] 
 }
 
 /**
- * Replaces what is nested below the deepest level by its JSON text, in place. True when the
- * container holds anything.
+ * Replaces what is nested below the deepest level by its JSON text, in place, and counts the
+ * shapes. True when the container holds anything.
  */
-function boundDepth(container: object, level: number): boolean {
+function boundDepth(container: object, level: number, shapes: ShapeCount | undefined): boolean {
   if (Array.isArray(container)) {
     for (let at = 0; at < container.length; at++) {
       const value: unknown = container[at];
-      if (typeof value === "object" && value !== null) container[at] = bounded(value, level);
+      if (typeof value === "object" && value !== null) {
+        container[at] = bounded(value, level, shapes);
+      }
     }
     return container.length > 0;
   }
   const members = container as JsonObject;
   let holds = false;
+  let shape = noShape;
   for (const key in members) {
     holds = true;
+    if (shapes !== undefined) shape = shapes.next(shape, key);
     const value = members[key];
-    if (typeof value === "object" && value !== null) setMember(members, key, bounded(value, level));
+    if (typeof value === "object" && value !== null) {
+      setMember(members, key, bounded(value, level, shapes));
+    }
   }
   return holds;
 }
 
-function bounded(value: object, level: number): unknown {
+function bounded(value: object, level: number, shapes: ShapeCount | undefined): unknown {
   if (level === maxDepth) return jsonTextOf(value);
-  boundDepth(value, level + 1);
+  boundDepth(value, level + 1, shapes);
   return value;
 }
 
