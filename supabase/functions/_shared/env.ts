@@ -1,3 +1,5 @@
+import { withoutSlashesAtEnd } from "./slashes.ts";
+
 export interface Env {
   /** The project's address, without a slash at its end. */
   readonly supabaseUrl: string;
@@ -9,7 +11,7 @@ export interface Env {
 
 export function readEnv(get: (name: string) => string | undefined): Env {
   return {
-    supabaseUrl: required(get, "SUPABASE_URL").replace(/\/+$/, ""),
+    supabaseUrl: withoutSlashesAtEnd(required(get, "SUPABASE_URL")),
     serviceKey: readSecretKey(get("SUPABASE_SECRET_KEYS")) ??
       required(get, "SUPABASE_SERVICE_ROLE_KEY"),
     jwtSecret: readSecret(get("LOGLOOM_JWT_SECRET")),

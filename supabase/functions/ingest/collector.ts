@@ -1,6 +1,14 @@
 import { Draft, type Envelope, type Text } from "./draft.ts";
 import { type TextField, textFields } from "./fields.ts";
-import { isObject, type JsonObject, jsonTextOf, setMember } from "./json.ts";
+import {
+  harmlessLength,
+  isObject,
+  type JsonObject,
+  jsonTextOf,
+  noShape,
+  setMember,
+  ShapeCount,
+} from "./json.ts";
 import { unmarkNumbers } from "./numbers.ts";
 
 type TextColumns = { readonly [Field in TextField as `p_${Field}`]?: readonly Text[] };
@@ -42,6 +50,7 @@ export class EventCollector {
   haveOwnTimes = true;
 
   readonly #maxEvents: number;
+  readonly #shapes: ShapeCount | undefined;
   readonly #ts: Text[] = [];
   readonly #level: Text[] = [];
   readonly #texts: readonly Text[][] = textFields.map(() => []);
@@ -54,8 +63,10 @@ export class EventCollector {
   #count = 0;
   #rejected = 0;
 
-  constructor(maxEvents: number) {
+  /** `contentLength`: of what the events are read from. */
+  constructor(maxEvents: number, contentLength = 0) {
     this.#maxEvents = maxEvents;
+    if (contentLength > harmlessLength) this.#shapes = new ShapeCount();
   }
 
   /** Events that were added, those that were rejected too. */
@@ -96,7 +107,7 @@ export class EventCollector {
     }
     const draft = new Draft(event, envelope);
     let { attrs } = draft;
-    if (attrs !== null && !boundDepth(attrs, 1)) attrs = null;
+    if (attrs !== null && !boundDepth(attrs, 1, this.#shapes)) attrs = null;
     this.#ts.push(draft.ts);
     this.#level.push(draft.level);
     for (let field = 0; field < textFields.length; field++) {
@@ -181,30 +192,36 @@ function unlessAllNull<T>(column: readonly (T | null)[]): readonly (T | null)[] 
 }
 
 /**
- * Replaces what is nested below the deepest level by its JSON text, in place. True when the
- * container holds anything.
+ * Replaces what is nested below the deepest level by its JSON text, in place, and counts the
+ * shapes. True when the container holds anything.
  */
-function boundDepth(container: object, level: number): boolean {
+function boundDepth(container: object, level: number, shapes: ShapeCount | undefined): boolean {
   if (Array.isArray(container)) {
     for (let at = 0; at < container.length; at++) {
       const value: unknown = container[at];
-      if (typeof value === "object" && value !== null) container[at] = bounded(value, level);
+      if (typeof value === "object" && value !== null) {
+        container[at] = bounded(value, level, shapes);
+      }
     }
     return container.length > 0;
   }
   const members = container as JsonObject;
   let holds = false;
+  let shape = noShape;
   for (const key in members) {
     holds = true;
+    if (shapes !== undefined) shape = shapes.next(shape, key);
     const value = members[key];
-    if (typeof value === "object" && value !== null) setMember(members, key, bounded(value, level));
+    if (typeof value === "object" && value !== null) {
+      setMember(members, key, bounded(value, level, shapes));
+    }
   }
   return holds;
 }
 
-function bounded(value: object, level: number): unknown {
+function bounded(value: object, level: number, shapes: ShapeCount | undefined): unknown {
   if (level === maxDepth) return jsonTextOf(value);
-  boundDepth(value, level + 1);
+  boundDepth(value, level + 1, shapes);
   return value;
 }
 

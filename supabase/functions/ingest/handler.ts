@@ -177,7 +177,8 @@ async function ingest(
   }
   if (!caller.ok) return failed(caller);
 
-  const events = new EventCollector(protocol.maxEvents);
+  const length = "problem" in body.value ? 0 : body.value.bytes.length;
+  const events = new EventCollector(protocol.maxEvents, length);
   const content = "problem" in body.value
     ? failure(body.value.status, body.value.problem)
     : read(incoming, protocol, new Content(body.value.bytes), events);

@@ -83,32 +83,75 @@ export class ExcessiveJson extends Error {}
 const maxNesting = 10_000;
 const maxContainers = 400_000;
 const maxValues = 600_000;
+/** Half of all values may make an object of a new shape; the events of a request share a few. */
+const maxShapes = 300_000;
 
 /** Below this a body may hold what it likes: what it stands for in memory is bounded by its size. */
-const harmlessLength = 512_000;
+export const harmlessLength = 512_000;
+
+const shapeBits = 1 << 21;
+
+/** The shape of an object without members. */
+export const noShape = 0x811c9dc5 | 0;
+
+/**
+ * Counts how many shapes objects take, about: names in an order, each beginning of it a shape of its
+ * own. One that is new costs the engine fifty times what one costs that was there before, so that a
+ * body of nothing but new ones is refused.
+ */
+export class ShapeCount {
+  readonly #seen = new Uint32Array(shapeBits / 32);
+  #count = 0;
+
+  /** The shape that follows another by a name, which stands in a text from one place to another. */
+  next(shape: number, text: string, from = 0, to = text.length): number {
+    let hash = shape;
+    for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    hash = Math.imul(hash ^ 0x22, 0x01000193);
+    const bit = (hash ^ (hash >>> 15)) & (shapeBits - 1);
+    const mask = 1 << (bit & 31);
+    if ((this.#seen[bit >>> 5] & mask) === 0) {
+      this.#seen[bit >>> 5] |= mask;
+      if (++this.#count > maxShapes) {
+        throw new ExcessiveJson(`Objects differ too much in their members (max ${maxShapes} ways)`);
+      }
+    }
+    return hash;
+  }
+}
 
 /** Parses the texts of one body, and refuses those that a few bytes could make costly. */
 export class JsonReader {
-  readonly #isHarmless: boolean;
+  readonly #shapes: ShapeCount | undefined;
   #containers = 0;
   #values = 0;
 
   constructor(bodyLength: number) {
-    this.#isHarmless = bodyLength <= harmlessLength;
+    if (bodyLength > harmlessLength) this.#shapes = new ShapeCount();
   }
 
   /** Undefined where the text is no JSON. */
   parse(text: string): unknown {
-    if (!this.#isHarmless) this.#weigh(text);
+    if (this.#shapes !== undefined) this.#weigh(text, this.#shapes);
     return parseJson(text);
   }
 
-  #weigh(text: string): void {
+  #weigh(text: string, shapes: ShapeCount): void {
     let depth = 0;
+    /** Of the objects around, the innermost last. */
+    const around = [noShape];
+    /** The last string, without its quotes: a name where a colon follows. */
+    let start = 0;
+    let end = 0;
     for (let at = 0; at < text.length; at++) {
       switch (text.charCodeAt(at)) {
         case 0x22:
-          at = endOfString(text, at) - 1;
+          start = at + 1;
+          end = endOfString(text, at) - 1;
+          at = end;
+          break;
+        case 0x3a:
+          around[depth] = shapes.next(around[depth], text, start, end);
           break;
         case 0x7b:
         case 0x5b:
@@ -116,10 +159,12 @@ export class JsonReader {
           if (++depth > maxNesting) {
             throw new ExcessiveJson(`JSON is nested deeper than ${maxNesting} levels`);
           }
+          around[depth] = noShape;
           break;
         case 0x7d:
         case 0x5d:
-          depth--;
+          // What is no JSON may close more than it opens.
+          if (depth > 0) depth--;
           break;
         case 0x2c:
           this.#values++;

@@ -1,3 +1,4 @@
+import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
 import type { Incoming, Protocol } from "./protocol.ts";
 import { axiom } from "./protocols/axiom.ts";
 import { betterstack } from "./protocols/betterstack.ts";
@@ -41,5 +42,5 @@ export function protocolOf(incoming: Incoming): Protocol | undefined {
 
 /** What follows `ingest` in the address, without slashes at its end. */
 export function pathBelowIngest(pathname: string): string {
-  return pathname.replace(/^(?:\/functions\/v1)?\/ingest(?=\/|$)/, "").replace(/\/+$/, "");
+  return withoutSlashesAtEnd(pathname.replace(/^(?:\/functions\/v1)?\/ingest(?=\/|$)/, ""));
 }

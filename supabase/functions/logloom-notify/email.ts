@@ -45,7 +45,7 @@ export async function deliverEmail(
 ): Promise<Outcome> {
   if (settings === undefined) return failed("SMTP is not configured");
   const { host, port, secure, user, password, from } = settings;
-  const domain = from.slice(from.lastIndexOf("@") + 1).replace(/>.*$/, "");
+  const domain = from.slice(from.lastIndexOf("@") + 1).split(">")[0];
   const transport = createTransport({
     host,
     port,

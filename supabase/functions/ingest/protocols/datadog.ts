@@ -27,6 +27,9 @@ export const datadog: Protocol = {
   refused,
 };
 
+/** Far more than Datadog itself takes; a longer text stays one. */
+const maxTagsLength = 16_384;
+
 function addEvent(
   event: unknown,
   tags: readonly string[],
@@ -39,9 +42,10 @@ function addEvent(
     return;
   }
   const { ddtags } = event;
-  const texts = typeof ddtags === "string" ? [...tags, ddtags] : tags;
+  const isText = typeof ddtags === "string" && ddtags.length <= maxTagsLength;
+  const texts = isText ? [...tags, ddtags] : tags;
   const { env, version, ...rest } = tagsOf(texts);
-  if (typeof ddtags === "string" || Object.keys(rest).length > 0) {
+  if (isText || Object.keys(rest).length > 0) {
     delete event.ddtags;
     if (Object.keys(rest).length > 0) event.ddtags = rest;
   }

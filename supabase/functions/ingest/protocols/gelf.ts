@@ -9,16 +9,16 @@ export const gelf: Protocol = {
   read(_incoming, content, events) {
     addJson(content, events, (event) => {
       if (!isObject(event)) return events.add(event);
-      const { version: _version, ...rest } = event;
       const members: JsonObject = {};
       // The sender's own fields begin with an underscore.
-      for (const key in rest) {
-        if (!key.startsWith("_") || key === "__proto__") addMember(members, key, rest[key]);
+      for (const key in event) {
+        if (key === "version") continue;
+        if (!key.startsWith("_") || key === "__proto__") addMember(members, key, event[key]);
       }
-      for (const key in rest) {
+      for (const key in event) {
         if (!key.startsWith("_") || key === "__proto__") continue;
         const name = key.slice(1);
-        addMember(members, name === "" || Object.hasOwn(members, name) ? key : name, rest[key]);
+        addMember(members, name === "" || Object.hasOwn(members, name) ? key : name, event[key]);
       }
       events.add(members, { isSyslog: true });
     }, { isSyslog: true });

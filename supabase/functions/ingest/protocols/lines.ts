@@ -5,6 +5,7 @@ import { addMember, isObject, type JsonObject, parseJson, setMember } from "../j
 import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../numbers.ts";
 import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import { closingQuote, matchAt } from "../scan.ts";
 import { isoFromText } from "../timestamps.ts";
 import { accessOf } from "./access_log.ts";
 
@@ -200,20 +201,28 @@ function addText(line: string, envelope: Envelope, events: EventCollector): void
 const leading =
   /^\[?(?:(\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?[\s:]*)?(?:[[(<]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|PANIC|ALERT|EMERG)\b(?=[\])>:\s]|$))?/i;
 
-const pair = /([A-Za-z_@][\w.@/-]*)=("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"]*)(?:\s+|$)/y;
+const pairName = /[A-Za-z_@][\w.@/-]*=/y;
+const plainValue = /[^\s"]*/y;
+const betweenPairs = /\s+|$/y;
+
+/** Of a line that is longer nobody reads the members; it stays a text. */
+const maxPairs = 1000;
 
 /** The members of a line that is nothing but `key=value`, at least two; undefined for any other. */
 function logfmt(line: string): JsonObject | undefined {
-  if (!/^[A-Za-z_@][\w.@/-]*=/.test(line)) return undefined;
   const members: JsonObject = {};
   let count = 0;
-  pair.lastIndex = 0;
-  while (pair.lastIndex < line.length) {
-    const match = pair.exec(line);
-    if (match === null) return undefined;
-    const [, key, value] = match;
-    setMember(members, key, value.startsWith('"') ? parseJson(value) ?? value : value);
-    count++;
+  for (let at = 0; at < line.length; count++) {
+    const name = matchAt(pairName, line, at);
+    if (name === undefined || count === maxPairs) return undefined;
+    at += name.length;
+    const end = line[at] === '"' ? closingQuote(line, at) + 1 : -1;
+    const value = end > 0 ? line.slice(at, end) : matchAt(plainValue, line, at) ?? "";
+    at += value.length;
+    const between = matchAt(betweenPairs, line, at);
+    if (between === undefined) return undefined;
+    at += between.length;
+    setMember(members, name.slice(0, -1), end > 0 ? parseJson(value) ?? value : value);
   }
   return count >= 2 ? members : undefined;
 }

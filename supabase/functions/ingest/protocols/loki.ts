@@ -20,6 +20,7 @@ import {
   type Reading,
   receiver,
 } from "../protocol.ts";
+import { closingQuote, matchAt } from "../scan.ts";
 import { MalformedSnappy, SnappyTooLong, unsnappy } from "../snappy.ts";
 import { isOfIngest } from "./own_traffic.ts";
 import {
@@ -166,15 +167,27 @@ function readTimestamp(pbf: PbfReader, end: number): string {
   return `${seconds}${String(nanos).padStart(9, "0")}`;
 }
 
-const label = /([A-Za-z_][\w.:-]*)\s*=\s*"([^"\\]*(?:\\.[^"\\]*)*)"/gs;
+const labelName = /[A-Za-z_][\w.:-]*/g;
+const labelSign = /\s*=\s*"/y;
 
-/** `{level="error",app="shop"}`, its values with the escapes of Go. */
+/**
+ * `{level="error",app="shop"}`, its values with the escapes of Go. What is no label is passed over
+ * by the whole name: tried again within it, a long one would be read once for each of its letters.
+ */
 export function parseLabels(text: string): JsonObject {
   const labels: JsonObject = {};
   let count = 0;
-  for (const [, name, value] of text.matchAll(label)) {
+  labelName.lastIndex = 0;
+  for (let name = labelName.exec(text); name !== null; name = labelName.exec(text)) {
+    const at = labelName.lastIndex;
+    const sign = matchAt(labelSign, text, at);
+    if (sign === undefined) continue;
+    const start = at + sign.length;
+    const end = closingQuote(text, start - 1);
+    if (end === -1) break;
     if (++count > maxLabels) throw new MalformedPush();
-    setMember(labels, name, unescaped(value));
+    setMember(labels, name[0], unescaped(text.slice(start, end)));
+    labelName.lastIndex = end + 1;
   }
   return labels;
 }
@@ -215,12 +228,13 @@ const labelLevels = ["level", "detected_level", "severity"];
 
 interface Labels {
   readonly members: JsonObject;
+  readonly isOfIngest: boolean;
   readonly sharedBytes: number;
 }
 
 function labelsOf(members: JsonObject): Labels {
   if (Object.keys(members).length > maxLabels) throw new MalformedPush();
-  return { members, sharedBytes: jsonTextOf(members).length };
+  return { members, isOfIngest: isOfIngest(members), sharedBytes: jsonTextOf(members).length };
 }
 
 /** The line stands before its metadata, and that before the labels of its stream. */
@@ -232,6 +246,15 @@ function addEntry(
   content: Content,
   events: EventCollector,
 ): void {
+  const parsed = typeof line === "string" && line.startsWith("{") ? content.parse(line) : undefined;
+  const isEvent = isObject(parsed);
+  // Before the labels are written out for it: such an event is left out for little.
+  const isOwn = labels.isOfIngest || isOfIngest({ event_message: line }) ||
+    isOfIngest(metadata) || (isEvent && isOfIngest(parsed));
+  if (isOwn) {
+    events.leaveOut();
+    return;
+  }
   const around = metadata;
   for (const key in labels.members) addMember(around, key, labels.members[key]);
   const defaults: Record<string, string> = {};
@@ -245,11 +268,8 @@ function addEntry(
   const fallbackLevel = level === undefined ? undefined : around[level];
   if (level !== undefined) delete around[level];
 
-  const parsed = typeof line === "string" && line.startsWith("{") ? content.parse(line) : undefined;
-  const isEvent = isObject(parsed);
   const members = isEvent ? parsed : around;
   if (isEvent) { for (const key in around) addMember(parsed, key, around[key]); }
-  if (isOfIngest(members) || isOfIngest({ event_message: line })) return;
   events.add(members, {
     ts: time,
     ...!isEvent && { msg: line },

@@ -112,12 +112,15 @@ function refused(incoming: Incoming, { status, error }: Failure): Reply {
   return { status, headers: protobufType, body: new Uint8Array(writer.finish()) };
 }
 
+/** What a resource says, once for all of its scopes. */
+export interface OtlpResource {
+  readonly defaults: OtlpOrigin["defaults"];
+  readonly resource: JsonObject | undefined;
+  readonly bytes: number;
+}
+
 /** Splits the attributes of a resource: what is a field of ours, and what is worth keeping. */
-export function originOf(
-  attributes: JsonObject,
-  scope: string | undefined,
-  scopeVersion: string | undefined,
-): OtlpOrigin {
+export function resourceOf(attributes: JsonObject): OtlpResource {
   const defaults: OtlpOrigin["defaults"] = {};
   let resource: JsonObject | undefined;
   for (const [key, value] of Object.entries(attributes)) {
@@ -129,9 +132,22 @@ export function originOf(
       setMember(resource ??= {}, key, value);
     }
   }
-  const shared = [defaults, resource, scope, scopeVersion].filter((part) => part !== undefined);
-  const sharedBytes = jsonTextOf(shared).length;
-  return { defaults, resource, scope, scopeVersion, sharedBytes };
+  return { defaults, resource, bytes: jsonTextOf([defaults, resource ?? null]).length };
+}
+
+export function originOf(
+  { defaults, resource, bytes }: OtlpResource,
+  scope = "",
+  scopeVersion = "",
+): OtlpOrigin {
+  const sharedBytes = bytes + scope.length + scopeVersion.length;
+  return {
+    defaults,
+    resource,
+    scope: scope || undefined,
+    scopeVersion: scopeVersion || undefined,
+    sharedBytes,
+  };
 }
 
 const resourceFields: ReadonlyMap<string, "service" | "env" | "host"> = new Map([

@@ -2,14 +2,14 @@ import type { EventCollector } from "../collector.ts";
 import { isObject, type JsonObject, jsonTextOf, setMember } from "../json.ts";
 import { canonicalNumber, markedNumber, markNumber } from "../numbers.ts";
 import type { Content } from "../protocol.ts";
-import { addRecord, MalformedOtlp, originOf } from "./otlp.ts";
+import { addRecord, MalformedOtlp, originOf, resourceOf } from "./otlp.ts";
 
 /** Adds the records of an ExportLogsServiceRequest in JSON, whose ids are hexadecimal. */
 export function readOtlpJson(content: Content, events: EventCollector): void {
   const request = content.parse(content.text);
   if (!isObject(request)) throw new MalformedOtlp("The body is no JSON object");
   for (const resourceLogs of listIn(request, "resourceLogs")) {
-    const resource = attributesIn(memberIn(resourceLogs, "resource"));
+    const resource = resourceOf(attributesIn(memberIn(resourceLogs, "resource")));
     for (const scopeLogs of listIn(resourceLogs, "scopeLogs")) {
       const scope = memberIn(scopeLogs, "scope");
       const origin = originOf(resource, textIn(scope, "name"), textIn(scope, "version"));

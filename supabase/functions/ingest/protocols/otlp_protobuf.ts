@@ -3,7 +3,14 @@ import type { Bytes } from "../body.ts";
 import type { EventCollector } from "../collector.ts";
 import { type JsonObject, setMember } from "../json.ts";
 import { storedNumber } from "../numbers.ts";
-import { addRecord, MalformedOtlp, originOf, type OtlpRecord } from "./otlp.ts";
+import {
+  addRecord,
+  MalformedOtlp,
+  originOf,
+  type OtlpRecord,
+  type OtlpResource,
+  resourceOf,
+} from "./otlp.ts";
 import {
   delimited,
   eachField,
@@ -65,14 +72,15 @@ class OtlpReader {
       pbf.pos = inner;
     });
     const after = pbf.pos;
+    const told = resourceOf(resource);
     for (let at = 0; at < scopes.length; at += 2) {
       pbf.pos = scopes[at];
-      this.#readScopeLogs(scopes[at + 1], resource);
+      this.#readScopeLogs(scopes[at + 1], told);
     }
     pbf.pos = after;
   }
 
-  #readScopeLogs(end: number, resource: JsonObject): void {
+  #readScopeLogs(end: number, resource: OtlpResource): void {
     const pbf = this.#pbf;
     const records: number[] = [];
     let name: string | undefined;

@@ -1,0 +1,139 @@
+import { processorMs } from "../support/processor.ts";
+import { type Letters, lettersFor } from "./letters.ts";
+
+/** What a pattern's worst letters cost. */
+export interface Cost {
+  readonly letters: Letters;
+  /** Times that of half as many, over two doublings. */
+  readonly doubling: number;
+  readonly length: number;
+  readonly milliseconds: readonly number[];
+}
+
+/** What is linear doubles, and a processor's caches and neighbours add to it. */
+export const mostForDouble = 2.6;
+
+const rounds = 5;
+/** In the first look the letters are so many; the slowest of them are measured. */
+const lookLength = 2000;
+/** So long a first look is measured at once: of what is linear it takes a hundredth. */
+const suspiciousMs = 0.5;
+const measured = 4;
+/** As long as a body. */
+const longest = 8 * 1024 * 1024;
+/** As long as a measurement has to be, so that it is one. */
+const leastMs = 3;
+
+/** The worst of what can be asked of a pattern, or the first that is too much. */
+export function worstCost(source: string, flags: string): Cost {
+  const pattern = new RegExp(source, flags);
+  const slowest: { letters: Letters; took: number }[] = [];
+  for (const letters of lettersFor(source, flags)) {
+    const took = firstLook(pattern, letters);
+    if (took === Infinity) return endless(letters);
+    if (took > suspiciousMs) {
+      const cost = costOf(pattern, letters);
+      if (cost.doubling > mostForDouble) return cost;
+    }
+    slowest.push({ letters, took });
+    slowest.sort((one, other) => other.took - one.took);
+    slowest.length = Math.min(slowest.length, measured);
+  }
+  const costs = slowest.map(({ letters }) => costOf(pattern, letters));
+  const worst = costs.reduce((one, other) => other.doubling > one.doubling ? other : one);
+  if (worst.doubling > mostForDouble) return worst;
+  const loops = lettersFor(source, flags).filter(({ isLoop }) => isLoop);
+  const beyond = loops.find((letters) => isBeyond(pattern, letters));
+  return beyond === undefined ? worst : endless(beyond);
+}
+
+function endless(letters: Letters): Cost {
+  return { letters, doubling: Infinity, length: 0, milliseconds: [] };
+}
+
+/** Milliseconds; Infinity where a few letters more cost many times as much. */
+function firstLook(pattern: RegExp, letters: Letters): number {
+  let last = Infinity;
+  for (let length = 12; length < 400; length *= 1.3) {
+    const text = textOf(letters, length);
+    let took = wallMs(pattern, text);
+    if (took > 0.5 && took > 4 * last) {
+      took = Math.min(took, wallMs(pattern, text), wallMs(pattern, text));
+      if (took > 0.5 && took > 4 * last) return Infinity;
+    }
+    last = Math.max(took, 0.01);
+  }
+  const text = textOf(letters, lookLength);
+  return Math.min(wallMs(pattern, text), wallMs(pattern, text));
+}
+
+function costOf(pattern: RegExp, letters: Letters): Cost {
+  let length = lookLength;
+  while (8 * length <= longest && wallMs(pattern, textOf(letters, length)) < leastMs) length *= 2;
+  const texts = [length, 2 * length, 4 * length].map((many) => textOf(letters, many));
+  // A text that was put together becomes one when it is first read.
+  for (const text of texts) run(pattern, text);
+  const milliseconds = texts.map(() => Infinity);
+  let doubling = Infinity;
+  // What is linear proves to be so at the first quiet moment.
+  for (let round = 0; round < rounds && doubling > mostForDouble; round++) {
+    for (const [n, text] of texts.entries()) {
+      milliseconds[n] = Math.min(milliseconds[n], processorMs(() => run(pattern, text)));
+    }
+    // What takes no time to speak of doubles as it likes.
+    doubling = Math.sqrt(Math.max(milliseconds[2], leastMs) / Math.max(milliseconds[0], leastMs));
+  }
+  return { letters, doubling, length, milliseconds };
+}
+
+function textOf({ before, again, after }: Letters, length: number): string {
+  return before + again.repeat(Math.ceil(length / again.length)) + after;
+}
+
+/** Whether a text as long as a body has more places to come back to than there is room for. */
+function isBeyond(pattern: RegExp, letters: Letters): boolean {
+  let last = Infinity;
+  for (let length = longest / 512; length <= longest; length *= 8) {
+    try {
+      const text = textOf(letters, length);
+      const took = processorMs(() => run(pattern, text));
+      // Eight times as long, and more than half of what its square costs.
+      if (took > 500 && took > 40 * last) return true;
+      last = Math.max(took, leastMs);
+    } catch (error) {
+      if (error instanceof RangeError) return true;
+      throw error;
+    }
+  }
+  return false;
+}
+
+function wallMs(pattern: RegExp, text: string): number {
+  const began = performance.now();
+  run(pattern, text);
+  return performance.now() - began;
+}
+
+/** Every match where it looks for more than one, else the first. */
+function run(pattern: RegExp, text: string): void {
+  let from = 0;
+  pattern.lastIndex = 0;
+  while (pattern.test(text) && (pattern.global || pattern.sticky) && from < text.length) {
+    // An empty match would be found again.
+    if (pattern.lastIndex === from) pattern.lastIndex++;
+    from = pattern.lastIndex;
+  }
+}
+
+/** Run as a program: patterns in, on standard input, their costs out, as JSON. */
+if (import.meta.main) {
+  const patterns: { source: string; flags: string }[] = JSON.parse(
+    await new Response(Deno.stdin.readable).text(),
+  );
+  const costs = patterns.map(({ source, flags }) => worstCost(source, flags));
+  // JSON has no word for Infinity.
+  console.log(JSON.stringify(costs.map((cost) => ({
+    ...cost,
+    doubling: Math.min(cost.doubling, Number.MAX_VALUE),
+  }))));
+}
