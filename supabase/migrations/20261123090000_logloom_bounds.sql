@@ -71,7 +71,6 @@ update logloom_private.notify_endpoint
 set url = regexp_replace(url, '/notify$', '/logloom-notify')
 where url like '%/notify';
 
-select logloom_private.bring_to_nodes();
 -- Each record has its size with it. Of those that are there already it is measured when it is asked
 -- for, so nothing is written anew.
 -- A forgotten transaction that has read them would keep everybody waiting: the migration fails instead,
@@ -91,6 +90,13 @@ begin
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
+
 -- Rules of before ask what they ask since they were last changed: none misses a window.
-alter table logloom.alert_rules add column asked_at timestamptz not null default now();
-update logloom.alert_rules set asked_at = updated_at where true;
+do $$
+begin
+  alter table logloom.alert_rules add column asked_at timestamptz not null default now();
+  update logloom.alert_rules set asked_at = updated_at where true;
+end;
+$$;
+
+select logloom_private.bring_to_nodes();

@@ -85,6 +85,7 @@ interface Job {
   last_success: string | null;
   last_failure: string | null;
   status?: string;
+  reason?: string;
 }
 
 function Jobs({ jobs }: { jobs: Record<string, Job> }) {
@@ -101,6 +102,7 @@ function Jobs({ jobs }: { jobs: Record<string, Job> }) {
               {job.status && job.status !== "healthy" && (
                 <Badge tone={tone(job.status)}>{job.status}</Badge>
               )}
+              {job.reason && <div>{plain(job.reason)}</div>}
             </th>
             <td>{ago(job.last_success)}</td>
             <td>{job.last_failure ? ago(job.last_failure) : "none"}</td>
