@@ -395,5 +395,24 @@ function functionRoute(name: string): string {
       proxy_next_upstream error;
       proxy_pass http://${name}/${name}/;
     }
-`;
+${name === "ingest" ? bulkRoute : ""}`;
 }
+
+/**
+ * Who sends by Elasticsearch's bulk requests repeats what is refused of an event, and what is never
+ * answered; rsyslog gives up what is refused as a whole. The function tells of each event; where
+ * there is no function, nobody answers.
+ */
+const bulkRoute = `    location /functions/v1/ingest/es/ {
+      client_max_body_size ${maxTakenBytes};
+      error_page 400 405 408 494 501 505 /malformed;
+      error_page 414 /too-long;
+      error_page 413 @too_large;
+      error_page 500 502 503 504 = @unanswered;
+      proxy_next_upstream error;
+      proxy_pass http://ingest/ingest/es/;
+    }
+    location @unanswered {
+      return 444;
+    }
+`;

@@ -141,3 +141,11 @@ Deno.test("while PostgREST is away an operation is 503, in JSON, and says when t
     [503, "1", "*", { error: "Service unavailable, try again in a moment" }],
   );
 });
+
+Deno.test("while ingest is away a bulk request has no answer, which its senders repeat; others are 503", async () => {
+  await using _down = await keepDown("ingest");
+  const post = { method: "POST", headers: { "x-api-key": "ll_x" }, body: "{}" };
+  const { status, headers } = await call("/functions/v1/ingest", post);
+  assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
+  await assert.rejects(fetch(`${stack.url}/functions/v1/ingest/es/_bulk`, post), TypeError);
+});

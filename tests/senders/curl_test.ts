@@ -31,6 +31,20 @@ Deno.test("curl: lines of every kind, compressed", async () => {
   });
 });
 
+Deno.test("curl: a line of an access log, as the page shows it", async () => {
+  await withTrial("curl", async (trial) => {
+    await runBlock(trial, "json.md", "access-log.sh");
+    const [log] = await found(trial, "service:web level:error route:/pay user_id:ann");
+    assert.deepEqual(log.attrs, {
+      method: "POST",
+      status: 500,
+      bytes: 42,
+      client_ip: "192.0.2.1",
+      user_agent: "curl/8.5",
+    });
+  });
+});
+
 Deno.test("curl: an event as the API has it", async () => {
   await withTrial("curl", async (trial) => {
     await runBlock(trial, "json.md", "curl-json.sh");

@@ -25,7 +25,7 @@ export async function installSenders(
 const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
 
 /** Part of the folder's name: raised when the packages change. */
-const revision = 1;
+const revision = 2;
 
 /** Those that conflict with each other are found apart, and unpacked beside each other. */
 const debianPackages = [
@@ -35,6 +35,7 @@ const debianPackages = [
     "rsyslog-elasticsearch",
     "python3-graypy",
     "python3-elasticsearch",
+    "nginx",
   ],
   ["syslog-ng-core", "syslog-ng-mod-http"],
 ];

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import { createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, pause } from "../support/eventually.ts";
+import { keepDown } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
 
 export interface Trial {
@@ -78,6 +79,7 @@ export interface Log {
   msg: string | null;
   service: string | null;
   host: string | null;
+  route: string | null;
   req_id: string | null;
   attrs: Record<string, unknown> | null;
 }
@@ -149,6 +151,45 @@ export async function throughAnOutage(
   assert.ok(numbers.has(0) && numbers.has(events - 1), `${[...numbers]}`);
 }
 
+/** Who does not answer in an outage: the service refuses, or there is none. */
+export type Away = "refuses" | "is not there";
+
+export interface Flood {
+  readonly count: number;
+  readonly away: Away;
+  /** Writes the lines of the events from `from` up to `to`. */
+  readonly say: (from: number, to: number) => Promise<void>;
+  /** How many may be there twice. */
+  readonly mostDoubled: number;
+}
+
+/** Thousands of events as fast as they go, the last half of them in an outage of five seconds. */
+export async function flooded(trial: Trial, flood: Flood): Promise<void> {
+  const { count, away, say, mostDoubled } = flood;
+  await say(0, count / 2);
+  await eventually("the first events", async () => (await numbersOf(trial)).length > 0, {
+    within: 30_000,
+  });
+  const over = away === "refuses" ? outage(trial.db) : withoutIngest();
+  await pause(500);
+  const saying = say(count / 2, count);
+  saying.catch(() => {});
+  await over;
+  await saying;
+  await eventually(`all ${count} of ${trial.tenant.id}`, async () => {
+    const numbers = await numbersOf(trial);
+    return new Set(numbers).size === count;
+  }, { within: 60_000, every: 500 });
+  await queueIsEmpty(trial.db);
+  const doubled = (await numbersOf(trial)).length - count;
+  assert.ok(doubled <= mostDoubled, `${doubled} of ${count} are there twice`);
+}
+
+async function withoutIngest(): Promise<void> {
+  await using _down = await keepDown("ingest");
+  await pause(5000);
+}
+
 /** The same for a sender that sends all in one request, which comes when the outage has begun. */
 export async function intoAnOutage(
   trial: Trial,
@@ -205,17 +246,23 @@ export interface NodeSender {
   readonly end?: string;
   /** How long a sender takes to send again what was refused. */
   readonly stayMs?: number;
+  /** How long it takes to send its example. */
+  readonly exampleMs?: number;
 }
 
 /** Runs the page's block and finds what it sent; in long trials through an outage, too. */
 export function testNodeSender(sender: NodeSender): void {
   const { name, page, block, variant = (text) => text, end = "", stayMs = 12_000 } = sender;
+  const { exampleMs = 2500 } = sender;
   const trialName = name.replace(/\W+/g, "-");
 
   Deno.test(`${name}: what its example sends is found`, async () => {
     await withTrial(trialName, async (trial) => {
       const program = variant(await blockOf(page, block));
-      await runNode(`${program}\n${end}\nsetTimeout(() => process.exit(0), 2500);\n`, trial.env);
+      await runNode(
+        `${program}\n${end}\nsetTimeout(() => process.exit(0), ${exampleMs});\n`,
+        trial.env,
+      );
       const [log] = await found(trial, sender.query);
       assert.equal(log.msg, "card declined");
     });

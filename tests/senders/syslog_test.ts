@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   blockOf,
   events,
+  flooded,
   found,
   isLong,
   type Promised,
@@ -10,6 +11,7 @@ import {
   withTrial,
 } from "./sender.ts";
 import { debianEnv, debianSenders } from "./packages.ts";
+import { queueIsEmpty } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 
 const place = await debianSenders() ?? "";
@@ -25,6 +27,8 @@ interface Daemon {
   readonly promised: Promised;
   /** How long it takes to send again what was refused. */
   readonly stayMs: number;
+  /** How many of thousands may come twice where their answers are cut off. */
+  readonly mostDoubled: number;
 }
 
 const daemons: Daemon[] = [
@@ -40,6 +44,8 @@ const daemons: Daemon[] = [
     ],
     promised: { lost: "none", doubled: "none" },
     stayMs: 10_000,
+    // Of each of its two actions a request or two of 128 lines, whose answers were cut off.
+    mostDoubled: 512,
   },
   {
     name: "syslog-ng, http()",
@@ -51,9 +57,9 @@ const daemons: Daemon[] = [
       ...["-F", "--no-caps", "-f", config, "-p", `${folder}/pid`, "-c", `${folder}/control`],
       ...["-R", `${folder}/state`, `--module-path=${place}/usr/lib/syslog-ng/3.38`],
     ],
-    // A request that was refused is sent again after a minute.
     promised: { lost: "none", doubled: "none" },
-    stayMs: 75_000,
+    stayMs: 10_000,
+    mostDoubled: 0,
   },
 ];
 
@@ -61,7 +67,7 @@ const daemons: Daemon[] = [
 async function withDaemon(
   daemon: Daemon,
   { env, key }: Trial,
-  act: (log: (line: string) => Promise<void>) => Promise<void>,
+  act: (log: (line: string) => Promise<void>, folder: string) => Promise<void>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "logloom-syslog-" });
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -70,6 +76,8 @@ async function withDaemon(
   const config = (await blockOf(daemon.page, daemon.block))
     .replaceAll("http://127.0.0.1:54321", env.LOGLOOM_URL)
     .replaceAll("$LOGLOOM_API_KEY", key)
+    .replaceAll("/var/spool/rsyslog", folder)
+    .replaceAll("/var/log/", `${folder}/`)
     .replace(String(daemon.port), String(port));
   await Deno.writeTextFile(`${folder}/conf`, config);
   const child = new Deno.Command(daemon.program, {
@@ -84,10 +92,9 @@ async function withDaemon(
       `${daemon.name} listens`,
       () => Deno.connect({ hostname: "127.0.0.1", port }),
     );
-    await act(async (line) => {
-      await connection.write(new TextEncoder().encode(line));
-    });
-    connection.close();
+    const writer = connection.writable.getWriter();
+    await act((line) => writer.write(new TextEncoder().encode(line)), folder);
+    await writer.close();
   } finally {
     child.kill("SIGKILL");
     await child.status;
@@ -136,4 +143,56 @@ for (const daemon of daemons) {
           }),
       ),
   });
+
+  for (const away of ["refuses", "is not there"] as const) {
+    Deno.test({
+      name: `${daemon.name}: thousands of lines, while the service ${away} for five seconds`,
+      ignore: place === "" || !isLong,
+      fn: () =>
+        withTrial("syslog", (trial) =>
+          withDaemon(daemon, trial, (log) =>
+            flooded(trial, {
+              count: 6000,
+              away,
+              say: (from, to) =>
+                log(
+                  Array.from({ length: to - from }, (_, n) => line(`event ${from + n}`)).join(""),
+                ),
+              mostDoubled: away === "refuses" ? 0 : daemon.mostDoubled,
+            }))),
+    });
+  }
 }
+
+const [rsyslog] = daemons;
+
+Deno.test({
+  name: "rsyslog: a message is whole, by either RFC, and an event that is refused for good is kept",
+  ignore: place === "",
+  fn: () =>
+    withTrial("syslog", (trial) =>
+      withDaemon(rsyslog, trial, async (log, folder) => {
+        const now = new Date().toISOString();
+        const lines = [
+          `<11>1 2020-01-01T00:00:00Z web-1 shop - - - of another time\n`,
+          `<11>1 ${now} web-1 shop - - - whole by 5424\n`,
+          `<11>1 ${now} web-1 shop - - -   indented\n`,
+          line("whole by 3164"),
+        ];
+        await log(lines.join(""));
+        await found(trial, "service:shop", 3);
+        const kept = await eventually(
+          "the refused event in its file",
+          async () => (await Deno.readTextFile(`${folder}/logloom-refused.log`)).trim(),
+        );
+        assert.equal(JSON.parse(kept).message, "of another time");
+        // What was taken beside it is not sent again.
+        await queueIsEmpty(trial.db);
+        const logs = await found(trial, "service:shop", 3);
+        assert.deepEqual(logs.map(({ msg }) => msg).sort(), [
+          " indented",
+          "whole by 3164",
+          "whole by 5424",
+        ]);
+      })),
+});

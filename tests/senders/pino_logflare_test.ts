@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import {
+  blockOf,
+  declinedOfNobody,
+  found,
+  isLong,
+  runNode,
+  runProgram,
+  sendingProgram,
+  throughAnOutage,
+  type Trial,
+  withTrial,
+} from "./sender.ts";
+import { debianEnv, debianSenders } from "./packages.ts";
+import { eventually } from "../support/eventually.ts";
+
+const place = await debianSenders() ?? "";
+
+/** Runs nginx with the page's block, on a free port. */
+async function withProxy(
+  { env }: Trial,
+  act: (url: string, accessLog: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "logloom-nginx-" });
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  const block = (await blockOf("others.md", "logflare-proxy.conf"))
+    .replaceAll("http://127.0.0.1:54321", env.LOGLOOM_URL);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `  ${name}_temp_path ${folder}/${name};`).join("\n");
+  await Deno.writeTextFile(
+    `${folder}/conf`,
+    `daemon off;
+master_process off;
+pid ${folder}/pid;
+error_log ${folder}/error.log;
+events {}
+http {
+${temporary}
+  access_log ${folder}/access.log combined;
+  server {
+    listen 127.0.0.1:${port};
+${block}  }
+}
+`,
+  );
+  const child = new Deno.Command(`${place}/usr/sbin/nginx`, {
+    args: ["-c", `${folder}/conf`, "-p", folder, "-e", `${folder}/error.log`],
+    env: debianEnv(place),
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  try {
+    await eventually("nginx listens", async () => {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return true;
+    });
+    await act(`http://127.0.0.1:${port}`, `${folder}/access.log`);
+  } finally {
+    child.kill("SIGKILL");
+    await child.status;
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test({
+  name: "pino-logflare: what its example sends is found; nginx' own line about it, too",
+  ignore: place === "",
+  fn: () =>
+    withTrial("pino-logflare", (trial) =>
+      withProxy(trial, async (url, accessLog) => {
+        const program = await blockOf("others.md", "pino-logflare.mjs");
+        const source = `${program}\nsetTimeout(() => process.exit(0), 4000);\n`;
+        await runNode(source, { ...trial.env, LOGFLARE_PROXY: url });
+        await found(trial, declinedOfNobody);
+
+        const script = (await blockOf("json.md", "access-log.sh"))
+          .replace(/^echo .* \|$/m, `cat ${accessLog} |`);
+        assert.ok(script.includes(accessLog));
+        await runProgram({ program: "bash", args: ["-euc", script], env: trial.env });
+        const [line] = await found(trial, "service:web attrs.method:POST");
+        const { status, client_ip, bytes } = line.attrs ?? {};
+        assert.deepEqual([line.level, line.route, status, client_ip], [
+          "info",
+          "/logs",
+          200,
+          "127.0.0.1",
+        ]);
+        assert.equal(typeof bytes, "number");
+        assert.ok(Math.abs(Date.parse(line.ts) - Date.now()) < 120_000, line.ts);
+      })),
+});
+
+// It looks at the answer only to tell of it.
+Deno.test({
+  name: "pino-logflare: through an outage of five seconds",
+  ignore: place === "" || !isLong,
+  fn: () =>
+    withTrial("pino-logflare", (trial) =>
+      withProxy(trial, async (url) => {
+        const program = await blockOf("others.md", "pino-logflare.mjs");
+        const source = sendingProgram(program, (n) => `logger.info("event " + ${n})`);
+        await throughAnOutage(
+          trial,
+          () => runNode(source, { ...trial.env, LOGFLARE_PROXY: url }),
+          { lost: "some", doubled: "none" },
+        );
+      })),
+});

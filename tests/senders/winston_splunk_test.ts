@@ -1,0 +1,11 @@
+import { testNodeSender } from "./sender.ts";
+
+// It hands every failure to a callback and sends nothing again.
+testNodeSender({
+  name: "winston-splunk-httplogger",
+  page: "others.md",
+  block: "winston-splunk.mjs",
+  query: 'level:error attrs.meta.order:7 "card declined"',
+  say: (n) => `logger.info("event " + ${n})`,
+  promised: { lost: "some", doubled: "none" },
+});
