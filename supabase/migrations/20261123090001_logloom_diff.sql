@@ -41,6 +41,8 @@ DROP FUNCTION "logloom_private"."sealed_arrivals"(text, bigint, bigint, jsonb, t
 
 DROP FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text);
 
+DROP FUNCTION "logloom_private"."unconfirmed_address"();
+
 DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
 
@@ -1206,6 +1208,46 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.email_refusal (
+  p_notification logloom_private.notifications
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
+    p_notification.tenant_id, p_notification.address
+  );
+begin
+  if p_notification.purpose <> 'confirmation' then
+    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
+      p_notification.tenant_id, p_notification.address
+    ) end;
+  elsif v_is_confirmed then
+    return 'The address is confirmed already';
+  -- Who makes a rule and deletes it at once sends nothing to anybody.
+  elsif not logloom_private.rule_names_address(
+    p_notification.tenant_id, lower(p_notification.address)
+  ) then
+    return 'No alert rule has this address any more';
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  -- A repeated attempt was counted the first time.
+  if p_notification.attempts = 0 and (
+    select count(*) >= v_settings.confirmation_codes_per_mailbox
+    from logloom_private.confirmation_mails m
+    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
+      and m.sent_at > now() - v_settings.confirmation_lifetime
+  ) then
+    return 'Too many codes went to this address: none is mailed to it today';
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.encode_chunk (
   p_tenant_id text,
   p_with      text,
@@ -1359,6 +1401,59 @@ begin
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
     p_request.p_attrs, p_record_bytes
   from logloom_private.queue_pointer p;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_notifications (
+  p_rule     logloom.alert_rules,
+  p_alert_id uuid,
+  p_body     text
+)
+  RETURNS SETOF logloom_private.notifications
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_preferences public.logloom_notification_preferences;
+  v_notification logloom_private.notifications;
+begin
+  v_preferences := (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences;
+  if 'webhook' = any(p_rule.notification_destinations) then
+    insert into logloom_private.webhook_secrets (rule_id, secret)
+    values (p_rule.rule_id, logloom_private.new_webhook_secret())
+    on conflict (rule_id) do nothing;
+  end if;
+  for v_notification in
+    insert into logloom_private.notifications (
+      tenant_id, rule_id, alert_id, purpose, channel, address, body, expires_at
+    )
+    select
+      p_rule.tenant_id, p_rule.rule_id, p_alert_id,
+      case when p_alert_id is null then 'test' else 'alert' end, d.channel,
+      logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
+      now() + s.notification_lifetime
+    from logloom_private.settings s
+    cross join unnest(p_rule.notification_destinations) d (channel)
+    where logloom_private.channel_is_enabled(d.channel, v_preferences)
+      and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
+    returning *
+  loop
+    if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
+      v_notification.tenant_id, v_notification.address
+    ) then
+      v_notification := logloom_private.end_notification(
+        v_notification, 'failed', null,
+        case
+          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
+          when p_alert_id is null then logloom_private.request_confirmation(p_rule, true)
+          else logloom_private.unconfirmed_address(
+            v_notification.tenant_id, v_notification.address
+          )
+        end
+      );
+    end if;
+    return next v_notification;
+  end loop;
 end;
 $function$;
 
@@ -1637,7 +1732,7 @@ begin
           else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
         v_fits = 1
       );
-      -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
+      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
       if cardinality(v_parts) = 1 and v_is_spread then
         v_logs := array(
           select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
@@ -3166,7 +3261,7 @@ begin
   p_state := logloom_private.query_spend(p_state, 1);
   p_state := logloom_private.query_warn_free(p_state);
   if p_state.texts[p_state."at"] = '*' then
-    -- Every record, also one without a message: counts answer it as they do the empty filter.
+    -- Every record, also one without a message: the counts answer it as the empty filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_term(
@@ -5024,13 +5119,27 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address()
+CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address (
+  p_tenant_id text,
+  p_address   text
+)
   RETURNS text
   LANGUAGE plpgsql
-  IMMUTABLE
+  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_error text;
 begin
+  select n.last_error into v_error
+  from logloom_private.notifications n
+  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+    and lower(n.address) = lower(p_address)
+  order by n.created_at desc
+  limit 1;
+  if v_error is not null then
+    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
+  end if;
   return 'The address is not confirmed: confirm_alert_address takes the code that was '
     'mailed to it, test_alert_rule mails a new one';
 end;
@@ -5489,6 +5598,8 @@ COMMENT ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, big
 
 COMMENT ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) IS 'Records without those at their end that are null.';
 
+COMMENT ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) IS 'What a delivery says that is not made because nobody confirmed its address. It asks for no code that was not mailed.';
+
 COMMENT ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) IS 'Of the checks that are not healthy, status and reason.';
 
 COMMENT ON FUNCTION "logloom_private"."with_health_endpoints"(jsonb) IS 'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and why.';
@@ -5597,6 +5708,8 @@ REVOKE ALL ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, te
 REVOKE ALL ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) FROM PUBLIC;
 

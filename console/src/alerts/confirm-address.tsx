@@ -85,7 +85,7 @@ function MailNote({ mail, zone }: { mail: Delivery; zone: Zone }) {
   return (
     <span className="field-error">
       Its code could not be mailed: {plain(mail.last_error)}
-      {about !== null && <span className="about">({about})</span>}
+      {about !== null && <span className="about">, {about}</span>}
     </span>
   );
 }

@@ -163,7 +163,7 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   return (
     <div className="told">
       {reached.size > 0 && <span>{[...reached].join(", ")}</span>}
-      {[...failed].map((words) => <Badge key={words} tone="bad">{plain(words).slice(0, 80)}
+      {[...failed].map((words) => <Badge key={words} tone="bad">{plain(words).slice(0, 200)}
       </Badge>)}
       {pending.map((delivery) => {
         const { word, tone, about } = standingOf(delivery, zone);

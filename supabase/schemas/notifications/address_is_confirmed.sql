@@ -43,23 +43,35 @@ revoke all on function logloom_private.rule_names_address(text, text) from publi
 comment on function logloom_private.rule_names_address(text, text) is
   'Whether an alert rule of the tenant has this address, given in lower case, as its destination.';
 
-create function logloom_private.unconfirmed_address()
+create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
 returns text
 language plpgsql
-immutable
+stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_error text;
 begin
+  select n.last_error into v_error
+  from logloom_private.notifications n
+  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+    and lower(n.address) = lower(p_address)
+  order by n.created_at desc
+  limit 1;
+  if v_error is not null then
+    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
+  end if;
   return 'The address is not confirmed: confirm_alert_address takes the code that was '
     'mailed to it, test_alert_rule mails a new one';
 end;
 $$;
 
-revoke all on function logloom_private.unconfirmed_address() from public;
+revoke all on function logloom_private.unconfirmed_address(text, text) from public;
 
-comment on function logloom_private.unconfirmed_address() is
-  'What a delivery says that is not made because nobody confirmed its address.';
+comment on function logloom_private.unconfirmed_address(text, text) is
+  'What a delivery says that is not made because nobody confirmed its address. It asks for no code '
+  'that was not mailed.';
 
 create function logloom_private.email_refusal(
   p_notification logloom_private.notifications
@@ -77,7 +89,9 @@ declare
   );
 begin
   if p_notification.purpose <> 'confirmation' then
-    return case when not v_is_confirmed then logloom_private.unconfirmed_address() end;
+    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
+      p_notification.tenant_id, p_notification.address
+    ) end;
   elsif v_is_confirmed then
     return 'The address is confirmed already';
   -- Who makes a rule and deletes it at once sends nothing to anybody.

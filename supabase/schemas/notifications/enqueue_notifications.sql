@@ -104,7 +104,9 @@ begin
         case
           -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
           when p_alert_id is null then logloom_private.request_confirmation(p_rule, true)
-          else logloom_private.unconfirmed_address()
+          else logloom_private.unconfirmed_address(
+            v_notification.tenant_id, v_notification.address
+          )
         end
       );
     end if;

@@ -13,7 +13,7 @@ begin
   p_state := logloom_private.query_spend(p_state, 1);
   p_state := logloom_private.query_warn_free(p_state);
   if p_state.texts[p_state."at"] = '*' then
-    -- Every record, also one without a message: counts answer it as they do the empty filter.
+    -- Every record, also one without a message: the counts answer it as the empty filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_term(

@@ -1,7 +1,7 @@
 -- Who gets mail: members, and who confirmed it by a code. What a stranger may get is bounded.
 begin;
 \ir ../actors.psql
-select plan(67);
+select plan(68);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 
@@ -104,6 +104,13 @@ select results_eq(
   )$$,
   'the mail has six digits'
 );
+update logloom_private.notifications n set last_error = 'SMTP is not configured' \g /dev/null
+select is(
+  logloom_private.unconfirmed_address('acme', 'OPS@example.com'),
+  'The address is not confirmed, and the mail with its code failed: SMTP is not configured',
+  'no code is asked for that could not be mailed'
+);
+update logloom_private.notifications n set last_error = null \g /dev/null
 create temp table codes as select m.body::jsonb ->> 'code' as code from mailed m;
 select results_eq(
   $$select a.tenant_id, a.mailbox, a.confirmed_at, a.code_expires_at - now(), a.tries
