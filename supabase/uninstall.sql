@@ -6,16 +6,16 @@
 -- calls Logloom's.
 
 -- step: nothing of the project depends on it
+-- For all steps: nothing of the project, and no type of a session, stands in for PostgreSQL's own,
+-- and names are read as they are printed.
+set search_path = pg_catalog, pg_temp;
+set quote_all_identifiers = off;
 do $$
 declare
   v_owner text;
   v_uses text;
   v_dependents text;
 begin
-  -- For all steps: no function of the project stands in for one of PostgreSQL's, and names are read
-  -- as they are printed.
-  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
-  perform set_config('quote_all_identifiers', 'off', false);
   if to_regclass('logloom_private.installation') is null then
     return;
   end if;

@@ -249,6 +249,7 @@ export type Database = {
           "p_body_digest"?: string;
           "p_bytes"?: number;
           "p_claims"?: Json;
+          "p_cut"?: number;
           "p_env"?: (string)[];
           "p_errors"?: Json;
           "p_host"?: (string)[];
@@ -773,6 +774,7 @@ export type Database = {
         "action": string | null;
         "subject": string | null;
         "details": Json | null;
+        "client_id": string | null;
       };
       "logloom_claimed_notification": {
         "notification_id": string | null;

@@ -131,6 +131,9 @@ Deno.test("each endpoint shows what it is documented to show", async () => {
   assert.equal(typeof detailed.writer.last_duration_ms, "number");
   assert.equal(detailed.partitions.current_exists, true);
   assert.equal(detailed.partitions.next_exists, true);
+  // Its name, never the key.
+  const { service_key } = detailed as unknown as Record<string, unknown>;
+  assert.deepEqual(service_key, { name: "default" });
 });
 
 Deno.test("HEAD answers as GET, other methods are 405, unknown endpoints 404", async () => {

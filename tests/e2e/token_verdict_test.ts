@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { bearer, ingest, rpc } from "../support/client.ts";
+import { assertAnswer, assertRpcError, bearer, ingest, rpc } from "../support/client.ts";
 import { changeSettings, openDatabase } from "../support/database.ts";
-import { userToken } from "../support/tokens.ts";
+import { tokenOfText, userToken } from "../support/tokens.ts";
 
 /** Seconds from now. */
 const at = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
@@ -21,6 +21,24 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
   [() => ({ iat: at(3600) }), 401],
   [() => ({ aud: "anything" }), 200],
   [() => ({ aud: undefined }), 200],
+  [() => ({ aud: ["a", "b:c"] }), 200],
+  ...[[], {}, 5, true, null, ["a", 5], [null], [["a"]], "http://a b", ["a", ":"]].map(
+    (aud): [() => Record<string, unknown>, 200 | 401] => [() => ({ aud }), 401],
+  ),
+  [() => ({ iss: "https://project.supabase.co/auth/v1" }), 200],
+  [() => ({ iss: 7 }), 401],
+  [() => ({ iss: "not a uri: x" }), 401],
+  [() => ({ jti: "x" }), 200],
+  [() => ({ jti: 7 }), 401],
+  [() => ({ sub: "google-oauth2|117" }), 200],
+  [() => ({ sub: "urn:user:7" }), 200],
+  [() => ({ sub: "not a uri: x" }), 401],
+  [() => ({ sub: null }), 401],
+  [() => ({ exp: null }), 401],
+  [() => ({ exp: 1e14 }), 200],
+  [() => ({ exp: 1e99 }), 401],
+  [() => ({ iat: null }), 401],
+  [() => ({ nbf: null }), 401],
   [() => ({ sub: undefined }), 200],
   [() => ({ sub: "" }), 401],
   [() => ({ sub: "a\u0000b" }), 401],
@@ -67,7 +85,12 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
 ];
 
 async function bothDoors(claims: Record<string, unknown>): Promise<number[]> {
-  const token = await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims });
+  return await doorsOf(
+    await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims }),
+  );
+}
+
+async function doorsOf(token: string): Promise<number[]> {
   const answers = [
     await rpc(token, "list_api_keys"),
     await ingest(bearer(token), { msg: "who am I?" }),
@@ -105,4 +128,132 @@ Deno.test("who is removed from a tenant is refused at both doors at once", async
   assert.equal((await rpc(member, "create_api_key", { p_name: "a" })).status, 403);
   assert.equal((await rpc(owner, "remove_tenant_member", { p_user_id: "member" })).status, 200);
   assert.deepEqual(await send(), [401, 401]);
+});
+
+Deno.test("a token in which two members have one name is refused at both doors", async () => {
+  const exp = at(60);
+  const text = (members: string) => `{"role":"authenticated","sub":"u","exp":${exp},${members}}`;
+  assert.deepEqual(await doorsOf(await tokenOfText(text('"tenant_id":"doors-1"'))), [200, 200]);
+  for (
+    const members of [
+      '"tenant_id":"doors-1","tenant_id":"doors-2"',
+      '"tenant_id":"doors-1","tenant\\u005fid":"doors-1"',
+      '"tenant_id":"doors-1","role":"authenticated"',
+      `"tenant_id":"doors-1","exp":${exp}`,
+      '"tenant_id":"doors-1","app_metadata":{"a":1,"a":2}',
+      '"tenant_id":"doors-1","exp":1e400',
+    ]
+  ) {
+    assert.deepEqual(await doorsOf(await tokenOfText(text(members))), [401, 401], members);
+  }
+  const huge = `{"role":"authenticated","sub":"u","exp":1e400,"tenant_id":"doors-1"}`;
+  assert.deepEqual(await doorsOf(await tokenOfText(huge)), [401, 401]);
+  const marked = `\ufeff${text('"tenant_id":"doors-1"')}`;
+  assert.deepEqual(await doorsOf(await tokenOfText(marked)), [401, 401]);
+});
+
+Deno.test("a service_role token needs an end, too", async () => {
+  const call = async (claims: string) =>
+    await rpc(await tokenOfText(`{"role":"service_role"${claims}}`), "list_api_keys", {
+      p_tenant_id: "acme",
+    });
+  assertAnswer(await call(`,"exp":${at(60)}`), 200, []);
+  for (
+    const claims of [
+      "",
+      ',"exp":null',
+      `,"exp":${at(60)},"iat":null`,
+      `,"exp":${at(60)},"exp":${at(60)}`,
+    ]
+  ) {
+    assertRpcError(await call(claims), 401, "Invalid token, API key, or missing tenant_id");
+  }
+});
+
+Deno.test("what is for service_role alone is 403 for a user before EXECUTE is asked", async () => {
+  await using db = openDatabase();
+  const [{ operations }] = await db`select logloom_private.service_operations() as operations`;
+  assert.ok(operations.includes("run_writer") && operations.includes("health_report"));
+  const token = await userToken({ tenant_id: `doors-${crypto.randomUUID()}` });
+  const anonymous = await userToken({ role: "anon" });
+  const refused = "Invalid token, API key, or missing tenant_id";
+  for (const operation of operations) {
+    // The code is ours: PostgreSQL's own refusal is 42501.
+    assertRpcError(await rpc(token, operation), 403, `${operation} is for service_role alone`);
+    assertRpcError(await rpc(anonymous, operation), 401, refused);
+    assertRpcError(await rpc(null, operation), 400, "Missing authorization header");
+  }
+});
+
+const readsOnly = "The client that this token was issued to may only read";
+
+Deno.test("the token of an OAuth client reads, and writes where the client is listed", async () => {
+  await using db = openDatabase();
+  const tenant_id = `doors-${crypto.randomUUID()}`;
+  const user = { tenant_id, sub: "alice" };
+  const client_id = crypto.randomUUID();
+  const token = await userToken({ ...user, client_id });
+  const create = (token: string) => rpc(token, "create_api_key", { p_name: "of a client" });
+  assertAnswer(await rpc(token, "list_api_keys"), 200, []);
+  assert.equal((await rpc(token, "search_logs")).status, 200);
+  assertRpcError(await create(token), 403, readsOnly);
+  assertAnswer(await ingest(bearer(token), { msg: "x" }), 403, { error: readsOnly });
+  const made = await rpc(token, "get_current_tenant");
+  assert.equal(made.status, 404, "the first write was refused, and no tenant made");
+  // Its user, without a client.
+  assert.equal((await create(await userToken(user))).status, 200);
+
+  {
+    await using _listed = await changeSettings(db, { writing_clients: `{another,${client_id}}` });
+    assert.equal((await create(token)).status, 200);
+    assert.equal((await ingest(bearer(token), { msg: "x" })).status, 200);
+    const other = await userToken({ ...user, client_id: crypto.randomUUID() });
+    assertRpcError(await create(other), 403, readsOnly);
+  }
+  assertRpcError(await create(token), 403, readsOnly);
+
+  const { body } = await rpc<{ actor: string; client_id: string | null }[]>(
+    await userToken(user),
+    "list_tenant_audit_events",
+  );
+  assert.deepEqual(body.map(({ actor, client_id }) => [actor, client_id]), [
+    ["alice", client_id],
+    ["alice", null],
+  ]);
+});
+
+Deno.test("an anonymous sign-in makes no tenant unless the settings say so", async () => {
+  await using db = openDatabase();
+  await using _settings = await changeSettings(db, { tenants_by_users: true });
+  const refusal = "Anonymous users do not make tenants here";
+  const tenant_id = `doors-${crypto.randomUUID()}`;
+  const guest = await userToken({ tenant_id, sub: "guest", is_anonymous: true });
+  const homeless = () => userToken({ sub: crypto.randomUUID(), is_anonymous: true });
+  const found = async () =>
+    await rpc(await homeless(), "create_tenant", { p_tenant_id: `doors-${crypto.randomUUID()}` });
+  const search = { p_name: "x", p_query_dsl: "error" };
+
+  assertAnswer(await ingest(bearer(guest), { msg: "x" }), 403, { error: refusal });
+  for (
+    const [operation, parameters] of [
+      ["create_api_key", { p_name: "x" }],
+      ["create_saved_search", search],
+      ["update_tenant_settings", {}],
+      ["add_tenant_member", { p_user_id: "x", p_role: "member" }],
+    ] as const
+  ) {
+    assertRpcError(await rpc(guest, operation, parameters), 403, refusal);
+  }
+  assertRpcError(await found(), 403, refusal);
+  assertAnswer(await rpc(guest, "list_saved_searches"), 200, []);
+  // What is there already is theirs to use; a user who signed up makes it.
+  const user = await userToken({ tenant_id, sub: "user", is_anonymous: false });
+  assert.equal((await ingest(bearer(user), { msg: "x" })).status, 200);
+  assert.equal((await ingest(bearer(guest), { msg: "x" })).status, 200);
+  assert.equal((await rpc(guest, "create_saved_search", search)).status, 200);
+
+  await using _allowed = await changeSettings(db, { tenants_by_anonymous_users: true });
+  const another = await userToken({ tenant_id: `${tenant_id}-2`, is_anonymous: true });
+  assert.equal((await ingest(bearer(another), { msg: "x" })).status, 200);
+  assert.equal((await found()).status, 200);
 });

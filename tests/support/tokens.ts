@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { SignJWT } from "jose";
+import { CompactSign, SignJWT } from "jose";
 import { stack } from "./stack.ts";
 
 const secret = new TextEncoder().encode(stack.jwtSecret);
@@ -45,4 +45,11 @@ export async function cliToken(claims: Record<string, unknown>): Promise<string>
 export function unsignedToken(claims: Record<string, unknown>): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.`;
+}
+
+/** A token that is signed over this text, which may be no JSON that anybody would write. */
+export function tokenOfText(payload: string): Promise<string> {
+  return new CompactSign(new TextEncoder().encode(payload))
+    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+    .sign(secret);
 }

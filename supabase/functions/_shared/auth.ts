@@ -1,8 +1,7 @@
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import {
-  createRemoteJWKSet,
-  customFetch,
   decodeProtectedHeader,
   errors as joseErrors,
   type JWTPayload,
@@ -10,6 +9,8 @@ import {
   type JWTVerifyOptions,
 } from "jose";
 import { describeError, failure, logFailure, type Result, success, unavailable } from "./errors.ts";
+import { createSigningKeys, KeysAway, type KeySet } from "./signing_keys.ts";
+import { hasUniqueNames } from "./unique_names.ts";
 import { createVerifiedTokens } from "./verified_tokens.ts";
 
 /** What a request brought to show who it is, before anything of it is checked. */
@@ -27,9 +28,12 @@ export type Caller =
     readonly claims?: Claims;
   };
 
-export type Claims = Pick<JWTPayload, "aud" | "exp" | "iat" | "nbf" | "sub"> & {
+/** Of verified claims those that the database judges. */
+export interface Claims {
   readonly tenant_id: string;
-};
+  readonly exp?: number;
+  readonly [name: string]: unknown;
+}
 
 /** The same text for the same caller, and for no other. */
 export function callerKey(caller: Caller): string {
@@ -42,6 +46,7 @@ export interface AuthOptions {
   readonly jwksUrl: string;
   readonly jwtSecret: string | undefined;
   readonly now?: () => Date;
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 const leewaySeconds = 5;
@@ -52,11 +57,9 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   const secret = options.jwtSecret === undefined
     ? undefined
     : new TextEncoder().encode(options.jwtSecret);
-  const jwks = createRemoteJWKSet(new URL(options.jwksUrl), {
-    timeoutDuration: 3000,
-    [customFetch]: fetchKeys,
-  });
   const now = () => options.now?.().getTime() ?? Date.now();
+  const pause = options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
+  const signingKeys = createSigningKeys(options.jwksUrl, now, pause);
   const verified = createVerifiedTokens(leewaySeconds, now);
 
   async function verify(token: string): Promise<JWTPayload> {
@@ -67,24 +70,20 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
     };
     // The secret serves HS256 alone and the public keys ES256 and RS256 alone, so that a public
     // key can never be taken for a secret.
-    if (secret !== undefined && headerAlgorithm(token) === "HS256") {
+    const algorithm = headerAlgorithm(token);
+    if (secret !== undefined && algorithm === "HS256") {
       return (await jwtVerify(token, secret, { ...claims, algorithms: ["HS256"] })).payload;
     }
-    const asymmetric = { ...claims, algorithms: ["ES256", "RS256"] };
-    try {
-      return (await jwtVerify(token, jwks, asymmetric)).payload;
-    } catch (error) {
-      // A token without `kid` fits every key of its kind.
-      if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
-      for await (const key of error) {
-        try {
-          return (await jwtVerify(token, key, asymmetric)).payload;
-        } catch (mismatch) {
-          if (!(mismatch instanceof joseErrors.JWSSignatureVerificationFailed)) throw mismatch;
-        }
-      }
-      throw new joseErrors.JWSSignatureVerificationFailed();
+    if (algorithm !== "ES256" && algorithm !== "RS256") {
+      throw new joseErrors.JOSEAlgNotAllowed("the token's algorithm is not allowed");
     }
+    const asymmetric = { ...claims, algorithms: [algorithm] };
+    const arrivedAt = now();
+    const payload = await verifyBySet(token, await signingKeys.known(), asymmetric) ??
+      // Its key may be newer than the set is.
+      await verifyBySet(token, await signingKeys.since(arrivedAt), asymmetric);
+    if (payload === undefined) throw new joseErrors.JWKSNoMatchingKey();
+    return payload;
   }
 
   return async ({ kind, value }) => {
@@ -95,31 +94,53 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
     try {
       let claims = verified.find(value);
       if (claims === undefined) {
-        claims = usableClaims(await verify(value));
+        claims = usableClaims(await verify(value), payloadText(value));
         if (claims === undefined) return unauthenticated;
         verified.remember(value, claims);
       }
       return success({ kind: "tenant", tenantId: claims.tenant_id, claims });
     } catch (error) {
       if (isTokenError(error)) return unauthenticated;
-      logFailure("signing keys cannot be read", { reason: describeError(error) });
+      const reason = error instanceof KeysAway ? error.cause : error;
+      logFailure("signing keys cannot be read", { reason: describeError(reason) });
       return unavailable("Tokens cannot be verified at the moment, try again");
     }
   };
 }
 
-/** An answer that jose does not read would keep its connection. */
-async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
-  const response = await fetch(url, options);
-  if (response.status !== 200) await response.body?.cancel();
-  return response;
+/** Undefined where no key of the set may have signed the token. */
+async function verifyBySet(
+  token: string,
+  keys: KeySet,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload | undefined> {
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (error instanceof joseErrors.JWKSNoMatchingKey) return undefined;
+    // A token without `kid` fits every key of its kind.
+    if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (mismatch) {
+        if (!(mismatch instanceof joseErrors.JWSSignatureVerificationFailed)) throw mismatch;
+      }
+    }
+    return undefined;
+  }
 }
 
-/** Everything that is wrong with a token, as against with the place where its key is found. */
+/** Of a token that was verified. A byte-order mark is no part of JSON. */
+function payloadText(token: string): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+    Buffer.from(token.split(".")[1], "base64url"),
+  );
+}
+
+/** Everything that is wrong with a token, as against with the key that is to verify it. */
 function isTokenError(error: unknown): boolean {
-  if (!(error instanceof joseErrors.JOSEError)) return false;
-  return !(error instanceof joseErrors.JWKSTimeout || error instanceof joseErrors.JWKSInvalid ||
-    error.code === "ERR_JOSE_GENERIC");
+  return error instanceof joseErrors.JOSEError && !(error instanceof joseErrors.JWKSInvalid);
 }
 
 function headerAlgorithm(token: string): string | undefined {
@@ -133,14 +154,19 @@ function headerAlgorithm(token: string): string | undefined {
 /** In JSON text: NUL, or half a surrogate pair. Postgres can store neither. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
+/** What the database looks at beside `tenant_id`. */
+const judged = ["aud", "exp", "iat", "nbf", "iss", "jti", "sub", "client_id", "is_anonymous"];
+
 /** The claims that the database is to judge; undefined where it could not even read them. */
-function usableClaims(payload: JWTPayload): Claims | undefined {
-  const { aud, exp, iat, nbf, role, sub, tenant_id } = payload;
+function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
+  const { role, sub, tenant_id } = payload;
   if (role !== "authenticated" || sub === "" || typeof (sub ?? "") !== "string") return undefined;
   if (typeof tenant_id !== "string" || tenant_id.trim() === "") return undefined;
   if ([...tenant_id].length > 255) return undefined;
+  if (text.startsWith("\ufeff") || !hasUniqueNames(text)) return undefined;
   if (unstorable.test(JSON.stringify(payload))) return undefined;
-  return { aud, exp, iat, nbf, sub, tenant_id };
+  const claims = judged.filter((name) => name in payload).map((name) => [name, payload[name]]);
+  return { ...Object.fromEntries(claims), tenant_id };
 }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { CompactSign, exportJWK, generateKeyPair, SignJWT } from "jose";
 import {
   type AuthOptions,
   type Caller,
@@ -23,14 +23,7 @@ const claims = {
 };
 
 /** What of them the database is to judge. */
-const judged = {
-  aud: undefined,
-  exp: claims.exp,
-  iat: undefined,
-  nbf: undefined,
-  sub: claims.sub,
-  tenant_id: claims.tenant_id,
-};
+const judged = { exp: claims.exp, sub: claims.sub, tenant_id: claims.tenant_id };
 const refused = {
   ok: false,
   failure: {
@@ -235,6 +228,171 @@ Deno.test("while the keys cannot be read, a token that needs them is 503 and not
   }
   assertUnavailable(await authenticate(token));
   assert.ok((await authenticate(await hs256(claims))).ok);
+});
+
+/** The project's keys as they change, and a clock that goes on while somebody waits. */
+async function startKeys(...names: string[]) {
+  const pairs = new Map(
+    await Promise.all(
+      names.map(async (kid) => [kid, await generateKeyPair("ES256")] as const),
+    ),
+  );
+  let time = now.getTime();
+  let published: string[] = [];
+  let isAway = false;
+  const fetchedAt: number[] = [];
+  const peer = startPeer(async () => {
+    fetchedAt.push(time - now.getTime());
+    if (isAway) return new Response("away", { status: 503 });
+    const keys = published.map(async (kid) => ({
+      ...await exportJWK(pairs.get(kid)!.publicKey),
+      alg: "ES256",
+      ...!kid.startsWith("nameless") && { kid },
+    }));
+    return Response.json({ keys: await Promise.all(keys) });
+  });
+  const authenticator = createAuthenticator({
+    jwksUrl: `${peer.url}/jwks.json`,
+    jwtSecret: secret,
+    now: () => new Date(time),
+    pause: (ms) => {
+      time += ms;
+      return Promise.resolve();
+    },
+  });
+  return {
+    fetchedAt,
+    publish: (...kids: string[]) => published = kids,
+    goAway: (away: boolean) => isAway = away,
+    goOn: (seconds: number) => time += seconds * 1000,
+    /** The status of a token, a new one each time, that was signed with the key of this name. */
+    async status(kid: string, header: { kid?: string } = { kid }): Promise<number> {
+      const token = await new SignJWT({
+        ...claims,
+        exp: nowSeconds + 36_000,
+        jti: `${time} ${kid}`,
+      })
+        .setProtectedHeader({ alg: "ES256", ...header })
+        .sign(pairs.get(kid)!.privateKey);
+      const result = await authenticator({ kind: "jwt", value: token });
+      if (!result.ok && result.failure.status === 503) assertUnavailable(result);
+      return result.ok ? 200 : result.failure.status;
+    },
+    [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test("a token of a new key is accepted at once, with and without the key's name", async () => {
+  await using keys = await startKeys("old", "new", "newest", "nameless");
+  keys.publish("old");
+  assert.equal(await keys.status("old"), 200);
+  keys.goOn(2);
+  keys.publish("old", "new");
+  assert.equal(await keys.status("new"), 200);
+  // Less than a second later: the token waits for the time of the next fetch.
+  keys.goOn(0.5);
+  keys.publish("old", "new", "newest");
+  assert.equal(await keys.status("newest"), 200);
+  keys.goOn(2);
+  keys.publish("old", "nameless");
+  assert.equal(await keys.status("nameless", {}), 200);
+  assert.deepEqual(keys.fetchedAt, [0, 2000, 3000, 5000]);
+});
+
+Deno.test("tokens of unknown keys ask for the set once a second at most, all of them together", async () => {
+  await using keys = await startKeys("known", "unknown");
+  keys.publish("known");
+  assert.equal(await keys.status("known"), 200);
+  const statuses = () => Promise.all(Array.from({ length: 50 }, () => keys.status("unknown")));
+  for (let round = 0; round < 5; round++) {
+    assert.deepEqual(new Set(await statuses()), new Set([401]));
+  }
+  const pauses = keys.fetchedAt.slice(1).map((at, n) => at - keys.fetchedAt[n]);
+  assert.deepEqual(pauses.filter((ms) => ms < 1000), []);
+  assert.ok(keys.fetchedAt.length <= 11, String(keys.fetchedAt));
+  // Nor does it cost others anything.
+  assert.equal(await keys.status("known"), 200);
+});
+
+Deno.test("a key that left the set is accepted for ten minutes at most, however often it is used", async () => {
+  await using keys = await startKeys("leaves", "stays");
+  keys.publish("leaves", "stays");
+  assert.equal(await keys.status("leaves"), 200);
+  keys.publish("stays");
+  const statuses: number[] = [];
+  for (let seconds = 0; seconds <= 600; seconds += 20) {
+    statuses.push(await keys.status("leaves"));
+    keys.goOn(20);
+  }
+  assert.equal(statuses.at(-1), 401);
+  assert.deepEqual([...new Set(statuses)], [200, 401]);
+  assert.equal(await keys.status("stays"), 200);
+});
+
+Deno.test("and so is one token that comes again and again", async () => {
+  const pair = await generateKeyPair("ES256");
+  let time = now.getTime();
+  const set = { keys: [{ ...await exportJWK(pair.publicKey), alg: "ES256", kid: "k" }] };
+  await using peer = startPeer(() => Response.json(set));
+  const authenticator = createAuthenticator({
+    jwksUrl: `${peer.url}/jwks.json`,
+    jwtSecret: undefined,
+    now: () => new Date(time),
+    pause: (ms) => Promise.resolve(void (time += ms)),
+  });
+  const value = await new SignJWT({ ...claims, exp: nowSeconds + 36_000 })
+    .setProtectedHeader({ alg: "ES256", kid: "k" }).sign(pair.privateKey);
+  assert.ok((await authenticator({ kind: "jwt", value })).ok);
+  set.keys = [];
+  let acceptedAt = 0;
+  for (let seconds = 0; seconds <= 700; seconds += 7) {
+    time = now.getTime() + seconds * 1000;
+    if ((await authenticator({ kind: "jwt", value })).ok) acceptedAt = seconds;
+  }
+  assert.ok(acceptedAt >= 500 && acceptedAt < 600, String(acceptedAt));
+});
+
+Deno.test("while the set is away known keys serve on, and other tokens are 503 and not 401", async () => {
+  await using keys = await startKeys("known", "unknown");
+  keys.publish("known");
+  keys.goAway(true);
+  assert.equal(await keys.status("known"), 503);
+  assert.equal(await keys.status("known"), 503);
+  assert.deepEqual(keys.fetchedAt, [0], "what has just failed is not asked for again");
+  keys.goAway(false);
+  keys.goOn(1);
+  assert.equal(await keys.status("known"), 200);
+  keys.goAway(true);
+  keys.goOn(10);
+  assert.equal(await keys.status("known"), 200);
+  assert.equal(await keys.status("unknown"), 503);
+  keys.goOn(520);
+  assert.equal(await keys.status("known"), 200);
+  keys.goOn(60);
+  assert.equal(await keys.status("known"), 503);
+  keys.goAway(false);
+  keys.goOn(1);
+  assert.equal(await keys.status("known"), 200);
+  assert.equal(await keys.status("unknown"), 401);
+});
+
+Deno.test("a token whose members do not have names of their own is nobody's", async () => {
+  const texts = [
+    `{"role":"authenticated","tenant_id":"a","tenant_id":"b","exp":${claims.exp}}`,
+    `{"role":"authenticated","tenant_id":"a","tenant\\u005fid":"a","exp":${claims.exp}}`,
+    `{"role":"service_role","role":"authenticated","tenant_id":"a","exp":${claims.exp}}`,
+    `{"role":"authenticated","tenant_id":"a","exp":1,"exp":${claims.exp}}`,
+    `{"role":"authenticated","tenant_id":"a","exp":${claims.exp},"app_metadata":{"a":1,"a":2}}`,
+    `\ufeff{"role":"authenticated","tenant_id":"a","exp":${claims.exp}}`,
+  ];
+  const plain = `{"role":"authenticated","tenant_id":"a","exp":${claims.exp}}`;
+  const sign = async (text: string) =>
+    await new CompactSign(new TextEncoder().encode(text)).setProtectedHeader({ alg: "HS256" })
+      .sign(new TextEncoder().encode(secret));
+  for (const text of texts) {
+    assert.deepEqual(await authenticate(await sign(text)), refused, text);
+  }
+  assert.ok((await authenticate(await sign(plain))).ok);
 });
 
 function assertUnavailable(result: Result<Caller>): void {

@@ -5,25 +5,38 @@ export interface Env {
   readonly supabaseUrl: string;
   /** A secret key (`sb_secret_…`), or the legacy token of the role service_role. */
   readonly serviceKey: string;
+  /** How the project calls it: to be shown, where the key never is. */
+  readonly serviceKeyName: string;
   /** Set where tokens are signed with a shared secret, as on the local stack. */
   readonly jwtSecret: string | undefined;
 }
 
+const legacyKeyName = "SUPABASE_SERVICE_ROLE_KEY";
+
 export function readEnv(get: (name: string) => string | undefined): Env {
+  const supabaseUrl = withoutSlashesAtEnd(required(get, "SUPABASE_URL"));
+  const [serviceKeyName, serviceKey] = readSecretKey(get("SUPABASE_SECRET_KEYS")) ??
+    [legacyKeyName, required(get, legacyKeyName)];
   return {
-    supabaseUrl: withoutSlashesAtEnd(required(get, "SUPABASE_URL")),
-    serviceKey: readSecretKey(get("SUPABASE_SECRET_KEYS")) ??
-      required(get, "SUPABASE_SERVICE_ROLE_KEY"),
+    supabaseUrl,
+    serviceKey,
+    serviceKeyName,
     jwtSecret: readSecret(get("LOGLOOM_JWT_SECRET")),
   };
 }
 
-/** The member `default` of the JSON object that hosted functions find; what is none counts as not set. */
-function readSecretKey(text: string | undefined): string | undefined {
+/**
+ * Name and value of a member of the JSON object that hosted functions find: `default`, else the first
+ * that is a key. What is none counts as not set.
+ */
+function readSecretKey(text: string | undefined): [string, string] | undefined {
   try {
     const keys: unknown = JSON.parse(text ?? "");
-    const key = typeof keys === "object" && keys !== null && "default" in keys && keys.default;
-    return typeof key === "string" && key !== "" ? key : undefined;
+    if (typeof keys !== "object" || keys === null || Array.isArray(keys)) return undefined;
+    const usable = Object.entries(keys).filter((entry): entry is [string, string] =>
+      typeof entry[1] === "string" && entry[1] !== ""
+    );
+    return usable.find(([name]) => name === "default") ?? usable[0];
   } catch {
     return undefined;
   }

@@ -14,22 +14,33 @@ Deno.test("the address has no slash at its end", () => {
   assert.equal(read(legacy).supabaseUrl, "https://project.supabase.co");
 });
 
-Deno.test("the secret key named default comes first, the legacy key where there is none", () => {
-  const keys = '{"other":"sb_secret_other","default":"sb_secret_one"}';
-  assert.equal(read({ ...legacy, SUPABASE_SECRET_KEYS: keys }).serviceKey, "sb_secret_one");
+Deno.test("the secret key named default comes first, then another one, then the legacy key", () => {
   const { SUPABASE_URL } = legacy;
-  assert.equal(read({ SUPABASE_URL, SUPABASE_SECRET_KEYS: keys }).serviceKey, "sb_secret_one");
+  const named = (env: Record<string, string>) => {
+    const { serviceKeyName, serviceKey } = read(env);
+    return [serviceKeyName, serviceKey];
+  };
+  const keys = '{"other":"sb_secret_other","default":"sb_secret_one"}';
+  const byDefault = ["default", "sb_secret_one"];
+  assert.deepEqual(named({ ...legacy, SUPABASE_SECRET_KEYS: keys }), byDefault);
+  assert.deepEqual(named({ SUPABASE_URL, SUPABASE_SECRET_KEYS: keys }), byDefault);
 
-  const unusable = ["", "{}", "[]", "null", "not JSON", '{"default":""}', '{"default":7}'];
-  for (const text of [...unusable, '{"other":"sb_secret_other"}']) {
-    assert.equal(read({ ...legacy, SUPABASE_SECRET_KEYS: text }).serviceKey, "legacy-token", text);
+  const others = '{"default":"","none":null,"a":"sb_secret_a","b":"sb_secret_b"}';
+  const byOrder = ["a", "sb_secret_a"];
+  assert.deepEqual(named({ ...legacy, SUPABASE_SECRET_KEYS: others }), byOrder);
+  assert.deepEqual(named({ SUPABASE_URL, SUPABASE_SECRET_KEYS: others }), byOrder);
+
+  const byLegacy = ["SUPABASE_SERVICE_ROLE_KEY", "legacy-token"];
+  const unusable = ["", "{}", "[]", "null", '"x"', '["x"]', "not JSON"];
+  for (const text of [...unusable, '{"default":""}', '{"default":7,"a":null}']) {
+    assert.deepEqual(named({ ...legacy, SUPABASE_SECRET_KEYS: text }), byLegacy, text);
   }
 });
 
 Deno.test("without any service key the function says which variable is missing, and no value", () => {
   const { SUPABASE_URL } = legacy;
   assert.throws(
-    () => read({ SUPABASE_URL, SUPABASE_SECRET_KEYS: '{"other":"sb_secret_other"}' }),
+    () => read({ SUPABASE_URL, SUPABASE_SECRET_KEYS: '{"other":7}' }),
     { message: "The environment variable SUPABASE_SERVICE_ROLE_KEY is not set" },
   );
   assert.throws(() => read({ SUPABASE_SERVICE_ROLE_KEY: "x" }), {

@@ -6,7 +6,7 @@ export interface VerifiedTokens {
   remember(token: string, claims: Claims): void;
 }
 
-/** Much shorter than for how long the keys are kept that tokens are verified with. */
+/** With the time for which the set of keys is known, how long a key is good that has left it. */
 const lifetimeMs = 60_000;
 const maxTokens = 1000;
 

@@ -6,7 +6,12 @@ import type { View, Views } from "./handler.ts";
  */
 export function away(now: Date, why: string): Views {
   const reason = `Not known: ${why}`;
-  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null, reason };
+  const queue = {
+    depth: null,
+    oldest_item_age_seconds: null,
+    dead_letters: null,
+    reason,
+  };
   const writer = {
     last_run: null,
     last_duration_ms: null,
@@ -23,7 +28,11 @@ export function away(now: Date, why: string): Views {
   const status = "unhealthy";
   const database = { status, reason: why };
   return {
-    ready: view(false, { database, queue: { depth: null, reason }, writer: { status, reason } }),
+    ready: view(false, {
+      database,
+      queue: { depth: null, reason },
+      writer: { status, reason },
+    }),
     queue: view(true, { queue }),
     writer: view(true, { writer }),
     partitions: view(true, { partitions }),
@@ -36,7 +45,7 @@ export function away(now: Date, why: string): Views {
   };
 }
 
-function view(available: boolean, checks: unknown): View {
+function view(available: boolean, checks: View["checks"]): View {
   return { available, status: "unhealthy", checks };
 }
 

@@ -6,6 +6,8 @@ import { takingBodies } from "../_shared/request_body.ts";
 export interface HealthDependencies {
   readonly callDatabase: CallDatabase;
   readonly now: () => Date;
+  /** The name of the key that the database is called with, which health tells. */
+  readonly serviceKeyName: string;
 }
 
 export type Status = "healthy" | "degraded" | "unhealthy";
@@ -15,7 +17,7 @@ export interface View {
   /** 200, otherwise 503. */
   readonly available: boolean;
   readonly status: Status;
-  readonly checks: unknown;
+  readonly checks: Readonly<Record<string, unknown>>;
 }
 
 /** The part of `health_report` that is looked at here: a view for each endpoint, by its name. */
@@ -26,7 +28,7 @@ const endpoints = Object.keys(away(new Date(0), ""));
 const allowedMethods = "GET, HEAD, OPTIONS";
 
 export function createHealthHandler(
-  { callDatabase, now }: HealthDependencies,
+  { callDatabase, now, serviceKeyName }: HealthDependencies,
 ): (request: Request) => Promise<Response> {
   let inFlight: Promise<Views> | undefined;
 
@@ -38,9 +40,17 @@ export function createHealthHandler(
 
   async function readViews(): Promise<Views> {
     const answer = await callDatabase("health_report", [], "{}");
-    return answer.ok
+    const views = answer.ok
       ? (JSON.parse(answer.value) as { endpoints: Views }).endpoints
       : away(now(), answer.failure.reason ?? answer.failure.error);
+    const detailed = views.detailed && {
+      ...views.detailed,
+      checks: {
+        ...views.detailed.checks,
+        service_key: { name: serviceKeyName },
+      },
+    };
+    return { ...views, detailed };
   }
 
   async function respond(path: string | undefined): Promise<Response> {

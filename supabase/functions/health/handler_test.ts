@@ -8,7 +8,7 @@ const timestamp = "2026-12-31T23:30:00.000Z";
 
 /** What the database says each endpoint shows. */
 function reportOf(status: string) {
-  const view = (available: boolean, checks: unknown) => ({
+  const view = (available: boolean, checks: Record<string, unknown>) => ({
     available,
     status,
     checks,
@@ -33,6 +33,7 @@ function handlerFor(url: string) {
   return createHealthHandler({
     callDatabase: createDatabase({ url, serviceKey: "key", timeoutMs: 5000 }),
     now: () => now,
+    serviceKeyName: "default",
   });
 }
 
@@ -71,8 +72,12 @@ Deno.test("each endpoint shows what the database says that it shows", async () =
   await using peer = startPeer(() => Response.json(reportOf("degraded")));
   const handler = handlerFor(peer.url);
   for (
-    const [name, { available, status, checks }] of Object.entries(endpoints)
+    const [name, { available, status, checks: reported }] of Object.entries(
+      endpoints,
+    )
   ) {
+    const service_key = { name: "default" };
+    const checks = name === "detailed" ? { ...reported, service_key } : reported;
     const expected = [available ? 200 : 503, { status, timestamp, checks }];
     assert.deepEqual(await get(handler, `/health/${name}`), expected);
     assert.deepEqual(
@@ -108,7 +113,12 @@ Deno.test("readiness is 503 unless healthy, the detailed report only when unheal
 Deno.test("while the database is away all is unhealthy and nothing is made up", async () => {
   const handler = handlerFor(closedUrl());
   const reason = "Not known: PostgREST does not answer";
-  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null, reason };
+  const queue = {
+    depth: null,
+    oldest_item_age_seconds: null,
+    dead_letters: null,
+    reason,
+  };
   const writer = {
     last_run: null,
     last_duration_ms: null,
@@ -125,7 +135,11 @@ Deno.test("while the database is away all is unhealthy and nothing is made up", 
   const status = "unhealthy";
   const database = { status, reason: "PostgREST does not answer" };
   const expected: [string, number, unknown][] = [
-    ["/ready", 503, { database, queue: { depth: null, reason }, writer: { status, reason } }],
+    ["/ready", 503, {
+      database,
+      queue: { depth: null, reason },
+      writer: { status, reason },
+    }],
     ["/queue", 200, { queue }],
     ["/writer", 200, { writer }],
     ["/partitions", 200, { partitions }],
@@ -134,6 +148,7 @@ Deno.test("while the database is away all is unhealthy and nothing is made up", 
       queue: { status, ...queue },
       writer: { status, ...writer },
       partitions: { status, ...partitions },
+      service_key: { name: "default" },
     }],
   ];
   for (const [path, code, checks] of expected) {
@@ -158,10 +173,16 @@ Deno.test("what is said of a database that cannot be asked is what is known of i
         "The database did not answer in time",
       ],
       [
-        () => Response.json({ code: "42501", message: "of a tenant" }, { status: 403 }),
+        () =>
+          Response.json({ code: "42501", message: "of a tenant" }, {
+            status: 403,
+          }),
         "The database refused to answer (42501)",
       ],
-      [() => new Response("Bad gateway", { status: 502 }), "PostgREST does not answer"],
+      [
+        () => new Response("Bad gateway", { status: 502 }),
+        "PostgREST does not answer",
+      ],
       [
         () => new Response("<html>", { status: 404 }),
         "PostgREST is not there: what answers says 404",
@@ -170,8 +191,13 @@ Deno.test("what is said of a database that cannot be asked is what is known of i
   ) {
     await using peer = startPeer(answer);
     const [status, body] = await get(handlerFor(peer.url), "/health/ready");
-    const { checks } = body as { checks: Record<string, Record<string, unknown>> };
-    assert.deepEqual([status, checks.database], [503, { status: "unhealthy", reason }]);
+    const { checks } = body as {
+      checks: Record<string, Record<string, unknown>>;
+    };
+    assert.deepEqual([status, checks.database], [503, {
+      status: "unhealthy",
+      reason,
+    }]);
     assert.equal(checks.writer.reason, `Not known: ${reason}`);
   }
 });
@@ -186,6 +212,7 @@ Deno.test("a database that hangs is told of after the time-out", async () => {
       timeoutMs: 50,
     }),
     now: () => now,
+    serviceKeyName: "default",
   });
   assert.equal((await get(handler, "/health/ready"))[0], 503);
   never.resolve(new Response());

@@ -12,4 +12,5 @@ Deno.serve(createHealthHandler({
     timeoutMs: 1_800,
   }),
   now: () => new Date(),
+  serviceKeyName: env.serviceKeyName,
 }));

@@ -6,7 +6,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;

@@ -115,21 +115,23 @@ revoke all on function logloom_private.finish_alert_round(timestamptz) from publ
 comment on function logloom_private.finish_alert_round(timestamptz) is
   'Notes that all was evaluated that did not have to be read for itself.';
 
--- No set clause and not definer: such a procedure could not commit. Every name is qualified.
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
+-- every type, since one of that name in pg_temp would come first.
 create procedure logloom_private.evaluate_alerts()
 language plpgsql
 security invoker
 as $$
 declare
-  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
-  v_deadline constant timestamptz := logloom_private.job_deadline(v_started_at);
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
   v_begun logloom_private.alert_rounds;
   v_round logloom_private.alert_rounds;
-  v_step_rules constant integer := (select s.alert_step_rules from logloom_private.settings s);
-  v_rule_ids uuid[];
-  v_is_cut_short boolean := false;
-  v_turn integer;
-  v_error text;
+  v_step_rules constant pg_catalog.int4 :=
+    (select s.alert_step_rules from logloom_private.settings s);
+  v_rule_ids pg_catalog.uuid[];
+  v_is_cut_short pg_catalog.bool := false;
+  v_turn pg_catalog.int4;
+  v_error pg_catalog.text;
 begin
   -- Not two at a time; a session that is killed lets go.
   if not pg_catalog.pg_try_advisory_lock(logloom_private.lock_key('alerts')) then
@@ -152,7 +154,7 @@ begin
       loop
         begin
           exit when not logloom_private.advance_alert_groups(
-            v_round, pg_catalog.clock_timestamp() + '1 second'::interval
+            v_round, pg_catalog.clock_timestamp() + '1 second'::pg_catalog.interval
           );
         exception when query_canceled or others then
           v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);

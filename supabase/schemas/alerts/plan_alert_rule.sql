@@ -182,7 +182,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the API roles see neither plans nor groups
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
 begin
   if exists (
     select

@@ -24,7 +24,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
 begin
   perform logloom_private.hold_tenant(v_tenant_id);
   perform logloom_private.refuse_beyond_plan(

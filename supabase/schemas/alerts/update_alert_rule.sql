@@ -18,7 +18,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
 begin

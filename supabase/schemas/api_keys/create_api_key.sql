@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role may hold a tenant or delete keys
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
 begin
   perform logloom_private.hold_tenant(v_tenant_id);
@@ -92,7 +92,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_name constant text := logloom_private.trim_space(p_name);
   v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
 begin

@@ -6,7 +6,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_key_id', p_key_id is null);

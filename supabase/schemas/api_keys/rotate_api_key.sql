@@ -10,7 +10,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_overlap constant integer := coalesce(p_overlap_minutes, 60);
   v_old record;
   v_result public.logloom_created_api_key;

@@ -8,7 +8,8 @@ create type public.logloom_audit_event as (
   actor text,
   action text,
   subject text,
-  details jsonb
+  details jsonb,
+  client_id text
 );
 
 comment on type public.logloom_audit_event is
@@ -46,7 +47,8 @@ declare
   end;
 begin
   return query
-  select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details
+  select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
+    e.client_id
   from logloom.audit_events e
   where e.tenant_id = v_tenant_id
     and (p_action is null or e.action = p_action)

@@ -94,6 +94,8 @@ $$;
 
 revoke all on function logloom_private.service_operations() from public;
 
+grant execute on function logloom_private.service_operations() to authenticated, service_role;
+
 comment on function logloom_private.service_operations() is
   'Those of the operations that the edge functions alone may call, as service_role.';
 

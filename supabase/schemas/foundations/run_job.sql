@@ -3,17 +3,18 @@
 -- nothing is left, as a function does that returns nothing. Each run leaves a heartbeat, which
 -- health reads.
 
--- No set clause and not definer: such a procedure could not commit. Every name is qualified.
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
+-- every type, since one of that name in pg_temp would come first.
 create procedure logloom_private.run_job(p_job text, p_step regprocedure)
 language plpgsql
 security invoker
 as $$
 declare
-  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
-  v_deadline constant timestamptz := logloom_private.job_deadline(v_started_at);
-  v_rest interval;
-  v_answer text;
-  v_error text;
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
+  v_rest pg_catalog.interval;
+  v_answer pg_catalog.text;
+  v_error pg_catalog.text;
 begin
   loop
     begin
@@ -21,8 +22,8 @@ begin
       perform
         pg_catalog.set_config('timezone', 'UTC', true),
         pg_catalog.set_config('datestyle', 'ISO', true);
-      execute pg_catalog.format('select %s::text', p_step) into v_answer;
-      v_rest := case when v_answer <> '' then v_answer::interval end;
+      execute pg_catalog.format('select %s::pg_catalog.text', p_step) into v_answer;
+      v_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
     exception when query_canceled or others then
       v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
       v_rest := null;

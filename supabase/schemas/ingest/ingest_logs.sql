@@ -25,6 +25,7 @@ begin
   if authenticate_sender.tenant_id is null then
     perform logloom_private.refuse('callers.not_known');
   end if;
+  perform logloom_private.require_writing_client(p_claims);
 end;
 $$;
 
@@ -32,7 +33,8 @@ revoke all on function logloom_private.authenticate_sender(text, text, jsonb) fr
 
 comment on function logloom_private.authenticate_sender(text, text, jsonb) is
   'Whose a request is: of the API key where one is given, else of the tenant of the verified '
-  'claims, else of the tenant that service_role names. PT401.';
+  'claims, else of the tenant that service_role names. PT401, PT403 for the token of an OAuth '
+  'client that may only read.';
 
 create function logloom_private.accepted_answer(
   p_ingested integer,
@@ -141,7 +143,7 @@ begin
       perform logloom_private.refuse_full_queue(p_state);
     end if;
     if not p_state.is_provisioned then
-      perform logloom_private.provision_tenant(p_state.tenant_id);
+      perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
     end if;
     -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
     -- event of its plan.

@@ -44,7 +44,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads or confirms addresses
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_mailbox constant text := lower(logloom_private.trim_space(p_email));
   v_code constant text := logloom_private.trim_space(p_code);
   v_tries_max constant integer := (
@@ -109,7 +109,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant();
+  perform logloom_private.resolve_tenant_to_change();
   perform logloom_private.require_parameter('p_email', p_email is null);
   perform logloom_private.require_parameter('p_code', p_code is null);
   return logloom_private.confirm_address(p_email, p_code);

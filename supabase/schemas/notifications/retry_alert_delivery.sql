@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes to the outbox
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_notification logloom_private.notifications;
   v_address text;
 begin
@@ -66,7 +66,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant();
+  perform logloom_private.resolve_tenant_to_change();
   perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
   return logloom_private.put_back_delivery(p_delivery_id);
 end;

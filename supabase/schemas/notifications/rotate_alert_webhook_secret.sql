@@ -35,7 +35,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reaches the secrets
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_result public.logloom_webhook_secret;
 begin
   perform from logloom.alert_rules r
@@ -72,7 +72,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant();
+  perform logloom_private.resolve_tenant_to_change();
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return logloom_private.replace_webhook_secret(p_rule_id);
 end;

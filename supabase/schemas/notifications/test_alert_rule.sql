@@ -48,7 +48,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes to the outbox
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_rule logloom.alert_rules;
   v_sample logloom.alert_history;
   v_channel text;
@@ -108,7 +108,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant();
+  perform logloom_private.resolve_tenant_to_change();
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
 end;

@@ -41,7 +41,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the API roles neither compile queries nor write runs
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_now constant timestamptz := clock_timestamp();
   v_range tstzrange;
   v_query logloom_private.compiled_query;
@@ -129,7 +129,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  perform logloom_private.resolve_tenant();
+  perform logloom_private.resolve_tenant_to_change();
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
   perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);

@@ -40,7 +40,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    v_tenant_id := logloom_private.resolve_tenant(p_tenant_id);
+    v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
     if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then

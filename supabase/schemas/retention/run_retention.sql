@@ -279,13 +279,14 @@ revoke all on function logloom_private.retention_step() from public;
 comment on function logloom_private.retention_step() is
   'A step of the job run_retention: drops a day, or deletes some of what tenants have of it.';
 
--- No set clause and not definer: such a procedure could not commit. Every name is qualified.
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
+-- every type, since one of that name in pg_temp would come first.
 create procedure logloom_private.run_retention(p_today date default null)
 language plpgsql
 security invoker
 as $$
 declare
-  v_today constant date := coalesce(p_today, logloom_private.utc_day(pg_catalog.now()));
+  v_today constant pg_catalog.date := coalesce(p_today, logloom_private.utc_day(pg_catalog.now()));
 begin
   if p_today is null and not logloom_private.retention_is_due(v_today) then
     return;

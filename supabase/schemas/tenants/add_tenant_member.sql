@@ -12,7 +12,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes members
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_email constant text := nullif(logloom_private.trim_space(p_email), '');
   v_caller text;
   v_user_id text := p_user_id;
@@ -32,7 +32,7 @@ begin
   if logloom_private.usable_id(v_user_id) is null then
     perform logloom_private.refuse('tenants.user_id_is_invalid');
   end if;
-  perform logloom_private.provision_tenant(v_tenant_id);
+  perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
   perform logloom_private.lock_members(v_tenant_id);
 
   select count(*) into v_members

@@ -51,7 +51,8 @@ declare
   v_operation constant text := logloom_private.requested_operation(
     current_setting('request.path', true), p_search_path
   );
-  v_is_known boolean;
+  v_claims jsonb;
+  v_is_known boolean := false;
 begin
   if v_operation is null then
     return;
@@ -59,18 +60,26 @@ begin
   if v_headers ->> 'authorization' is null then
     perform logloom_private.refuse('callers.authorization_is_missing');
   end if;
-  if current_user = 'service_role' then
-    v_is_known := true;
-  elsif current_user <> 'authenticated' then
-    v_is_known := false;
-  elsif v_operation = 'create_tenant' then
-    -- The one operation for users who have no tenant yet.
-    v_is_known := logloom_private.token_is_valid(logloom_private.claims());
-  else
-    v_is_known := logloom_private.current_tenant_id() is not null;
+  if current_user in ('authenticated', 'service_role') then
+    v_claims := coalesce(
+      logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
+    );
+    v_is_known := case
+      when current_user = 'service_role' then logloom_private.service_token_is_valid(v_claims)
+      when not logloom_private.token_is_valid(v_claims) then false
+      -- The one operation for users who have no tenant yet.
+      when v_operation = 'create_tenant' then true
+      else logloom_private.current_tenant_id() is not null
+    end;
   end if;
   if v_is_known is not true then
     perform logloom_private.refuse('callers.not_signed_in');
+  end if;
+  -- Not left to EXECUTE: with supautils 3.2.0 and 3.2.1 the error of a missing one ends the server.
+  if current_user = 'authenticated'
+    and v_operation = any (logloom_private.service_operations())
+  then
+    perform logloom_private.refuse('callers.operation_is_internal', v_operation);
   end if;
   if v_method <> 'POST' then
     perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
@@ -88,7 +97,8 @@ grant execute on function logloom_private.check_operation(text) to public;
 
 comment on function logloom_private.check_operation(text) is
   'Where the request asks for one of our operations: PT400 without an Authorization header, PT401 '
-  'without a usable tenant (service_role excepted), PT405 by another method than POST.';
+  'without a usable tenant (service_role excepted, whose token has to be current), PT403 for a '
+  'user who asks for what is for service_role alone, PT405 by another method than POST.';
 
 create function logloom_private.call_host_pre_request()
 returns void
@@ -115,7 +125,7 @@ security invoker
 as $$
 declare
   -- The project's own may set another.
-  v_search_path constant text := pg_catalog.current_setting('search_path');
+  v_search_path constant pg_catalog.text := pg_catalog.current_setting('search_path');
 begin
   perform logloom_private.call_host_pre_request();
   perform logloom_private.check_operation(v_search_path);

@@ -19,6 +19,8 @@ begin
   if not (select s.tenants_by_users from logloom_private.settings s) then
     perform logloom_private.refuse('tenants.not_made_by_users');
   end if;
+  perform logloom_private.require_writing_client(logloom_private.claims());
+  perform logloom_private.require_lasting_user(logloom_private.claims());
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
   if logloom_private.usable_tenant_id(p_tenant_id) is null then
     perform logloom_private.refuse('tenants.id_is_invalid');

@@ -121,9 +121,14 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_claims constant jsonb := logloom_private.claims();
   v_tenant_id text;
 begin
   if logloom_private.is_service_role() then
+    -- No claims: not a request, but somebody at the database.
+    if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
+      perform logloom_private.refuse('callers.not_known');
+    end if;
     if p_tenant_id is null then
       perform logloom_private.refuse('callers.tenant_must_be_named');
     end if;
@@ -156,6 +161,30 @@ comment on function logloom_private.resolve_tenant(text) is
 
 grant execute on function logloom_private.resolve_tenant(text)
 to anon, authenticated, service_role;
+
+create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  perform logloom_private.require_writing_client(logloom_private.claims());
+  return v_tenant_id;
+end;
+$$;
+
+revoke all on function logloom_private.resolve_tenant_to_change(text) from public;
+
+comment on function logloom_private.resolve_tenant_to_change(text) is
+  'resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth '
+  'client that may only read.';
+
+grant execute on function logloom_private.resolve_tenant_to_change(text)
+to authenticated, service_role;
 
 create function logloom_private.require_role(p_tenant_id text, p_role text)
 returns void

@@ -27,7 +27,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.provision_tenant(p_tenant_id);
+  perform logloom_private.provision_tenant(p_tenant_id, logloom_private.claims());
   perform from logloom.tenants t where t.tenant_id = p_tenant_id for no key update;
 end;
 $$;

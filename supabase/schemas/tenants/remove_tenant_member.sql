@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes members
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_role text;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');

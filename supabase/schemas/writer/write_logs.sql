@@ -1,20 +1,22 @@
--- No set clause and not definer: such a procedure could not commit. Every name is qualified.
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
+-- every type, since one of that name in pg_temp would come first.
 create procedure logloom_private.write_logs()
 language plpgsql
 security invoker
 as $$
 declare
-  v_started_at constant timestamptz := pg_catalog.clock_timestamp();
-  v_deadline constant timestamptz :=
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz :=
     least(
       v_started_at + (select s.writer_run_budget from logloom_private.settings s),
       logloom_private.job_deadline(v_started_at)
     );
-  v_step_events constant integer := (select s.writer_step_events from logloom_private.settings s);
-  v_events integer;
-  v_since_flip integer;
-  v_flipped boolean;
-  v_error text;
+  v_step_events constant pg_catalog.int4 :=
+    (select s.writer_step_events from logloom_private.settings s);
+  v_events pg_catalog.int4;
+  v_since_flip pg_catalog.int4;
+  v_flipped pg_catalog.bool;
+  v_error pg_catalog.text;
 begin
   begin
     perform logloom_private.meter_queue();

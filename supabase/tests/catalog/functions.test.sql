@@ -1,5 +1,5 @@
 begin;
-select plan(13);
+select plan(17);
 
 create temp table our_functions as
 select p.*, p.oid::regprocedure::text as signature, n.nspname as schema, l.lanname as language
@@ -38,13 +38,105 @@ select is_empty(
   'every function has the search_path pg_catalog, pg_temp, save the procedures that commit and '
   'what runs the project''s own pre-request function'
 );
+-- Without a set clause a name is looked for in the search_path of whoever calls, and a type in
+-- pg_temp before that. So each word that names a type stands behind its schema, in what is executed
+-- as text, too.
+create function pg_temp.code_of(p_source text)
+returns text
+language sql
+as $$
+  select regexp_replace(p_source, '(''(?:[^'']|'''')*'')|--[^\n]*', '\1', 'g')
+$$;
+
+create function pg_temp.bare_types(p_source text)
+returns setof text
+language sql
+as $$
+  select distinct lower(w.word[1])
+  from regexp_matches(pg_temp.code_of(p_source), '(?<![\w."$])"?([a-z_]\w*)', 'gi') w (word)
+  where lower(w.word[1]) in (
+    select t.typname from pg_type t
+    union all
+    -- What the grammar calls otherwise.
+    select unnest(
+      '{int,integer,smallint,bigint,real,float,double,decimal,dec,boolean,character}'::text[]
+    )
+    except
+    -- Which as a type would stand in quotes.
+    select k.word from pg_get_keywords() k where k.catcode = 'R'
+  )
+$$;
+
+create function pg_temp.bare_calls(p_source text)
+returns setof text
+language sql
+as $$
+  select distinct lower(c.call[1])
+  from regexp_matches(
+    regexp_replace(pg_temp.code_of(p_source), '''(?:[^'']|'''')*''', '''''', 'g'),
+    '(?<![\w."$])"?([a-z_]\w*)"?\s*\(', 'gi'
+  ) c (call)
+  where lower(c.call[1]) not in (
+    select k.word from pg_get_keywords() k where k.catcode = 'R'
+    union all
+    select unnest('{coalesce,extract,greatest,least,nullif,exists,if,elsif,while,values}'::text[])
+  )
+$$;
+
+create temp table without_set as
+select f.signature, f.prosrc as source
+from our_functions f
+where not coalesce(f.proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}';
+
 select is_empty(
-  $$select f.signature, c.call[1]
-    from our_functions f
-    cross join regexp_matches(f.prosrc, '(?:^|[^.\w])([a-z_]\w*)\(', 'g') c (call)
-    where not coalesce(f.proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
-      and c.call[1] not in ('array', 'coalesce', 'extract', 'least')$$,
-  'which a set clause would forbid to: they call every function by its schema'
+  $$select w.signature, t from without_set w, pg_temp.bare_types(w.source) t$$,
+  'which a set clause would forbid to: they name every type by its schema'
+);
+select is_empty(
+  $$select w.signature, c from without_set w, pg_temp.bare_calls(w.source) c$$,
+  'and call every function by its schema'
+);
+select results_eq(
+  $test$select array(select pg_temp.bare_types(s) order by 1)
+    from unnest(array[
+      'declare v_text constant text := 1;',
+      'v := x::"jsonb" || y :: JSONB;',
+      'v := cast(x as uuid[]);',
+      'v record;',
+      'v logs%rowtype; w settings.tail_turn%type;',
+      'for v in select * from pg_catalog.json_to_record(x) as r (a int4, b Integer) loop',
+      'v := interval ''1 second'' + date ''2026-11-23'';',
+      'execute ''select x::text'' into v;',
+      'v := ''-- no comment''::timestamptz; -- text',
+      'v pg_catalog.text; w pg_catalog."uuid"[]; -- an integer
+       perform logloom_private.text(x::pg_catalog.int4) from logloom.logs l where l.date = any (x)'
+    ]) s$test$,
+  $$values
+    ('{text}'::text[]), ('{jsonb}'), ('{uuid}'), ('{record}'), ('{logs,settings}'),
+    ('{int4,integer}'), ('{date,interval}'), ('{text}'), ('{timestamptz}'), ('{}')$$,
+  'and this is found where it is otherwise'
+);
+select results_eq(
+  $test$select array(select pg_temp.bare_calls(s) order by 1)
+    from unnest(array[
+      'v := format(''%s'', now());',
+      'v := Format (''x'');',
+      'perform "lower"(x);',
+      'perform pg_catalog.format(''now()'', coalesce(x, 1)) where x in (1) and (y) -- f(x)'
+    ]) s$test$,
+  $$values ('{format,now}'::text[]), ('{format}'), ('{lower}'), ('{}')$$,
+  'and so is this'
+);
+select is_empty(
+  $$select p.signature
+    from our_functions p
+    join without_set w on w.signature = p.signature
+    where p.prosecdef or p.prokind = 'p' and (
+      p.proacl is null or exists (
+        select from aclexplode(p.proacl) a where a.grantee <> p.proowner
+      )
+    )$$,
+  'none of them is a definer function, and the procedures are for their owner alone'
 );
 select is_empty(
   $$select signature from our_functions where prosecdef and prosrc !~ '-- definer because \w'$$,

@@ -7,6 +7,7 @@ create table logloom.audit_events (
   action text not null,
   subject text not null,
   details jsonb not null default '{}',
+  client_id text default logloom_private.current_client_id(),
   constraint audit_events_action_is_known check (
     action in (
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
@@ -37,3 +38,6 @@ comment on table logloom.audit_events is
 
 comment on column logloom.audit_events.actor is
   'The claim sub of a request; else its role, or the database user.';
+
+comment on column logloom.audit_events.client_id is
+  'The OAuth client that acted for the user, where the token was issued to one.';

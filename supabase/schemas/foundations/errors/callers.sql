@@ -25,6 +25,13 @@ begin
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
       'Leave p_tenant_id out: the tenant is taken from the token.',
       'A user names another tenant. Leave `p_tenant_id` out.'),
+    ('callers.operation_is_internal', 403, '%s is for service_role alone',
+      'Logloom''s functions call it with the project''s secret key.',
+      'A signed-in user calls what the edge functions alone may call.'),
+    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
+      'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
+      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
+        '([identity.md](identity.md#oauth-clients)).'),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),

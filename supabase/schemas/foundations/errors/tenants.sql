@@ -49,6 +49,11 @@ begin
     ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
       'Whoever runs the project adds you to one, or sets tenants_by_users in '
         'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+    ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users do not make tenants here',
+      'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
+        'logloom_private.settings.',
+      'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
+        'yet.'),
     ('tenants.being_deleted', 404, 'Tenant not found',
       'It is being deleted. Its id is free again when nothing of it is left.', null),
     ('tenants.not_found', 404, 'Tenant not found',

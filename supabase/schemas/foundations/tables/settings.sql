@@ -107,6 +107,8 @@ create table logloom_private.settings (
   token_leeway interval not null default '5 seconds',
   token_audience text,
   tenants_by_users boolean not null default false,
+  tenants_by_anonymous_users boolean not null default false,
+  writing_clients text[] not null default '{}',
   max_page_bytes integer not null default 8388608,
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
@@ -437,3 +439,10 @@ comment on column logloom_private.settings.token_audience is
 
 comment on column logloom_private.settings.tenants_by_users is
   'Whether a signed-in user who belongs to no tenant may make one, by create_tenant.';
+
+comment on column logloom_private.settings.tenants_by_anonymous_users is
+  'Whether an anonymous sign-in makes a tenant, by create_tenant or by the first write for the '
+  'tenant that its token names.';
+
+comment on column logloom_private.settings.writing_clients is
+  'client_id of the OAuth clients whose tokens may do what their user may. Others only read.';

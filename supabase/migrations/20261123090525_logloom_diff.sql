@@ -33,6 +33,8 @@ DROP FUNCTION "logloom_private"."log_page_sql"(text, logloom_private.compiled_qu
 
 DROP FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint);
 
+DROP FUNCTION "logloom_private"."provision_tenant"(text);
+
 DROP FUNCTION "logloom_private"."rows_in_turn"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean);
 
 DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean);
@@ -50,7 +52,58 @@ ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "notification_open_limit" integer NOT NULL DEFAULT 60;
 
 ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "tenants_by_anonymous_users" boolean NOT NULL DEFAULT false;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "writing_clients" text[] NOT NULL DEFAULT '{}'::text[];
+
+ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "max_page_bytes" integer NOT NULL DEFAULT 8388608;
+
+ALTER TYPE "public"."logloom_audit_event" ADD ATTRIBUTE "client_id" text CASCADE;
+
+CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
+  p_tenant_id text
+)
+  RETURNS public.logloom_tenant_deletion
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role deletes tenants
+declare
+  v_tenant_id text;
+  v_deletion logloom_private.tenant_deletions;
+begin
+  if logloom_private.is_service_role() then
+    -- Asked again, it says how far it is.
+    select d.* into v_deletion
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = p_tenant_id and d.finished_at is null;
+  end if;
+  if v_deletion.deletion_id is null then
+    v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
+    perform logloom_private.require_role(v_tenant_id, 'owner');
+    perform logloom_private.lock_members(v_tenant_id);
+    if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
+      perform logloom_private.refuse('tenants.not_found');
+    end if;
+    insert into logloom_private.tenant_deletions (tenant_id, requested_by)
+    values (v_tenant_id, logloom_private.actor())
+    returning * into v_deletion;
+    delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
+    delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
+    delete from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.status = 'pending';
+    update logloom.alert_rules r set enabled = false
+    where r.tenant_id = v_tenant_id and r.enabled;
+    perform logloom_private.request_erasure(v_tenant_id);
+  end if;
+  return row(
+    v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
+  )::public.logloom_tenant_deletion;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.accepted_answer (
   p_ingested integer,
@@ -116,20 +169,24 @@ begin
         exit when array_position(v_found, null) is null;
       end loop;
       v_has_moved := true;
-      v_found := logloom_private.those_that_fit(v_found);
+      if array_position(v_found, null) is not null then
+        v_found := logloom_private.those_that_fit(v_found);
+      end if;
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
       end if;
-      p_tail.logs := p_tail.logs || v_found;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
       if cardinality(v_found) < cardinality(v_arrivals) then
         p_tail.more := true;
         -- After the last that this step found; where it was, if the page was full before.
-        if v_found <> '{}' then
+        if cardinality(v_found) > 0 then
           p_tail.first := v_arrivals[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
         end if;
+        v_found := null;
         return p_tail;
       end if;
+      v_found := null;
       p_tail.first := v_step_last + 1;
       p_tail.id := null;
       p_tail.more := p_tail.first <= p_last;
@@ -365,6 +422,207 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.attribute_texts (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_keys      text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
+  v_column logloom_private.sealed_columns;
+  v_values logloom_private.column_values[] := '{}';
+  v_bounds integer[] := array[1, v_records + 1];
+  v_from integer[] := '{}';
+  v_to integer[] := '{}';
+  v_names text[] := '{}';
+  v_within integer[];
+  v_lower integer;
+  v_upper integer;
+  v_rest boolean;
+  v_rest_is_empty boolean := false;
+  v_arrays text;
+  v_names_sql text;
+  v_sql text;
+  v_part text[];
+  v_texts text[] := '{}';
+begin
+  -- The columns, and which of the wanted records each covers.
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and (
+        c.name = 'attrs'
+        or left(c.name, 6) = 'attrs.' and (p_keys is null or substr(c.name, 7) = any(p_keys))
+      )
+    -- As jsonb has its keys: a whole record's text is that which jsonb has.
+    order by octet_length(c.name), c.name collate "C"
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    v_within := null;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+      v_within := p_positions[v_lower:v_upper];
+    end if;
+    continue when v_lower > v_upper;
+    v_from := v_from || v_lower;
+    v_to := v_to || v_upper;
+    v_names := v_names || v_column.name;
+    v_rest_is_empty := v_rest_is_empty or (
+      v_column.name = 'attrs' and v_column.codes is null and v_column.wide_codes is null
+      and v_column.dictionary = array['{}']
+    );
+    v_bounds := v_bounds || v_lower || (v_upper + 1);
+    v_values := v_values || row(
+      logloom_private.column_texts(v_column, v_within)
+    )::logloom_private.column_values;
+  end loop;
+
+  -- A statement made for these columns has to be planned, which takes as long as many records.
+  if v_records <= 400 then
+    return array(
+      select
+        case
+          when bool_or(p.is_rest)
+            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+        end
+      from generate_series(1, v_records) r (n)
+      left join (
+        select
+          c.key is null as is_rest, c.first + t.n - 1 as n,
+          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+            else c.key || t.text end as text
+        from (
+          select
+            v.texts, v_from[v.n] as first,
+            case when v_names[v.n] <> 'attrs'
+              then to_json(substr(v_names[v.n], 7)) || ': ' end as key
+          from unnest(v_values) with ordinality v (texts, n)
+          offset 0
+        ) c
+        cross join lateral unnest(c.texts) with ordinality t (text, n)
+        where t.text is not null
+      ) p on p.n = r.n
+      group by r.n
+      order by r.n
+    );
+  end if;
+
+  -- Between two bounds the same columns cover all records.
+  v_bounds := array(select distinct b from unnest(v_bounds) b order by b);
+  for v_at in 1..cardinality(v_bounds) - 1 loop
+    v_lower := v_bounds[v_at];
+    v_upper := v_bounds[v_at + 1] - 1;
+    v_rest := false;
+    v_arrays := '';
+    v_names_sql := '';
+    v_sql := '';
+    for v_name in 1..cardinality(v_names) loop
+      continue when v_from[v_name] > v_lower or v_to[v_name] < v_upper;
+      v_arrays := v_arrays || format(
+        ', unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
+        v_name, v_lower - v_from[v_name] + 1, v_upper - v_from[v_name] + 1
+      );
+      v_names_sql := v_names_sql || ', c' || v_name;
+      if v_names[v_name] = 'attrs' then
+        v_rest := true;
+        v_sql := v_sql || format(', nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', v_name);
+      else
+        v_sql := v_sql || format(
+          ', %L || c%s', to_json(substr(v_names[v_name], 7)) || ': ', v_name
+        );
+      end if;
+    end loop;
+    if not v_rest then
+      -- No record of these has attributes.
+      v_part := array_fill(null::text, array[v_upper - v_lower + 1]);
+    elsif v_rest_is_empty and v_names_sql = ', c' || array_position(v_names, 'attrs') then
+      -- All have the same, which is nothing.
+      v_part := array_fill('{}'::text, array[v_upper - v_lower + 1]);
+    else
+      execute format(
+        $query$
+          select array(
+            select
+              case when u.c%s is not null then '{' || concat_ws(', ' %s) || '}' end
+            from (select %s) u
+          )
+        $query$,
+        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3)
+      )
+      into v_part
+      using v_values;
+    end if;
+    v_texts := v_texts || v_part;
+  end loop;
+  return v_texts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audience_is_valid (
+  p_aud      jsonb,
+  p_audience text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_aud is null then
+    return p_audience is null;
+  end if;
+  if jsonb_typeof(p_aud) <> 'array' then
+    return logloom_private.is_string_or_uri(p_aud)
+      and (p_audience is null or p_aud = to_jsonb(p_audience));
+  end if;
+  return p_aud <> '[]'
+    and (p_audience is null or p_aud ? p_audience)
+    and (
+      select bool_and(logloom_private.is_string_or_uri(a.value)) from jsonb_array_elements(p_aud) a
+    );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.authenticate_sender (
+  p_tenant_id  text,
+  p_key_digest text,
+  p_claims     jsonb,
+  OUT          tenant_id text,
+  OUT          key_id uuid
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_key_digest is not null then
+    select o.tenant_id, o.key_id
+    into authenticate_sender.tenant_id, authenticate_sender.key_id
+    from logloom_private.authenticate_api_key(p_key_digest) o;
+    return;
+  end if;
+  authenticate_sender.tenant_id := case
+    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
+    when not logloom_private.is_being_deleted(p_tenant_id)
+      then logloom_private.usable_tenant_id(p_tenant_id)
+  end;
+  if authenticate_sender.tenant_id is null then
+    perform logloom_private.refuse('callers.not_known');
+  end if;
+  perform logloom_private.require_writing_client(p_claims);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.bare_record_bytes (
   p_tenant_id   text,
   p_received_at timestamp with time zone
@@ -506,6 +764,13 @@ begin
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
       'Leave p_tenant_id out: the tenant is taken from the token.',
       'A user names another tenant. Leave `p_tenant_id` out.'),
+    ('callers.operation_is_internal', 403, '%s is for service_role alone',
+      'Logloom''s functions call it with the project''s secret key.',
+      'A signed-in user calls what the edge functions alone may call.'),
+    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
+      'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
+      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
+        '([identity.md](identity.md#oauth-clients)).'),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),
@@ -622,6 +887,95 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.change_member_role (
+  p_tenant_id text,
+  p_user_id   text,
+  p_role      text
+)
+  RETURNS public.logloom_member
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes members
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_member logloom.tenant_members;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_member_role(p_role);
+  perform logloom_private.lock_members(v_tenant_id);
+  select m.* into v_member
+  from logloom.tenant_members m
+  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
+  if not found then
+    perform logloom_private.refuse('tenants.member_not_found');
+  end if;
+  if p_role <> 'owner' and v_member.role = 'owner' then
+    perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
+  end if;
+  update logloom.tenant_members m set role = p_role
+  where m.tenant_id = v_tenant_id and m.user_id = p_user_id
+  returning m.* into v_member;
+  return logloom_private.member_of(v_member);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_operation (
+  p_search_path text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_headers constant json := nullif(current_setting('request.headers', true), '')::json;
+  v_method constant text := current_setting('request.method', true);
+  v_operation constant text := logloom_private.requested_operation(
+    current_setting('request.path', true), p_search_path
+  );
+  v_claims jsonb;
+  v_is_known boolean := false;
+begin
+  if v_operation is null then
+    return;
+  end if;
+  if v_headers ->> 'authorization' is null then
+    perform logloom_private.refuse('callers.authorization_is_missing');
+  end if;
+  if current_user in ('authenticated', 'service_role') then
+    v_claims := coalesce(
+      logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
+    );
+    v_is_known := case
+      when current_user = 'service_role' then logloom_private.service_token_is_valid(v_claims)
+      when not logloom_private.token_is_valid(v_claims) then false
+      -- The one operation for users who have no tenant yet.
+      when v_operation = 'create_tenant' then true
+      else logloom_private.current_tenant_id() is not null
+    end;
+  end if;
+  if v_is_known is not true then
+    perform logloom_private.refuse('callers.not_signed_in');
+  end if;
+  -- Not left to EXECUTE: with supautils 3.2.0 and 3.2.1 the error of a missing one ends the server.
+  if current_user = 'authenticated'
+    and v_operation = any (logloom_private.service_operations())
+  then
+    perform logloom_private.refuse('callers.operation_is_internal', v_operation);
+  end if;
+  if v_method <> 'POST' then
+    perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
+  end if;
+  -- Hosted projects have 0, which cuts a double at its 15th digit; a project, or the request's
+  -- Prefer, may have a time zone; and dates as 23/11/2026 IST are read as another zone's.
+  perform
+    set_config('extra_float_digits', '1', true),
+    set_config('timezone', 'UTC', true),
+    set_config('datestyle', 'ISO', true);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.check_query (
   p_query_dsl text,
   p_is_alert  boolean DEFAULT false
@@ -656,6 +1010,19 @@ begin
     );
   end if;
   perform logloom_private.refuse_warnings(v_query);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_request()
+  RETURNS void
+  LANGUAGE plpgsql
+  AS $function$
+declare
+  -- The project's own may set another.
+  v_search_path constant pg_catalog.text := pg_catalog.current_setting('search_path');
+begin
+  perform logloom_private.call_host_pre_request();
+  perform logloom_private.check_operation(v_search_path);
 end;
 $function$;
 
@@ -1074,6 +1441,63 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.confirm_address (
+  p_email text,
+  p_code  text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads or confirms addresses
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_mailbox constant text := lower(logloom_private.trim_space(p_email));
+  v_code constant text := logloom_private.trim_space(p_code);
+  v_tries_max constant integer := (
+    select s.confirmation_tries from logloom_private.settings s
+  );
+  v_address logloom_private.notification_addresses;
+begin
+  if v_code !~ '^[0-9]{6}$' then
+    perform logloom_private.refuse('notifications.code_is_malformed');
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  select a.* into v_address
+  from logloom_private.notification_addresses a
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox
+  for update;
+  if v_address.confirmed_at is not null then
+    return jsonb_build_object('success', true);
+  end if;
+  if v_address.code_expires_at > now() is not true then
+    perform logloom_private.refuse('notifications.no_code_is_good');
+  end if;
+  if v_address.tries >= v_tries_max then
+    perform logloom_private.refuse('notifications.code_was_tried_too_often');
+  end if;
+  -- Hashes are compared: how long that takes tells nothing of the code.
+  if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
+    update logloom_private.notification_addresses a
+    set tries = a.tries + 1
+    where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+    return logloom_private.refuse_and_keep('notifications.code_is_wrong');
+  end if;
+  perform logloom_private.require_room_for_address(v_tenant_id);
+  update logloom_private.notification_addresses a
+  set confirmed_at = now(),
+    confirmed_by = logloom_private.current_user_id(),
+    code_hash = null,
+    code_expires_at = null,
+    tries = 0
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+  return jsonb_build_object('success', true);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.copied_columns_sql (
   p_fields    text[],
   p_are_sized boolean
@@ -1103,6 +1527,17 @@ begin
       where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
     ) c
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.current_client_id()
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.claims() ->> 'client_id';
 end;
 $function$;
 
@@ -1457,6 +1892,132 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_rule_test (
+  p_rule_id uuid
+)
+  RETURNS SETOF public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes to the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_rule logloom.alert_rules;
+  v_sample logloom.alert_history;
+  v_channel text;
+begin
+  select r.* into v_rule
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  if exists (
+    select
+    from logloom_private.notifications n
+    cross join logloom_private.settings s
+    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
+      and n.created_at > now() - s.notification_test_interval
+  ) then
+    perform logloom_private.refuse('notifications.tested_a_moment_ago');
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  foreach v_channel in array v_rule.notification_destinations loop
+    perform logloom_private.require_room_for_test(v_tenant_id, v_channel);
+  end loop;
+  v_sample.triggered_at := now();
+  v_sample.window_end := logloom_private.whole_minute(now());
+  v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);
+  v_sample.value := v_rule.threshold;
+  v_sample.threshold := v_rule.threshold;
+  return query
+  select d.*
+  from logloom_private.enqueue_notifications(
+    v_rule, null, logloom_private.notification_body('alert.test', v_rule, v_sample)
+  ) n
+  cross join lateral logloom_private.delivery(n) d;
+  if not found then
+    perform logloom_private.refuse('notifications.no_destination');
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enroll_member (
+  p_tenant_id text,
+  p_user_id   text,
+  p_role      text,
+  p_email     text
+)
+  RETURNS public.logloom_member
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes members
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_email constant text := nullif(logloom_private.trim_space(p_email), '');
+  v_caller text;
+  v_user_id text := p_user_id;
+  v_members integer;
+  v_max integer;
+  v_added logloom.tenant_members;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_member_role(p_role);
+  if length(v_email) > 320 then
+    perform logloom_private.refuse('tenants.email_is_too_long');
+  end if;
+  if v_user_id is null then
+    perform logloom_private.require_parameter('p_user_id', v_email is null);
+    v_user_id := logloom_private.auth_user_of_email(v_email);
+  end if;
+  if logloom_private.usable_id(v_user_id) is null then
+    perform logloom_private.refuse('tenants.user_id_is_invalid');
+  end if;
+  perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
+  perform logloom_private.lock_members(v_tenant_id);
+
+  select count(*) into v_members
+  from logloom.tenant_members m where m.tenant_id = v_tenant_id;
+  if v_members = 0 and logloom_private.is_service_role() then
+    if p_role <> 'owner' then
+      perform logloom_private.refuse('tenants.first_member_is_owner');
+    end if;
+  elsif v_members = 0 then
+    -- From here on the tenant uses roles: who set that off must not be locked out by it.
+    v_caller := logloom_private.require_user_id();
+    insert into logloom.tenant_members (tenant_id, user_id, role)
+    values (v_tenant_id, v_caller, 'owner');
+    v_members := 1;
+  end if;
+  v_max := (logloom_private.plan_of(v_tenant_id)).max_members;
+  if v_members >= v_max and v_user_id is distinct from v_caller then
+    perform logloom_private.refuse('tenants.no_room_for_member', v_max::text);
+  end if;
+
+  if v_user_id = v_caller then
+    -- A tenant's first member is its owner, whatever they asked for.
+    update logloom.tenant_members m set email = v_email
+    where m.tenant_id = v_tenant_id and m.user_id = v_user_id
+    returning m.* into v_added;
+  else
+    insert into logloom.tenant_members as m (tenant_id, user_id, role, email)
+    values (v_tenant_id, v_user_id, p_role, v_email)
+    on conflict do nothing
+    returning m.* into v_added;
+    if not found then
+      perform logloom_private.refuse('tenants.already_a_member');
+    end if;
+  end if;
+  return logloom_private.member_of(v_added);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.examine_log_tail (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -1494,6 +2055,37 @@ begin
   p_tail.first := coalesce(v_first, p_tail.first);
   p_tail.id := v_id;
   return p_tail;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.expel_member (
+  p_tenant_id text,
+  p_user_id   text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes members
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_role text;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.lock_members(v_tenant_id);
+  select m.role into v_role
+  from logloom.tenant_members m
+  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
+  if not found then
+    perform logloom_private.refuse('tenants.member_not_found');
+  end if;
+  if v_role = 'owner' then
+    perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
+  end if;
+  delete from logloom.tenant_members m
+  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
+  return row(true)::public.logloom_success;
 end;
 $function$;
 
@@ -1732,7 +2324,7 @@ begin
           else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
         v_fits = 1
       );
-      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+      -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
       if cardinality(v_parts) = 1 and v_is_spread then
         v_logs := array(
           select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
@@ -1774,6 +2366,56 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.found_tenant (
+  p_tenant_id text
+)
+  RETURNS public.logloom_tenant
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role may insert tenants or members
+declare
+  v_user_id text;
+begin
+  if logloom_private.is_service_role() then
+    perform logloom_private.refuse('tenants.made_by_a_user');
+  end if;
+  if not logloom_private.token_is_valid(logloom_private.claims()) then
+    perform logloom_private.refuse('callers.not_known');
+  end if;
+  v_user_id := logloom_private.require_user_id();
+  if not (select s.tenants_by_users from logloom_private.settings s) then
+    perform logloom_private.refuse('tenants.not_made_by_users');
+  end if;
+  perform logloom_private.require_writing_client(logloom_private.claims());
+  perform logloom_private.require_lasting_user(logloom_private.claims());
+  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
+  if logloom_private.usable_tenant_id(p_tenant_id) is null then
+    perform logloom_private.refuse('tenants.id_is_invalid');
+  end if;
+  -- One at a time for a user, so that each has one at most.
+  perform logloom_private.lock_members('user ' || v_user_id);
+  if logloom_private.claims() ? 'tenant_id'
+    or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
+  then
+    perform logloom_private.refuse('tenants.caller_has_one');
+  end if;
+  if logloom_private.is_being_deleted(p_tenant_id) then
+    perform logloom_private.refuse_taken_tenant();
+  end if;
+  insert into logloom.tenants (tenant_id, plan_id)
+  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+  if not found then
+    perform logloom_private.refuse_taken_tenant();
+  end if;
+  insert into logloom.tenant_members (tenant_id, user_id, role)
+  values (p_tenant_id, v_user_id, 'owner');
+  return logloom_private.tenant_with_plan(p_tenant_id);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.health_grade (
   p_unhealthy text,
   p_degraded  text
@@ -1790,6 +2432,19 @@ begin
       'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
     )
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hold_tenant (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.provision_tenant(p_tenant_id, logloom_private.claims());
+  perform from logloom.tenants t where t.tenant_id = p_tenant_id for no key update;
 end;
 $function$;
 
@@ -1869,7 +2524,7 @@ begin
       perform logloom_private.refuse_full_queue(p_state);
     end if;
     if not p_state.is_provisioned then
-      perform logloom_private.provision_tenant(p_state.tenant_id);
+      perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
     end if;
     -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
     -- event of its plan.
@@ -2094,6 +2749,24 @@ begin
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
   perform logloom_private.note_spread_range(
     p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.is_string_or_uri (
+  p_claim jsonb
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := p_claim #>> '{}';
+begin
+  return jsonb_typeof(p_claim) = 'string' and (
+    strpos(v_text, ':') = 0
+    or v_text ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
   );
 end;
 $function$;
@@ -2958,6 +3631,22 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.numeric_date (
+  p_claim jsonb
+)
+  RETURNS numeric
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if jsonb_typeof(p_claim) = 'number' and abs(p_claim::numeric) < 1e15 then
+    return p_claim::numeric;
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.operations()
   RETURNS text[]
   LANGUAGE plpgsql
@@ -3051,6 +3740,36 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.plan_own_alert_rule (
+  p_tenant_id text,
+  p_rule_id   uuid
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because the API roles see neither plans nor groups
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  if exists (
+    select
+    from logloom.alert_rules r
+    left join logloom_private.alert_plans p on p.rule_id = r.rule_id
+    where r.rule_id = p_rule_id
+      and r.tenant_id = v_tenant_id
+      and r.enabled
+      and p.query_dsl is distinct from r.query_dsl
+  ) then
+    perform logloom_private.plan_alert_rule(p_rule_id, now());
+  end if;
+exception when foreign_key_violation then
+  -- Its group was deleted meanwhile, when it had no rule: the evaluator makes both.
+  return;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.pre_request_health()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -3077,6 +3796,95 @@ begin
         'logloom_private.adopt_pre_request() mends it'
     end
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.provision_current_tenant (
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role may insert tenants or choose a plan
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
+  return v_tenant_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.provision_tenant (
+  p_tenant_id text,
+  p_claims    jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return;
+  end if;
+  perform logloom_private.require_lasting_user(p_claims);
+  insert into logloom.tenants (tenant_id, plan_id)
+  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.put_back_delivery (
+  p_delivery_id uuid
+)
+  RETURNS public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes to the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_notification logloom_private.notifications;
+  v_address text;
+begin
+  select n.* into v_notification
+  from logloom_private.notifications n
+  where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
+  for update;
+  if not found then
+    perform logloom_private.refuse('notifications.delivery_not_found');
+  end if;
+  if v_notification.status = 'delivered' then
+    perform logloom_private.refuse('notifications.delivery_arrived');
+  end if;
+  if v_notification.purpose = 'confirmation' then
+    perform logloom_private.refuse('notifications.code_is_not_mailed_twice');
+  end if;
+  v_address := coalesce(
+    (
+      select logloom_private.channel_address(v_notification.channel, r.notification_config)
+      from logloom.alert_rules r
+      where r.rule_id = v_notification.rule_id
+    ),
+    v_notification.address
+  );
+  if v_notification.channel = 'email'
+    and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
+  then
+    perform logloom_private.refuse('notifications.address_is_not_confirmed');
+  end if;
+  -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
+  update logloom_private.notifications n
+  set status = 'pending',
+    settled_at = null,
+    next_attempt_at = case when n.claim_id is null then now() else n.next_attempt_at end,
+    expires_at = now() + (select s.notification_lifetime from logloom_private.settings s),
+    address = v_address
+  where n.notification_id = p_delivery_id
+  returning n.* into v_notification;
+  return logloom_private.delivery(v_notification);
 end;
 $function$;
 
@@ -3509,12 +4317,11 @@ begin
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
   select b.*
-  from unnest(
-    logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)
-      || v_log
-      || logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)
-  ) b
+  from unnest(logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)) b
   order by b.ts, b.id;
+  return next v_log;
+  return query
+  select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
@@ -4030,14 +4837,15 @@ declare
   v_window constant text := 'window before as (order by ' || p_order
     || ' rows between unbounded preceding and 1 preceding)';
 begin
-  -- First by the size that is known. Of what is left over the attributes are opened: in memory
-  -- they may take four times as much as their text.
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
   return 'select case when not l.fits then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
     || 'from (select l.*, coalesce(sum(case when l.may_fit then '
-    || 'greatest(l.size, pg_column_size(l.attrs #> ''{}'')) else l.size end) over before, 0) < '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
     || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
     || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
     || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
@@ -4061,6 +4869,37 @@ begin
       p_query.warnings -> 0 ->> 'suggestion'
     );
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.replace_webhook_secret (
+  p_rule_id uuid
+)
+  RETURNS public.logloom_webhook_secret
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reaches the secrets
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_result public.logloom_webhook_secret;
+begin
+  perform from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  insert into logloom_private.webhook_secrets as w (rule_id, secret)
+  values (p_rule_id, logloom_private.new_webhook_secret())
+  on conflict (rule_id) do update
+  set previous_secret = w.secret,
+    previous_valid_until = now() + (select s.webhook_secret_overlap
+      from logloom_private.settings s),
+    secret = excluded.secret
+  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
+  return v_result;
 end;
 $function$;
 
@@ -4196,7 +5035,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_deletion (
   AS $function$
 -- definer because the API roles neither compile queries nor write runs
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_now constant timestamptz := clock_timestamp();
   v_range tstzrange;
   v_query logloom_private.compiled_query;
@@ -4256,6 +5095,174 @@ begin
     )
   );
   return v_run;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_lasting_user (
+  p_claims jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if coalesce(p_claims -> 'is_anonymous', 'false') not in ('false', 'null')
+    and not (select s.tenants_by_anonymous_users from logloom_private.settings s)
+  then
+    perform logloom_private.refuse('tenants.not_made_by_anonymous_users');
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_alert_rule (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  perform logloom_private.refuse_beyond_plan(
+    v_tenant_id, 'alerts', logloom_private.count_alert_rules(v_tenant_id)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_api_key (
+  p_tenant_id text,
+  p_times     integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role may hold a tenant or delete keys
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  if (
+    select count(*) from logloom.api_keys k
+    where k.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
+  ) >= p_times * v_max then
+    perform logloom_private.refuse('api_keys.no_room', v_max::text);
+  end if;
+  -- Of the others as many are shown as may be alive.
+  delete from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id in (
+    select o.key_id
+    from logloom.api_keys o
+    where o.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(o.revoked_at, o.expires_at) <> 'active'
+    order by coalesce(o.revoked_at, o.expires_at) desc, o.key_id
+    offset v_max
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_saved_search (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  perform logloom_private.refuse_beyond_plan(
+    v_tenant_id, 'saved_searches', logloom_private.count_saved_searches(v_tenant_id)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_writing_client (
+  p_claims jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads the settings
+begin
+  if p_claims ->> 'client_id' is not null and not exists (
+    select
+    from logloom_private.settings s
+    where p_claims ->> 'client_id' = any (s.writing_clients)
+  ) then
+    perform logloom_private.refuse('callers.client_may_only_read');
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.resolve_tenant (
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_claims constant jsonb := logloom_private.claims();
+  v_tenant_id text;
+begin
+  if logloom_private.is_service_role() then
+    -- No claims: not a request, but somebody at the database.
+    if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
+      perform logloom_private.refuse('callers.not_known');
+    end if;
+    if p_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_must_be_named');
+    end if;
+    v_tenant_id := logloom_private.usable_tenant_id(p_tenant_id);
+    if v_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_is_invalid');
+    end if;
+    if logloom_private.is_being_deleted(v_tenant_id) then
+      perform logloom_private.refuse('tenants.being_deleted');
+    end if;
+    return v_tenant_id;
+  end if;
+
+  v_tenant_id := logloom_private.current_tenant_id();
+  if v_tenant_id is null then
+    perform logloom_private.refuse('callers.tenant_is_missing');
+  end if;
+  if p_tenant_id <> v_tenant_id then
+    perform logloom_private.refuse('callers.tenant_is_another');
+  end if;
+  return v_tenant_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.resolve_tenant_to_change (
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  perform logloom_private.require_writing_client(logloom_private.claims());
+  return v_tenant_id;
 end;
 $function$;
 
@@ -4924,6 +5931,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.sent_claims (
+  p_authorization text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_part constant text := split_part(p_authorization, '.', 2);
+  v_text text;
+begin
+  if split_part(p_authorization, '.', 3) = '' or split_part(p_authorization, '.', 4) <> '' then
+    return null;
+  end if;
+  v_text := convert_from(
+    decode(
+      rpad(translate(v_part, '-_', '+/'), (length(v_part) + 3) / 4 * 4, '='), 'base64'
+    ),
+    'UTF8'
+  );
+  -- Of two members of one name PostgREST takes the first, others the last.
+  if v_text is json object with unique keys then
+    return v_text::jsonb;
+  end if;
+  return '{}';
+exception when data_exception or character_not_in_repertoire then
+  return '{}';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
   LANGUAGE plpgsql
@@ -4939,6 +5977,23 @@ begin
     'run_writer',
     'settle_alert_notification'
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.service_token_is_valid (
+  p_claims jsonb
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads the settings
+begin
+  return logloom_private.token_is_current(
+    p_claims, (select s.token_leeway from logloom_private.settings s)
+  );
 end;
 $function$;
 
@@ -5086,6 +6141,11 @@ begin
     ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
       'Whoever runs the project adds you to one, or sets tenants_by_users in '
         'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+    ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users do not make tenants here',
+      'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
+        'logloom_private.settings.',
+      'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
+        'yet.'),
     ('tenants.being_deleted', 404, 'Tenant not found',
       'It is being deleted. Its id is free again when nothing of it is left.', null),
     ('tenants.not_found', 404, 'Tenant not found',
@@ -5116,6 +6176,63 @@ begin
     v_last := v_last - 1;
   end loop;
   return case when v_last = cardinality(p_logs) then p_logs else p_logs[:v_last] end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.token_is_current (
+  p_claims jsonb,
+  p_leeway interval
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_now constant numeric := extract(epoch from now());
+  v_leeway constant numeric := extract(epoch from p_leeway);
+begin
+  return coalesce(
+    logloom_private.numeric_date(p_claims -> 'exp') + v_leeway > v_now
+    and (
+      not p_claims ? 'nbf' or logloom_private.numeric_date(p_claims -> 'nbf') - v_leeway <= v_now
+    )
+    and (
+      not p_claims ? 'iat' or logloom_private.numeric_date(p_claims -> 'iat') - v_leeway <= v_now
+    ),
+    false
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.token_is_valid (
+  p_claims jsonb
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads the settings
+declare
+  v_leeway interval;
+  v_audience text;
+begin
+  select s.token_leeway, s.token_audience into v_leeway, v_audience
+  from logloom_private.settings s;
+  return coalesce(
+    logloom_private.token_is_current(p_claims, v_leeway)
+    and logloom_private.audience_is_valid(p_claims -> 'aud', v_audience)
+    and (not p_claims ? 'iss' or logloom_private.is_string_or_uri(p_claims -> 'iss'))
+    and (not p_claims ? 'jti' or jsonb_typeof(p_claims -> 'jti') = 'string')
+    and (
+      not p_claims ? 'sub'
+      or logloom_private.is_string_or_uri(p_claims -> 'sub')
+        and logloom_private.usable_id(p_claims ->> 'sub') is not null
+    ),
+    false
+  );
 end;
 $function$;
 
@@ -5271,6 +6388,194 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.acknowledge_alert (
+  p_alert_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+begin
+  perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
+  -- The first acknowledgement stays on record.
+  update logloom.alert_history h
+  set
+    acknowledged_at = coalesce(h.acknowledged_at, now()),
+    acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
+  where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id;
+  if not found then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.confirm_alert_address (
+  p_email text DEFAULT NULL::text,
+  p_code  text DEFAULT NULL::text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.resolve_tenant_to_change();
+  perform logloom_private.require_parameter('p_email', p_email is null);
+  perform logloom_private.require_parameter('p_code', p_code is null);
+  return logloom_private.confirm_address(p_email, p_code);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.create_alert_rule (
+  p_tenant_id                 text             DEFAULT NULL::text,
+  p_name                      text             DEFAULT NULL::text,
+  p_description               text             DEFAULT NULL::text,
+  p_query_dsl                 text             DEFAULT NULL::text,
+  p_threshold                 double precision DEFAULT NULL::double precision,
+  p_comparison                text             DEFAULT NULL::text,
+  p_window_minutes            integer          DEFAULT NULL::integer,
+  p_cooldown_minutes          integer          DEFAULT NULL::integer,
+  p_enabled                   boolean          DEFAULT NULL::boolean,
+  p_notification_destinations text[]           DEFAULT NULL::text[],
+  p_notification_config       jsonb            DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
+  perform logloom_private.require_parameter('p_comparison', p_comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
+  perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
+  perform logloom_private.require_parameter('p_enabled', p_enabled is null);
+  perform logloom_private.check_query(p_query_dsl, true);
+  perform logloom_private.require_room_for_alert_rule(p_tenant_id);
+  insert into logloom.alert_rules as r (
+    tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
+    cooldown_minutes, enabled, notification_destinations, notification_config, created_by
+  )
+  values (
+    v_tenant_id, logloom_private.trim_space(p_name), nullif(
+      logloom_private.trim_space(p_description), ''
+    ),
+    p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}'),
+    coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id()
+  )
+  returning r.* into v_row;
+  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.create_api_key (
+  p_tenant_id  text                     DEFAULT NULL::text,
+  p_name       text                     DEFAULT NULL::text,
+  p_expires_at timestamp with time zone DEFAULT NULL::timestamp WITH time zone,
+  p_scopes     text[]                   DEFAULT NULL::text[]
+)
+  RETURNS public.logloom_created_api_key
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_name constant text := logloom_private.trim_space(p_name);
+  v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  if length(v_name) not between 1 and 100 then
+    perform logloom_private.refuse('api_keys.name_is_invalid');
+  end if;
+  if p_expires_at <= now() then
+    perform logloom_private.refuse('api_keys.expires_in_the_past');
+  end if;
+  if not v_scopes <@ '{ingest}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
+    or array_position(v_scopes, null) is not null
+  then
+    perform logloom_private.refuse('api_keys.scope_is_unknown');
+  end if;
+
+  perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
+  return logloom_private.issue_api_key(v_tenant_id, v_name, p_expires_at, v_scopes);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.create_saved_search (
+  p_name        text    DEFAULT NULL::text,
+  p_query_dsl   text    DEFAULT NULL::text,
+  p_description text    DEFAULT NULL::text,
+  p_category    text    DEFAULT NULL::text,
+  p_is_shared   boolean DEFAULT false,
+  p_tags        text[]  DEFAULT NULL::text[]
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_constraint text;
+  v_id uuid;
+begin
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  perform logloom_private.check_query(p_query_dsl);
+  perform logloom_private.require_room_for_saved_search(null);
+  insert into logloom.saved_searches (
+    tenant_id, created_by, name, query_dsl, description, category, is_shared, tags
+  )
+  values (
+    v_tenant_id, v_user_id, logloom_private.trim_space(p_name), p_query_dsl,
+    nullif(logloom_private.trim_space(p_description), ''), nullif(
+      logloom_private.trim_space(p_category), ''
+    ),
+    coalesce(p_is_shared, false), coalesce(p_tags, '{}')
+  )
+  returning id into v_id;
+  return v_id;
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('saved_searches.' || v_constraint);
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.delete_alert_rule (
+  p_rule_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.delete_logs (
   p_query_dsl text    DEFAULT NULL::text,
   p_ts_from   text    DEFAULT NULL::text,
@@ -5283,7 +6588,7 @@ CREATE OR REPLACE FUNCTION public.delete_logs (
   SET statement_timeout TO '15s'
   AS $function$
 begin
-  perform logloom_private.resolve_tenant();
+  perform logloom_private.resolve_tenant_to_change();
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
   perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
@@ -5303,6 +6608,27 @@ when internal_error then
     raise;
   end if;
   return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.delete_saved_search (
+  p_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+begin
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  delete from logloom.saved_searches s
+  where s.tenant_id = v_tenant_id and s.id = p_id and s.created_by = v_user_id;
+  if not found then
+    perform logloom_private.refuse_saved_search(p_id);
+  end if;
+  return row(true)::public.logloom_success;
 end;
 $function$;
 
@@ -5366,6 +6692,49 @@ REVOKE ALL
   ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
     WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
   FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.list_tenant_audit_events (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_action    text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_audit_event
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select e.occurred_at
+        from logloom.audit_events e
+        where e.tenant_id = v_tenant_id and e.event_id = p_after
+      ),
+      'audit event', 'event_id'
+    )
+  end;
+begin
+  return query
+  select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
+    e.client_id
+  from logloom.audit_events e
+  where e.tenant_id = v_tenant_id
+    and (p_action is null or e.action = p_action)
+    and (v_from is null or e.occurred_at >= v_from)
+    and (v_to is null or e.occurred_at < v_to)
+    and (p_after is null or (e.occurred_at, e.event_id) < (v_after, p_after))
+  order by e.occurred_at desc, e.event_id desc
+  limit v_limit;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.preview_alert_rule (
   p_tenant_id        text             DEFAULT NULL::text,
@@ -5434,6 +6803,115 @@ when internal_error then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.retry_alert_delivery (
+  p_delivery_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.resolve_tenant_to_change();
+  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
+  return logloom_private.put_back_delivery(p_delivery_id);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.revoke_api_key (
+  p_tenant_id text DEFAULT NULL::text,
+  p_key_id    uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
+  update logloom.api_keys k
+  set revoked_at = coalesce(k.revoked_at, now())
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
+  if not found then
+    perform logloom_private.refuse('api_keys.not_found');
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.rotate_alert_webhook_secret (
+  p_rule_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_webhook_secret
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.resolve_tenant_to_change();
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  return logloom_private.replace_webhook_secret(p_rule_id);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.rotate_api_key (
+  p_tenant_id       text    DEFAULT NULL::text,
+  p_key_id          uuid    DEFAULT NULL::uuid,
+  p_overlap_minutes integer DEFAULT NULL::integer
+)
+  RETURNS public.logloom_created_api_key
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_overlap constant integer := coalesce(p_overlap_minutes, 60);
+  v_old record;
+  v_result public.logloom_created_api_key;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
+  if v_overlap not between 0 and 10080 then
+    perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
+  end if;
+  select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at into v_old
+  from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('api_keys.not_found');
+  end if;
+  if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
+    perform logloom_private.refuse('api_keys.not_active');
+  end if;
+
+  -- A key that was to live for a time is followed by one that lives as long.
+  -- Both are alive for a while, also where the plan has no room for one more.
+  perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
+  v_result := logloom_private.issue_api_key(
+    v_tenant_id, v_old.name, now() + (v_old.expires_at - v_old.created_at), v_old.scopes
+  );
+  update logloom.api_keys k
+  set expires_at = least(k.expires_at, now() + make_interval(mins => v_overlap))
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
+  return v_result;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.test_alert_rule (
+  p_rule_id uuid DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.resolve_tenant_to_change();
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_rule_id                   uuid             DEFAULT NULL::uuid,
   p_name                      text             DEFAULT NULL::text,
@@ -5452,7 +6930,7 @@ CREATE OR REPLACE FUNCTION public.update_alert_rule (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
 begin
@@ -5500,6 +6978,247 @@ exception when check_violation then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.update_saved_search (
+  p_id          uuid    DEFAULT NULL::uuid,
+  p_name        text    DEFAULT NULL::text,
+  p_query_dsl   text    DEFAULT NULL::text,
+  p_description text    DEFAULT NULL::text,
+  p_category    text    DEFAULT NULL::text,
+  p_is_shared   boolean DEFAULT NULL::boolean,
+  p_tags        text[]  DEFAULT NULL::text[]
+)
+  RETURNS public.logloom_saved_search
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_constraint text;
+  v_row logloom.saved_searches;
+begin
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  if p_query_dsl is not null then
+    perform logloom_private.check_query(p_query_dsl);
+  end if;
+  -- An empty description or category takes it away.
+  update logloom.saved_searches s
+  set
+    name = coalesce(logloom_private.trim_space(p_name), s.name),
+    query_dsl = coalesce(p_query_dsl, s.query_dsl),
+    description = nullif(coalesce(logloom_private.trim_space(p_description), s.description), ''),
+    category = nullif(coalesce(logloom_private.trim_space(p_category), s.category), ''),
+    is_shared = coalesce(p_is_shared, s.is_shared),
+    tags = coalesce(p_tags, s.tags),
+    updated_at = now()
+  where s.tenant_id = v_tenant_id and s.id = p_id and s.created_by = v_user_id
+  returning s.* into v_row;
+  if not found then
+    perform logloom_private.refuse_saved_search(p_id);
+  end if;
+  return logloom_private.saved_search_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('saved_searches.' || v_constraint);
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.evaluate_alerts()
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
+  v_begun logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_step_rules constant pg_catalog.int4 :=
+    (select s.alert_step_rules from logloom_private.settings s);
+  v_rule_ids pg_catalog.uuid[];
+  v_is_cut_short pg_catalog.bool := false;
+  v_turn pg_catalog.int4;
+  v_error pg_catalog.text;
+begin
+  -- Not two at a time; a session that is killed lets go.
+  if not pg_catalog.pg_try_advisory_lock(logloom_private.lock_key('alerts')) then
+    return;
+  end if;
+  loop
+    begin
+      v_begun := logloom_private.begin_alert_round(
+        pg_catalog.clock_timestamp(), logloom_private.watermark()
+      );
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null;
+
+    -- What is cheap, for all tenants.
+    if v_begun.window_end is not null then
+      v_round := v_begun;
+      loop
+        begin
+          exit when not logloom_private.advance_alert_groups(
+            v_round, pg_catalog.clock_timestamp() + '1 second'::pg_catalog.interval
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+          exit;
+        end;
+        commit;
+      end loop;
+      v_rule_ids := '{}';
+      loop
+        v_rule_ids := logloom_private.next_alert_rules(
+          v_rule_ids[pg_catalog.cardinality(v_rule_ids)], v_step_rules, v_round
+        );
+        exit when pg_catalog.cardinality(v_rule_ids) = 0;
+        v_is_cut_short := pg_catalog.clock_timestamp() > v_deadline;
+        exit when v_is_cut_short;
+        begin
+          perform logloom_private.judge_alert_rules(
+            v_rule_ids, v_round, pg_catalog.clock_timestamp()
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        end;
+        commit;
+      end loop;
+      -- The next run goes on with the rules that this round has not evaluated yet.
+      exit when v_is_cut_short;
+      perform logloom_private.finish_alert_round(pg_catalog.clock_timestamp());
+      commit;
+    end if;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
+
+    -- What is not: a turn at a time, so that the next round waits for one at most.
+    if v_round.window_end is null then
+      v_round := logloom_private.continued_alert_round();
+      commit;
+      exit when v_round.window_end is null;
+    end if;
+    begin
+      v_turn := logloom_private.read_alert_windows(v_round, pg_catalog.clock_timestamp());
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null or v_turn is null;
+  end loop;
+  perform logloom_private.record_job('evaluate_alerts', v_started_at, v_error);
+  commit;
+  perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
+end;
+$procedure$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.run_job (
+  IN p_job text,
+  IN p_step regprocedure
+)
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
+  v_rest pg_catalog.interval;
+  v_answer pg_catalog.text;
+  v_error pg_catalog.text;
+begin
+  loop
+    begin
+      -- The project's may have days of 23 hours, and dates that are read as another zone's.
+      perform
+        pg_catalog.set_config('timezone', 'UTC', true),
+        pg_catalog.set_config('datestyle', 'ISO', true);
+      execute pg_catalog.format('select %s::pg_catalog.text', p_step) into v_answer;
+      v_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+      v_rest := null;
+    end;
+    commit;
+    exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
+    perform pg_catalog.pg_sleep(extract(epoch from v_rest));
+  end loop;
+  perform logloom_private.record_job(p_job, v_started_at, v_error);
+  commit;
+end;
+$procedure$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.run_retention (
+  IN p_today date DEFAULT NULL::date
+)
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_today constant pg_catalog.date := coalesce(p_today, logloom_private.utc_day(pg_catalog.now()));
+begin
+  if p_today is null and not logloom_private.retention_is_due(v_today) then
+    return;
+  end if;
+  perform logloom_private.begin_retention(v_today);
+  commit;
+  call logloom_private.run_job('run_retention', 'logloom_private.retention_step()');
+end;
+$procedure$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.write_logs()
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz :=
+    least(
+      v_started_at + (select s.writer_run_budget from logloom_private.settings s),
+      logloom_private.job_deadline(v_started_at)
+    );
+  v_step_events constant pg_catalog.int4 :=
+    (select s.writer_step_events from logloom_private.settings s);
+  v_events pg_catalog.int4;
+  v_since_flip pg_catalog.int4;
+  v_flipped pg_catalog.bool;
+  v_error pg_catalog.text;
+begin
+  begin
+    perform logloom_private.meter_queue();
+  exception when others then
+    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+  end;
+  commit;
+  loop
+    -- What an earlier run left behind comes first, then what the flip closes.
+    v_since_flip := 0;
+    loop
+      begin
+        v_events := logloom_private.write_step();
+      exception when query_canceled or others then
+        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        v_events := 0;
+      end;
+      commit;
+      v_since_flip := v_since_flip + v_events;
+      exit when v_events = 0 or pg_catalog.clock_timestamp() > v_deadline;
+    end loop;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
+    -- A further flip in this run only where there is more than a step's worth to move.
+    exit when v_flipped and v_since_flip < v_step_events;
+    v_flipped := logloom_private.flip_queue();
+    commit;
+    exit when not v_flipped;
+  end loop;
+
+  begin
+    perform logloom_private.empty_moved_slots();
+    perform logloom_private.provide_partitions();
+  exception when query_canceled or others then
+    v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
+  end;
+  perform logloom_private.record_job('write_logs', v_started_at, v_error);
+  commit;
+end;
+$procedure$;
+
 ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_notification_open_limit_is_positive" CHECK ((notification_open_limit >= 1));
 
@@ -5524,15 +7243,25 @@ COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Del
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_sample_bytes" IS 'Bytes of records that list_log_fields looks at; one record at least.';
 
+COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether an anonymous sign-in makes a tenant, by create_tenant or by the first write for the tenant that its token names.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of the OAuth clients whose tokens may do what their user may. Others only read.';
+
 COMMENT ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) IS 'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were rejected, cut where records were too long to be stored whole.';
 
 COMMENT ON FUNCTION "logloom_private"."advance_log_tail"(text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail) IS 'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.';
 
 COMMENT ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record[]) IS 'How many bytes records have in an answer.';
 
+COMMENT ON FUNCTION "logloom_private"."audience_is_valid"(jsonb, text) IS 'Whether a claim aud is a string or an array of some, and is or contains p_audience where that is not null.';
+
+COMMENT ON FUNCTION "logloom_private"."authenticate_sender"(text, text, jsonb) IS 'Whose a request is: of the API key where one is given, else of the tenant of the verified claims, else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that may only read.';
+
 COMMENT ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp with time zone) IS 'Bytes of a record''s JSON text without the values of its event, null ones too.';
 
 COMMENT ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) IS 'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before that was done, measured now, for which it has to be whole.';
+
+COMMENT ON FUNCTION "logloom_private"."check_operation"(text) IS 'Where the request asks for one of our operations: PT400 without an Authorization header, PT401 without a usable tenant (service_role excepted, whose token has to be current), PT403 for a user who asks for what is for service_role alone, PT405 by another method than POST.';
 
 COMMENT ON FUNCTION "logloom_private"."chunk_sizes"(logloom_private.sealed_chunks, integer[]) IS 'record_bytes at ascending positions of a chunk, of which there is one at least; 0 or null where it is not known.';
 
@@ -5540,6 +7269,8 @@ COMMENT ON FUNCTION "logloom_private"."claim_due_notifications"(integer) IS 'The
 
 COMMENT ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp with time zone[], timestamp
   with time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[]) IS 'Reads a chunk back. LL001 where it differs from the records that it was made of.';
+
+COMMENT ON FUNCTION "logloom_private"."current_client_id"() IS 'The OAuth client that the request''s token was issued to: the claim client_id. Null where a user signed in without one.';
 
 COMMENT ON FUNCTION "logloom_private"."cut_record"(public.logloom_log_record, bigint) IS 'What an answer has of a record that is larger than a page: the beginnings of its texts, and in attrs.logloom_cut how many bytes it has.';
 
@@ -5564,6 +7295,8 @@ COMMENT ON FUNCTION "logloom_private"."health_grade"(text, text) IS 'status and 
 
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
 
+COMMENT ON FUNCTION "logloom_private"."is_string_or_uri"(jsonb) IS 'Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the same of iss, sub and aud.';
+
 COMMENT ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) IS 'The greatest record_bytes of a chunk, null where it is not known.';
 
 COMMENT ON FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query, tstzrange) IS 'Records, newest first, which together stay within the sample''s bytes and keys.';
@@ -5572,9 +7305,19 @@ COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with ti
 
 COMMENT ON FUNCTION "logloom_private"."next_notifications"(integer) IS 'The due notifications whose turn it is, while the service has room for them.';
 
+COMMENT ON FUNCTION "logloom_private"."numeric_date"(jsonb) IS 'The time that a claim names, in seconds; null where it names none.';
+
+COMMENT ON FUNCTION "logloom_private"."provision_tenant"(text, jsonb) IS 'Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.';
+
 COMMENT ON FUNCTION "logloom_private"."reads_again"(text) IS 'Whether a reading that failed is worth a second try: Citus moved or split the shard between plan and execution, and has its new place by then. PT504 where the second met it again.';
 
 COMMENT ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) IS 'PT400 where the query probably means something else than was meant, with its first warning.';
+
+COMMENT ON FUNCTION "logloom_private"."require_lasting_user"(jsonb) IS 'PT403 where the token is of an anonymous sign-in, which makes no tenant unless settings.tenants_by_anonymous_users says so.';
+
+COMMENT ON FUNCTION "logloom_private"."require_writing_client"(jsonb) IS 'PT403 where the token was issued to an OAuth client that settings.writing_clients does not list.';
+
+COMMENT ON FUNCTION "logloom_private"."resolve_tenant_to_change"(text) IS 'resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client that may only read.';
 
 COMMENT ON FUNCTION "logloom_private"."rows_in_turn"(text, timestamp with time zone, timestamp
   with time zone, text, text, text, integer, boolean, bigint) IS 'The tenant''s rows of a range that pass a filter, search_days_at_once days after search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL over the alias l that reads them; of each only what it reads is there, all where it is null. p_bytes: of those that have so many before them only the size is there, besides what names them.';
@@ -5588,6 +7331,10 @@ COMMENT ON FUNCTION "logloom_private"."sealed_page"(text, timestamp with time zo
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
+COMMENT ON FUNCTION "logloom_private"."sent_claims"(text) IS 'The claims as the token of an Authorization header says them, before PostgREST reads them. Empty, which is nobody''s, where they are no JSON object or two members of one have the same name; null where the header holds no token of three parts. Its signature is PostgREST''s to verify.';
+
+COMMENT ON FUNCTION "logloom_private"."service_token_is_valid"(jsonb) IS 'Whether verified claims of service_role may act now: token_is_current().';
+
 COMMENT ON FUNCTION "logloom_private"."short_number"(numeric) IS 'A number of an extracted JSON text as a record has it: the number, or, where that would be written out too long, its text with an exponent.';
 
 COMMENT ON FUNCTION "logloom_private"."silence_reason"(text, interval, interval) IS 'What is said of a check whose last success is too long ago.';
@@ -5597,6 +7344,10 @@ COMMENT ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text)
 COMMENT ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) IS 'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit records that together have less than p_bytes, however many of them are read. Others are null.';
 
 COMMENT ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) IS 'Records without those at their end that are null.';
+
+COMMENT ON FUNCTION "logloom_private"."token_is_current"(jsonb, interval) IS 'Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or take the leeway.';
+
+COMMENT ON FUNCTION "logloom_private"."token_is_valid"(jsonb) IS 'Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud may be an array of some, and is or contains token_audience where that is set; sub can name a user. The one verdict of every door; who verified the signature may be stricter.';
 
 COMMENT ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) IS 'What a delivery says that is not made because nobody confirmed its address. It asks for no code that was not mailed.';
 
@@ -5633,6 +7384,8 @@ REVOKE ALL ON FUNCTION "logloom_private"."age_reason"(interval, interval) FROM P
 
 REVOKE ALL ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."audience_is_valid"(jsonb, text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) FROM PUBLIC;
@@ -5645,6 +7398,8 @@ REVOKE ALL
   FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."copied_columns_sql"(text[], boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."current_client_id"() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."cut_record"(public.logloom_log_record, bigint) FROM PUBLIC;
 
@@ -5665,6 +7420,8 @@ REVOKE ALL ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, b
 
 REVOKE ALL ON FUNCTION "logloom_private"."health_grade"(text, text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."is_string_or_uri"(jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."log_neighbours"(public.logloom_log_record, integer, text, bigint) FROM PUBLIC;
@@ -5681,6 +7438,10 @@ REVOKE ALL ON FUNCTION "logloom_private"."members_of"(jsonb, text[]) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION "logloom_private"."next_notifications"(integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."numeric_date"(jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."provision_tenant"(text, jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."reads_again"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."reads_again"(text) TO "authenticated", "service_role";
@@ -5688,6 +7449,16 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."reads_again"(text) TO "authenticate
 REVOKE ALL ON FUNCTION "logloom_private"."record_size_sql"() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."require_lasting_user"(jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."require_writing_client"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."require_writing_client"(jsonb) TO "authenticated", "service_role";
+
+REVOKE ALL ON FUNCTION "logloom_private"."resolve_tenant_to_change"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."resolve_tenant_to_change"(text) TO "authenticated", "service_role";
 
 REVOKE ALL ON FUNCTION "logloom_private"."rows_in_turn"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean, bigint) FROM PUBLIC;
 
@@ -5699,6 +7470,22 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text, bigint)
   FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."sent_claims"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."sent_claims"(text) TO "authenticated", "service_role";
+
+REVOKE ALL ON FUNCTION "logloom_private"."service_operations"() FROM "authenticated";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authenticated";
+
+REVOKE ALL ON FUNCTION "logloom_private"."service_operations"() FROM "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "service_role";
+
+REVOKE ALL ON FUNCTION "logloom_private"."service_token_is_valid"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."service_token_is_valid"(jsonb) TO "authenticated", "service_role";
+
 REVOKE ALL ON FUNCTION "logloom_private"."short_number"(numeric) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."silence_reason"(text, interval, interval) FROM PUBLIC;
@@ -5708,6 +7495,8 @@ REVOKE ALL ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, te
 REVOKE ALL ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."token_is_current"(jsonb, interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) FROM PUBLIC;
 
@@ -5727,5 +7516,10 @@ GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "authenticated";
 REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "service_role";
 
 GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "service_role";
+
+ALTER TABLE "logloom"."audit_events"
+  ADD COLUMN "client_id" text DEFAULT logloom_private.current_client_id();
+
+COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client that acted for the user, where the token was issued to one.';
 
 select logloom_private.bring_to_nodes();
