@@ -48,18 +48,6 @@ DROP FUNCTION "logloom_private"."unconfirmed_address"();
 DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
 
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "notification_open_limit" integer NOT NULL DEFAULT 60;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "tenants_by_anonymous_users" boolean NOT NULL DEFAULT false;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "writing_clients" text[] NOT NULL DEFAULT '{}'::text[];
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "max_page_bytes" integer NOT NULL DEFAULT 8388608;
-
 ALTER TYPE "public"."logloom_audit_event" ADD ATTRIBUTE "client_id" text CASCADE;
 
 CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
