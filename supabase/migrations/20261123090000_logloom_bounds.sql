@@ -96,6 +96,9 @@ begin
     ),
     add column max_page_bytes integer not null default 8388608,
     add column notification_open_limit integer not null default 60,
+    add constraint settings_notification_open_limit_is_positive check (
+      notification_open_limit >= 1
+    ),
     add column tenants_by_anonymous_users boolean not null default false,
     add column writing_clients text[] not null default '{}';
 end;
