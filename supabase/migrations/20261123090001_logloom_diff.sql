@@ -412,23 +412,18 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue (
   p_key_id       uuid,
   p_request      logloom_private.ingest_request,
   p_received_at  timestamp with time zone,
-  p_record_bytes integer[]
+  p_record_bytes integer[],
+  p_ts_min       timestamp with time zone,
+  p_ts_max       timestamp with time zone
 )
   RETURNS void
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_ts_min timestamptz;
-  v_ts_max timestamptz;
 begin
   -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
   -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
-  select min(coalesce(e.ts, p_received_at)), max(coalesce(e.ts, p_received_at))
-  into v_ts_min, v_ts_max
-  from unnest(p_request.p_ts) e (ts);
-
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
     ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
@@ -438,7 +433,7 @@ begin
       p_received_at
     ),
     p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), v_ts_min, v_ts_max,
+    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max,
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
     p_request.p_attrs, p_record_bytes
@@ -486,7 +481,7 @@ declare
   v_earlier_answer json;
   -- Within the timeout of the call, as the watermark wants it.
   v_received_at constant timestamptz := clock_timestamp();
-  v_record_bytes integer[];
+  v_measured record;
 begin
   if p_request.p_ts is null then
     return row(
@@ -511,8 +506,10 @@ begin
       p_state.batch_max_bytes::text
     );
   end if;
-  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
+  v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
+  if p_state.keeps_from > v_measured.ts_min or p_state.takes_to < v_measured.ts_max then
     p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+    v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
@@ -531,10 +528,7 @@ begin
     end if;
   end if;
   if v_answer.ingested > 0 then
-    v_record_bytes := logloom_private.measured_records(
-      p_state.tenant_id, v_received_at, p_request
-    );
-    if p_state.max_record_bytes < any (v_record_bytes) then
+    if v_measured.longest > p_state.max_record_bytes then
       perform logloom_private.refuse(
         'ingest.record_is_too_long', p_state.max_record_bytes::text
       );
@@ -562,7 +556,8 @@ begin
   end if;
   if v_answer.ingested > 0 then
     perform logloom_private.enqueue(
-      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_record_bytes
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_measured.record_bytes,
+      v_measured.ts_min, v_measured.ts_max
     );
   end if;
   return v_answer;
@@ -773,12 +768,16 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.measured_records (
+CREATE OR REPLACE FUNCTION logloom_private.measured_events (
   p_tenant_id   text,
   p_received_at timestamp with time zone,
-  p_request     logloom_private.ingest_request
+  p_request     logloom_private.ingest_request,
+  OUT           record_bytes integer[],
+  OUT           longest integer,
+  OUT           ts_min timestamp with time zone,
+  OUT           ts_max timestamp with time zone
 )
-  RETURNS integer[]
+  RETURNS record
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -786,31 +785,40 @@ CREATE OR REPLACE FUNCTION logloom_private.measured_records (
   SET "DateStyle" TO 'ISO'
   AS $function$
 declare
-  v_received_at constant integer := octet_length(to_json(p_received_at)::text);
-  -- An array of the texts has nine letters of its own.
-  v_bare constant integer :=
-    logloom_private.bare_record_bytes(p_tenant_id, p_received_at) - 9;
+  v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
 begin
-  return array(
+  -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
+  -- minutes; eight texts in one have two quotes, and each of them its own, or is null.
+  select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
+  into record_bytes, longest, ts_min, ts_max
+  from (
     select
-      v_bare
-        -- As JSON it has two quotes and minutes of the zone: the text alone is made in a third.
-        + coalesce(octet_length(e.ts::text) + 5, v_received_at)
+      t.ts,
+      v_bare + octet_length(t.ts::text) + 5
         + octet_length(
-          array_to_json(array[
-            e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host
-          ])::text
+          to_json(concat(
+            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+          ))::text
+        ) + 14 + 2 * num_nulls(
+          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
         )
-        + coalesce(octet_length(e.attrs::text), 4)
+        + coalesce(octet_length(t.attrs::text), 4) as bytes
     from (
       select
-        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
-        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
-        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
-        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
-        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
-    ) e
-  );
+        coalesce(e.ts, p_received_at) as ts, e.level, e.msg, e.service, e.env, e.req_id,
+        e.user_id, e.route, e.host, e.attrs
+      from (
+        select
+          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+      ) e
+    ) t
+    -- Made once an event, not once for each of what is asked of it.
+    offset 0
+  ) m;
 end;
 $function$;
 
@@ -1528,13 +1536,14 @@ COMMENT ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) IS 'Bytes 
 COMMENT ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp with time zone[], timestamp
   with time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[]) IS 'Reads a chunk back. LL001 where it differs from the records that it was made of.';
 
-COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[]) IS 'Puts one batch into the open slot.';
+COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[], timestamp with time zone, timestamp
+  with time zone) IS 'Puts one batch into the open slot.';
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
 
-COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have.';
+COMMENT ON FUNCTION "logloom_private"."measured_events"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have, the most of them, and between which times they happened: p_received_at where they do not say it.';
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
@@ -1564,9 +1573,11 @@ REVOKE ALL
     WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[])
   FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[]) FROM PUBLIC;
+REVOKE ALL
+  ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[], timestamp WITH time zone, timestamp WITH time zone)
+  FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."measured_events"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."short_number"(numeric) FROM PUBLIC;
 
