@@ -21,7 +21,7 @@ async function enqueue(
         'p_msg', ${msg}::text[],
         'p_attrs', ${attrs}::text[]::jsonb[]
       )),
-      clock_timestamp(), null
+      now(), null, now(), now()
     )`;
 }
 

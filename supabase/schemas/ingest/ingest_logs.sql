@@ -85,7 +85,7 @@ declare
   v_earlier_answer json;
   -- Within the timeout of the call, as the watermark wants it.
   v_received_at constant timestamptz := clock_timestamp();
-  v_record_bytes integer[];
+  v_measured record;
 begin
   if p_request.p_ts is null then
     return row(
@@ -110,8 +110,10 @@ begin
       p_state.batch_max_bytes::text
     );
   end if;
-  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
+  v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
+  if p_state.keeps_from > v_measured.ts_min or p_state.takes_to < v_measured.ts_max then
     p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+    v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
@@ -130,10 +132,7 @@ begin
     end if;
   end if;
   if v_answer.ingested > 0 then
-    v_record_bytes := logloom_private.measured_records(
-      p_state.tenant_id, v_received_at, p_request
-    );
-    if p_state.max_record_bytes < any (v_record_bytes) then
+    if v_measured.longest > p_state.max_record_bytes then
       perform logloom_private.refuse(
         'ingest.record_is_too_long', p_state.max_record_bytes::text
       );
@@ -161,7 +160,8 @@ begin
   end if;
   if v_answer.ingested > 0 then
     perform logloom_private.enqueue(
-      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_record_bytes
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_measured.record_bytes,
+      v_measured.ts_min, v_measured.ts_max
     );
   end if;
   return v_answer;

@@ -4,7 +4,7 @@ select plan(3);
 update logloom_private.settings set max_record_bytes = 8388608 where singleton;
 -- Random, so that compression does not make it short again.
 create temp table long as
-select string_agg(md5(i::text), '' order by i) as value from generate_series(1, 15000) i;
+select string_agg(md5(i::text), '' order by i) as value from generate_series(1, 3500) i;
 select public.ingest_logs(
   p_tenant_id => 'acme', p_ts => array[now()],
   p_msg => array[value], p_service => array[value], p_env => array[value],
