@@ -11,6 +11,8 @@
 
 SET local check_function_bodies = off;
 
+DROP FUNCTION "logloom_private"."chunk_end"(text, date, integer);
+
 DROP FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
   WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[]);
 
@@ -37,8 +39,11 @@ DROP FUNCTION "logloom_private"."sealed_arrivals"(text, bigint, bigint, jsonb, t
 
 DROP FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text);
 
+ALTER TABLE "logloom_private"."sealed_chunks"
+  ADD COLUMN "weight" bigint;
+
 ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "max_page_bytes" integer NOT NULL DEFAULT 8388608;
+  ADD COLUMN "max_page_bytes" integer NOT NULL DEFAULT 7340032;
 
 CREATE OR REPLACE FUNCTION logloom_private.advance_log_tail (
   p_tenant_id text,
@@ -82,20 +87,24 @@ begin
         exit when array_position(v_found, null) is null;
       end loop;
       v_has_moved := true;
-      v_found := logloom_private.those_that_fit(v_found);
+      if array_position(v_found, null) is not null then
+        v_found := logloom_private.those_that_fit(v_found);
+      end if;
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
       end if;
-      p_tail.logs := p_tail.logs || v_found;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
       if cardinality(v_found) < cardinality(v_arrivals) then
         p_tail.more := true;
         -- After the last that this step found; where it was, if the page was full before.
-        if v_found <> '{}' then
+        if cardinality(v_found) > 0 then
           p_tail.first := v_arrivals[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
         end if;
+        v_found := null;
         return p_tail;
       end if;
+      v_found := null;
       p_tail.first := v_step_last + 1;
       p_tail.id := null;
       p_tail.more := p_tail.first <= p_last;
@@ -214,6 +223,152 @@ begin
       | logloom_private.widen_bits(v_bits, v_column.first, p_chunk.records, false);
   end loop;
   return array[v_result[1] | v_found, v_result[2] | v_found];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.attribute_texts (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_keys      text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
+  v_column logloom_private.sealed_columns;
+  v_values logloom_private.column_values[] := '{}';
+  v_bounds integer[] := array[1, v_records + 1];
+  v_from integer[] := '{}';
+  v_to integer[] := '{}';
+  v_names text[] := '{}';
+  v_within integer[];
+  v_lower integer;
+  v_upper integer;
+  v_rest boolean;
+  v_rest_is_empty boolean := false;
+  v_arrays text;
+  v_names_sql text;
+  v_sql text;
+  v_part text[];
+  v_texts text[] := '{}';
+begin
+  -- The columns, and which of the wanted records each covers.
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and (
+        c.name = 'attrs'
+        or left(c.name, 6) = 'attrs.' and (p_keys is null or substr(c.name, 7) = any(p_keys))
+      )
+    -- As jsonb has its keys: a whole record's text is that which jsonb has.
+    order by octet_length(c.name), c.name collate "C"
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    v_within := null;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+      v_within := p_positions[v_lower:v_upper];
+    end if;
+    continue when v_lower > v_upper;
+    v_from := v_from || v_lower;
+    v_to := v_to || v_upper;
+    v_names := v_names || v_column.name;
+    v_rest_is_empty := v_rest_is_empty or (
+      v_column.name = 'attrs' and v_column.codes is null and v_column.wide_codes is null
+      and v_column.dictionary = array['{}']
+    );
+    v_bounds := v_bounds || v_lower || (v_upper + 1);
+    v_values := v_values || row(
+      logloom_private.column_texts(v_column, v_within)
+    )::logloom_private.column_values;
+  end loop;
+
+  -- A statement made for these columns has to be planned, which takes as long as many records.
+  if v_records <= 400 then
+    return array(
+      select
+        case
+          when bool_or(p.is_rest)
+            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+        end
+      from generate_series(1, v_records) r (n)
+      left join (
+        select
+          c.key is null as is_rest, c.first + t.n - 1 as n,
+          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+            else c.key || t.text end as text
+        from (
+          select
+            v.texts, v_from[v.n] as first,
+            case when v_names[v.n] <> 'attrs'
+              then to_json(substr(v_names[v.n], 7)) || ': ' end as key
+          from unnest(v_values) with ordinality v (texts, n)
+          offset 0
+        ) c
+        cross join lateral unnest(c.texts) with ordinality t (text, n)
+        where t.text is not null
+      ) p on p.n = r.n
+      group by r.n
+      order by r.n
+    );
+  end if;
+
+  -- Between two bounds the same columns cover all records.
+  v_bounds := array(select distinct b from unnest(v_bounds) b order by b);
+  for v_at in 1..cardinality(v_bounds) - 1 loop
+    v_lower := v_bounds[v_at];
+    v_upper := v_bounds[v_at + 1] - 1;
+    v_rest := false;
+    v_arrays := '';
+    v_names_sql := '';
+    v_sql := '';
+    for v_name in 1..cardinality(v_names) loop
+      continue when v_from[v_name] > v_lower or v_to[v_name] < v_upper;
+      v_arrays := v_arrays || format(
+        ', unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
+        v_name, v_lower - v_from[v_name] + 1, v_upper - v_from[v_name] + 1
+      );
+      v_names_sql := v_names_sql || ', c' || v_name;
+      if v_names[v_name] = 'attrs' then
+        v_rest := true;
+        v_sql := v_sql || format(', nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', v_name);
+      else
+        v_sql := v_sql || format(
+          ', %L || c%s', to_json(substr(v_names[v_name], 7)) || ': ', v_name
+        );
+      end if;
+    end loop;
+    if not v_rest then
+      -- No record of these has attributes.
+      v_part := array_fill(null::text, array[v_upper - v_lower + 1]);
+    elsif v_rest_is_empty and v_names_sql = ', c' || array_position(v_names, 'attrs') then
+      -- All have the same, which is nothing.
+      v_part := array_fill('{}'::text, array[v_upper - v_lower + 1]);
+    else
+      execute format(
+        $query$
+          select array(
+            select
+              case when u.c%s is not null then '{' || concat_ws(', ' %s) || '}' end
+            from (select %s) u
+          )
+        $query$,
+        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3)
+      )
+      into v_part
+      using v_values;
+    end if;
+    v_texts := v_texts || v_part;
+  end loop;
+  return v_texts;
 end;
 $function$;
 
@@ -398,7 +553,8 @@ $function$;
 CREATE OR REPLACE FUNCTION logloom_private.chunk_end (
   p_tenant_id text,
   p_day       date,
-  p_share     integer
+  p_share     integer,
+  p_at_least  integer
 )
   RETURNS logloom_private.log_key
   LANGUAGE plpgsql
@@ -419,7 +575,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   v_read := format(
     $query$
-      select r.ts, r.id, r.bytes + 3 * greatest(r.bytes - 2000, 0) as bytes
+      select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as bytes
       from (
         select
           l.ts, l.id,
@@ -445,12 +601,12 @@ begin
     'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
   )
   into v_records, v_bytes, v_ts, v_ids;
-  -- Few are as large as that: their sums are made only then. One record at least.
+  -- Few are as large as that: their sums are made only then.
   if v_bytes > v_settings.seal_chunk_bytes / p_share then
     execute format(
-      'select greatest(count(*) filter (where r.total <= %s), 1) '
+      'select greatest(count(*) filter (where r.total <= %s), %s) '
         || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
-      v_settings.seal_chunk_bytes / p_share, v_read
+      v_settings.seal_chunk_bytes / p_share, p_at_least, v_read
     )
     into v_records;
   end if;
@@ -645,6 +801,55 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.chunks_to_merge (
+  p_tenant_id text,
+  p_day       date
+)
+  RETURNS bigint[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
+  v_chunk_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.chunk_id order by m.chunk_id) into v_chunk_ids
+  from (
+    select
+      c.chunk_id, c.key,
+      sum(c.records) over (partition by c.key order by c.first_ts, c.chunk_id) as records,
+      sum(coalesce(c.weight, 8 * c.bytes)) over (
+        partition by c.key order by c.first_ts, c.chunk_id
+      ) as weight
+    from (
+      select
+        w.*,
+        -- A day's worth goes with its day, and not on disk until a week is past retention.
+        case
+          when w.records < v_settings.seal_day_records
+            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
+            then '-infinity'
+          else logloom_private.utc_day(w.first_ts)
+        end as key
+      from logloom_private.sealed_chunks w
+      where w.tenant_id = p_tenant_id
+        and w.first_ts >= v_week
+        and w.last_ts < v_week + interval '168 hours'
+        and w.records <= v_settings.seal_chunk_records / 2
+    ) c
+  ) m
+  where m.records <= v_settings.seal_chunk_records
+    and m.weight <= v_settings.seal_chunk_bytes
+  group by m.key
+  having count(*) > 1
+  limit 1;
+  return v_chunk_ids;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.compare_chunk (
   p_tenant_id    text,
   p_chunk_id     bigint,
@@ -726,7 +931,7 @@ begin
     select string_agg(
       case
         when p_are_sized and c.name = 'record_bytes' then 'l.size'
-        when c.name <> all(p_fields) and c.name <> 'ts' then 'null::' || c.type
+        when c.name <> all(p_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
         when c.type in ('text', 'jsonb') then format(
           case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
           format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
@@ -825,6 +1030,19 @@ begin
   v_chunk.tenant_id := p_tenant_id;
   v_chunk.sealed_at := clock_timestamp();
   v_chunk.bytes := 0;
+  -- As chunk_end has it of rows.
+  select sum(r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint) into v_chunk.weight
+  from (
+    select
+      greatest(
+        b.record_bytes,
+        200 + coalesce(octet_length(b.msg), 0) + coalesce(pg_column_size(b.attrs), 0)
+      ) as bytes
+    from (
+      select
+        unnest(v_messages) as msg, unnest(v_attrs) as attrs, unnest(v_record_bytes) as record_bytes
+    ) b
+  ) r;
   select e.* into v_encoded
   from logloom_private.encode_messages(v_chunk, v_services, v_levels, v_messages) e;
   v_chunk := v_encoded.o_chunk;
@@ -1418,6 +1636,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.largest_record (
+  p_chunk logloom_private.sealed_chunks
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name = 'record_bytes'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.log_backlog_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -1461,7 +1698,8 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   for v_found in
-    execute 'select case when l.fits then coalesce(regexp_count(l.attrs::text, ''": ''), 0) end '
+    execute 'select case when l.fits then coalesce('
+      || '(length(l.attrs::text) - length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) end '
       || logloom_private.sized_rows_sql(
         logloom_private.first_records_sql(
           p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
@@ -1814,10 +2052,8 @@ begin
       )
     );
   end if;
-  -- Most are far from any bound: only a large one is measured.
-  if pg_column_size(v_logs) > 100000
-    and logloom_private.answered_bytes(v_logs)
-      > (select s.max_page_bytes from logloom_private.settings s)
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
   then
     return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
   end if;
@@ -2130,6 +2366,55 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
+  p_aggregate jsonb,
+  p_alias     text,
+  p_number    text  DEFAULT NULL::text,
+  p_double    text  DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_kind constant text := p_aggregate ->> 'kind';
+  v_number text;
+  v_text text;
+begin
+  if v_kind in ('count', 'rate') then
+    return 'count(*)::double precision';
+  elsif v_kind = 'count_distinct' then
+    -- Of long texts their digests: all that differ are sorted in memory.
+    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
+    if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
+      v_text := format(
+        'case when octet_length(%1$s) <= 200 then %1$s '
+          || 'else encode(sha256(convert_to(%1$s, ''UTF8'')), ''hex'') || repeat('' '', 200) end',
+        v_text
+      );
+    end if;
+    return 'count(distinct ' || v_text || ')::double precision';
+  elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
+    return format(
+      'extract(epoch from %s(%s))::double precision',
+      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias)
+    );
+  end if;
+  v_number := coalesce(p_number, 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')');
+  return case v_kind
+    when 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
+    when 'avg' then 'logloom_private.finite_double(avg(' || v_number || '))'
+    when 'min' then 'logloom_private.finite_double(min(' || v_number || '))'
+    when 'max' then 'logloom_private.finite_double(max(' || v_number || '))'
+    else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
+      || ') within group (order by '
+      || coalesce(p_double, 'logloom_private.finite_double(' || v_number || ')') || '))'
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
   p_id     uuid,
   p_ts     timestamp with time zone,
@@ -2159,12 +2444,11 @@ begin
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
   select b.*
-  from unnest(
-    logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)
-      || v_log
-      || logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)
-  ) b
+  from unnest(logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)) b
   order by b.ts, b.id;
+  return next v_log;
+  return query
+  select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
@@ -2246,14 +2530,15 @@ declare
   v_window constant text := 'window before as (order by ' || p_order
     || ' rows between unbounded preceding and 1 preceding)';
 begin
-  -- First by the size that is known. Of what is left over the attributes are opened: in memory
-  -- they may take four times as much as their text.
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
   return 'select case when not l.fits then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
     || 'from (select l.*, coalesce(sum(case when l.may_fit then '
-    || 'greatest(l.size, pg_column_size(l.attrs #> ''{}'')) else l.size end) over before, 0) < '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
     || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
     || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
     || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
@@ -2466,6 +2751,71 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.seal_chunk (
+  p_tenant_id text,
+  p_days      date[]
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day date;
+  v_end logloom_private.log_key;
+  v_range text;
+  v_with text := '';
+  v_read text := '';
+  v_removed text := '';
+  v_chunk_id bigint;
+  v_records integer;
+begin
+  foreach v_day in array p_days loop
+    -- A chunk has one record at least, however large that is.
+    v_end := logloom_private.chunk_end(
+      p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
+    );
+    continue when v_end.ts is null;
+    v_range := format(
+      'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+      p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
+    );
+    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
+    -- reads what it deletes: faster than to have it returned.
+    v_with := v_with || format(
+      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
+    );
+    v_read := v_read || format(
+      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
+    );
+    v_removed := v_removed || format(
+      '%s select from d%s',
+      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
+    );
+  end loop;
+  if v_with = '' then
+    return 0;
+  end if;
+  v_chunk_id := logloom_private.encode_chunk(
+    p_tenant_id,
+    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
+    p_removes => true
+  );
+  select c.records into v_records
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk_id;
+  if v_records > 0 then
+    insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+    select d.day, v_records, pg_current_xact_id()
+    from unnest(p_days) d (day)
+    on conflict (day) do update
+    set removed_records = d.removed_records + excluded.removed_records,
+      removed_by = excluded.removed_by;
+  end if;
+  return coalesce(v_records, 0);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.sealed_arrivals (
   p_tenant_id text,
   p_first     bigint,
@@ -2597,6 +2947,8 @@ declare
   v_best_sizes integer[] := '{}';
   v_edge timestamptz;
   v_next integer[];
+  v_is_large boolean;
+  v_has_large boolean := false;
 begin
   -- Cursors, which are planned to give the first of many chunks soon.
   if v_is_descending then
@@ -2646,7 +2998,11 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.chunk_times(v_chunk, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
-    if p_bytes is null then
+    v_is_large := p_bytes <= cardinality(v_positions)::bigint
+      * logloom_private.largest_record(v_chunk);
+    v_has_large := v_has_large or coalesce(v_is_large, false);
+    v_sizes := null;
+    if not v_has_large then
       v_best := array(
         select t
         from unnest(v_best || v_times) t
@@ -2658,25 +3014,34 @@ begin
       );
       v_edge := v_best[p_limit];
     else
-      v_sizes := logloom_private.chunk_sizes(v_chunk, v_positions);
-      -- The record that ends the page is the first one that finds it full, of either.
+      if v_is_large then
+        v_sizes := logloom_private.chunk_sizes(v_chunk, v_positions);
+      end if;
+      -- A page ends before the first record that finds it full, whatever the ids of one time are.
       select
         array_agg(b.ts), array_agg(b.size),
         (array_agg(b.ts) filter (where b.n = p_limit or b.before >= p_bytes))[1]
       into v_best, v_best_sizes, v_edge
       from (
         select
-          o.ts, o.size, row_number() over w as n, sum(o.size) over w - o.size as before
+          o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+          sum(o.size) over (
+            order by case when v_is_descending then o.ts end desc, o.ts
+            range unbounded preceding exclude group
+          ) as before
         from (
           select u.ts, coalesce(u.size, 0) as size
-          from unnest(v_best || v_times, v_best_sizes || v_sizes) u (ts, size)
+          from (
+            select unnest(v_best) as ts, unnest(v_best_sizes) as size
+            union all
+            select unnest(v_times), unnest(v_sizes)
+          ) u
           where p_ts is null or u.ts <> p_ts
           order by
             case when v_is_descending then u.ts end desc,
             case when not v_is_descending then u.ts end
           limit p_limit
         ) o
-        window w as (rows unbounded preceding)
       ) b;
     end if;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
@@ -2957,6 +3322,71 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.stats_source (
+  p_tenant_id   text,
+  p_query       logloom_private.compiled_query,
+  p_from        timestamp with time zone,
+  p_to          timestamp with time zone,
+  p_only_counts boolean,
+  p_bucket      bigint,
+  p_reads       text
+)
+  RETURNS logloom_private.counted_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_sealed boolean;
+  v_rows_from timestamptz := p_from;
+  v_rows text;
+  v_key text;
+begin
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    p_query.aggregate := 'count';
+    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
+      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
+    -- Over days without rows chunks count quicker than minutes do.
+    if v_is_sealed and p_to - p_from >= interval '1 day' then
+      v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+    end if;
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, p_to);
+    end if;
+    if v_rows is not null and p_from < v_rows_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, v_rows_from) || ') l';
+    elsif v_rows is null and v_is_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
+          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+        )
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
+        ::logloom_private.counted_source;
+    end if;
+  end if;
+  v_key := logloom_private.only_number(p_query);
+  if v_key is not null and p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+  then
+    return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
+  end if;
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by, and
+  -- of one alone PostgreSQL 17 does not count the memory.
+  return (
+    logloom_private.staged_sql(p_query, logloom_private.records_sql(
+      p_tenant_id, p_query, p_from, p_to,
+      case when p_query.plan ? 'rows' then null else p_reads end
+    )),
+    'count(l.tenant_id)::double precision', null, null
+  )::logloom_private.counted_source;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.tenants_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -3088,11 +3518,15 @@ COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSO
 
 COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'How many bytes the JSON text of each event''s record will have.';
 
+COMMENT ON COLUMN "logloom_private"."sealed_chunks"."weight" IS 'What settings.seal_chunk_bytes bounds; null where the chunk was made before this column.';
+
 COMMENT ON COLUMN "logloom_private"."sealed_columns"."name" IS 'env, req_id, user_id, route, host or record_bytes; attrs. and a key, whose values are JSON texts; or attrs, which holds the keys that are too rare or too long for a column, {} where there are none, and is null where attrs is null.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."dry_runs_kept" IS 'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'An answer ends with the record or row that brings it above so many bytes of JSON.';
+COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'An answer ends with the record or row that brings it to so many bytes of JSON, some 8 MB.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."seal_chunk_bytes" IS 'Bytes of the records of a chunk, unpacked, at most; what one has beyond 2,000 counts eightfold: what bounds the memory of sealing, and of reading what is sealed.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_sample_bytes" IS 'Bytes of records that list_log_fields looks at; one record at least.';
 
@@ -3103,6 +3537,8 @@ COMMENT ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record
 COMMENT ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp with time zone) IS 'Bytes of a record''s JSON text without the values of its event, null ones too.';
 
 COMMENT ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) IS 'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before that was done, measured now, for which it has to be whole.';
+
+COMMENT ON FUNCTION "logloom_private"."chunk_end"(text, date, integer, integer) IS 'Up to which record of a day, oldest first, a tenant''s records make a chunk of seal_chunk_records and seal_chunk_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null: none.';
 
 COMMENT ON FUNCTION "logloom_private"."chunk_sizes"(logloom_private.sealed_chunks, integer[]) IS 'record_bytes at ascending positions of a chunk, of which there is one at least; 0 or null where it is not known.';
 
@@ -3127,6 +3563,8 @@ COMMENT ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigi
 COMMENT ON FUNCTION "logloom_private"."found_page"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp with time zone, uuid) IS 'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends with max_page_bytes, and begins no further part of the range after search_turn, so that it may find fewer.';
 
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
+
+COMMENT ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) IS 'The greatest record_bytes of a chunk, null where it is not known.';
 
 COMMENT ON FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query, tstzrange) IS 'Records, newest first, which together stay within the sample''s bytes and keys.';
 
@@ -3156,13 +3594,13 @@ COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Delete
 
 COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest first; one row with group {} without by. For patterns a row for each pattern, values {count, first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MiB, and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest first; one row with group {} without by. For patterns a row for each pattern, values {count, first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. A page of a long range or of large records (8 MiB) may end early, with fewer records and a next_cursor: only null says that there is no more. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. A page of a long range or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null says that there is no more. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of large ones as many as make 8 MiB, and the cursor of now. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of large ones as many as make 8 MB, and the cursor of now. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
 
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
 
@@ -3171,6 +3609,8 @@ REVOKE ALL ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_rec
 REVOKE ALL ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."chunk_end"(text, date, integer, integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."chunk_sizes"(logloom_private.sealed_chunks, integer[]) FROM PUBLIC;
 
@@ -3195,6 +3635,8 @@ REVOKE ALL
   FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."log_neighbours"(public.logloom_log_record, integer, text, bigint) FROM PUBLIC;
 
