@@ -94,7 +94,7 @@ begin
     add constraint settings_max_record_bytes_is_within_bounds check (
       max_record_bytes between 65536 and 8388608
     ),
-    add column max_page_bytes integer not null default 8388608,
+    add column max_page_bytes integer not null default 7340032,
     add column notification_open_limit integer not null default 60,
     add constraint settings_notification_open_limit_is_positive check (
       notification_open_limit >= 1

@@ -11,35 +11,364 @@
 
 SET local check_function_bodies = off;
 
-DROP FUNCTION "logloom_private"."accepted_answer"(integer, integer, json);
+DROP FUNCTION "logloom_private"."chunk_end"(text, date, integer);
 
 DROP FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
   WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[]);
 
+DROP FUNCTION "logloom_private"."copied_columns_sql"(text[]);
+
 DROP FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request);
 
-DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
-  WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
+DROP FUNCTION "logloom_private"."fill_masks"(text[], integer[], text, text);
 
-CREATE OR REPLACE FUNCTION logloom_private.accepted_answer (
-  p_ingested integer,
-  p_rejected integer,
-  p_errors   json,
-  p_cut      integer
+DROP FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone, text, integer, text, timestamp
+  WITH time zone, uuid, text, boolean);
+
+DROP FUNCTION "logloom_private"."log_neighbours"(public.logloom_log_record, integer, text);
+
+DROP FUNCTION "logloom_private"."log_page_sql"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp WITH time zone, uuid, boolean, boolean);
+
+DROP FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint);
+
+DROP FUNCTION "logloom_private"."rows_in_turn"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean);
+
+DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean);
+
+DROP FUNCTION "logloom_private"."sealed_arrivals"(text, bigint, bigint, jsonb, text);
+
+DROP FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text);
+
+ALTER TABLE "logloom_private"."sealed_chunks"
+  ADD COLUMN "weight" bigint;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "max_page_bytes" integer NOT NULL DEFAULT 7340032;
+
+CREATE OR REPLACE FUNCTION logloom_private.advance_log_tail (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_last      bigint,
+  p_tail      logloom_private.log_tail
 )
-  RETURNS json
+  RETURNS logloom_private.log_tail
   LANGUAGE plpgsql
-  IMMUTABLE
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_turn constant interval := (select s.tail_turn from logloom_private.settings s);
+  v_deadline timestamptz := clock_timestamp() + v_turn;
+  v_steps bigint := 4;
+  v_step_last bigint;
+  v_left bigint;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_found public.logloom_log_record[];
+  v_arrivals bigint[];
+  v_has_moved boolean := false;
+  v_records integer := 4;
+  v_began_at timestamptz;
+begin
+  begin
+    while p_tail.first <= p_last loop
+      v_step_last := least(p_tail.first + v_steps - 1, p_last);
+      v_left := p_limit + 1 - cardinality(p_tail.logs);
+      for v_fits in 0..1 loop
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
+          || logloom_private.log_tail_sql(
+            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
+            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
+            v_fits = 1
+          )
+          || ') r'
+        into v_found, v_arrivals;
+        exit when array_position(v_found, null) is null;
+      end loop;
+      v_has_moved := true;
+      if array_position(v_found, null) is not null then
+        v_found := logloom_private.those_that_fit(v_found);
+      end if;
+      if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
+        v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
+      end if;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
+      if cardinality(v_found) < cardinality(v_arrivals) then
+        p_tail.more := true;
+        -- After the last that this step found; where it was, if the page was full before.
+        if cardinality(v_found) > 0 then
+          p_tail.first := v_arrivals[cardinality(v_found)];
+          p_tail.id := v_found[cardinality(v_found)].id;
+        end if;
+        v_found := null;
+        return p_tail;
+      end if;
+      v_found := null;
+      p_tail.first := v_step_last + 1;
+      p_tail.id := null;
+      p_tail.more := p_tail.first <= p_last;
+      if clock_timestamp() > v_deadline then
+        return p_tail;
+      end if;
+      v_steps := v_steps * 4;
+    end loop;
+    return p_tail;
+  exception when query_canceled then
+    p_tail.more := true;
+  end;
+  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
+  -- no timeout any more, so that they are few.
+  v_deadline := clock_timestamp() + v_turn;
+  while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    v_began_at := clock_timestamp();
+    p_tail := logloom_private.examine_log_tail(
+      p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
+    );
+    v_has_moved := true;
+    exit when not p_tail.more;
+    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    if clock_timestamp() - v_began_at < v_turn / 8 then
+      v_records := least(v_records * 2, p_limit);
+    end if;
+  end loop;
+  return p_tail;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.answered_bytes (
+  p_logs public.logloom_log_record[]
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return json_strip_nulls(json_build_object(
-    'success', p_ingested > 0 or p_rejected = 0,
-    'ingested', p_ingested,
-    'rejected', p_rejected,
-    'cut', nullif(p_cut, 0),
-    'errors', case when p_rejected > 0 then coalesce(p_errors, '[]') end
-  ));
+  return coalesce(
+    (
+      select sum(octet_length(to_json(l)::text))
+      from (select unnest(p_logs) as l) l
+    ),
+    0
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.any_bits (
+  p_chunk logloom_private.sealed_chunks,
+  p_leaf  jsonb
+)
+  RETURNS bit varying[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_test constant text[] := logloom_private.query_text_test(p_leaf);
+  -- Of an attribute that is no scalar, as of a record that has it alone.
+  v_attribute_test constant text := format(
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
+    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+  );
+  v_no_fields constant text := (
+    select string_agg('null::text as ' || f, ', ')
+    from unnest(logloom_private.query_text_columns()) f
+  );
+  v_column logloom_private.sealed_columns;
+  v_values text[];
+  v_flags boolean[];
+  v_bits text;
+  v_found varbit;
+  v_result varbit[];
+begin
+  v_result := logloom_private.message_bits(p_chunk, p_leaf || '{"field": "msg", "name": "msg"}');
+  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
+    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
+    || 'from unnest($1, $2) with ordinality l (service, level, n)'
+  into v_flags
+  using p_chunk.section_services, p_chunk.section_levels;
+  v_found := logloom_private.run_bits(v_flags, p_chunk.section_records);
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name <> 'record_bytes'
+  loop
+    v_values := case v_column.kind when 'dictionary' then v_column.dictionary
+      else logloom_private.column_texts(v_column, null) end;
+    execute 'select string_agg(case when ('
+      || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
+        else v_test[1] || 'l.value' || v_test[2] end
+      || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
+      || case when left(v_column.name, 5) = 'attrs'
+        then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
+      || 'v.value, v.n from unnest($1) with ordinality v (value, n)) l'
+    into v_bits
+    using v_values;
+    continue when strpos(v_bits, '1') = 0;
+    if v_column.kind = 'dictionary' and v_column.codes is null and v_column.wide_codes is null then
+      v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
+    elsif v_column.kind = 'dictionary' then
+      v_values := string_to_array(v_bits, null);
+      select string_agg(
+        coalesce(v_values[coalesce(c.code::integer + 129, c.wide_code)], '0'), '' order by c.n
+      )
+      into v_bits
+      from unnest(v_column.codes, v_column.wide_codes) with ordinality c (code, wide_code, n);
+    end if;
+    v_found := v_found
+      | logloom_private.widen_bits(v_bits, v_column.first, p_chunk.records, false);
+  end loop;
+  return array[v_result[1] | v_found, v_result[2] | v_found];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.attribute_texts (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_keys      text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_chunk.records);
+  v_column logloom_private.sealed_columns;
+  v_values logloom_private.column_values[] := '{}';
+  v_bounds integer[] := array[1, v_records + 1];
+  v_from integer[] := '{}';
+  v_to integer[] := '{}';
+  v_names text[] := '{}';
+  v_within integer[];
+  v_lower integer;
+  v_upper integer;
+  v_rest boolean;
+  v_rest_is_empty boolean := false;
+  v_arrays text;
+  v_names_sql text;
+  v_sql text;
+  v_part text[];
+  v_texts text[] := '{}';
+begin
+  -- The columns, and which of the wanted records each covers.
+  for v_column in
+    select c.*
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and (
+        c.name = 'attrs'
+        or left(c.name, 6) = 'attrs.' and (p_keys is null or substr(c.name, 7) = any(p_keys))
+      )
+    -- As jsonb has its keys: a whole record's text is that which jsonb has.
+    order by octet_length(c.name), c.name collate "C"
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    v_within := null;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+      v_within := p_positions[v_lower:v_upper];
+    end if;
+    continue when v_lower > v_upper;
+    v_from := v_from || v_lower;
+    v_to := v_to || v_upper;
+    v_names := v_names || v_column.name;
+    v_rest_is_empty := v_rest_is_empty or (
+      v_column.name = 'attrs' and v_column.codes is null and v_column.wide_codes is null
+      and v_column.dictionary = array['{}']
+    );
+    v_bounds := v_bounds || v_lower || (v_upper + 1);
+    v_values := v_values || row(
+      logloom_private.column_texts(v_column, v_within)
+    )::logloom_private.column_values;
+  end loop;
+
+  -- A statement made for these columns has to be planned, which takes as long as many records.
+  if v_records <= 400 then
+    return array(
+      select
+        case
+          when bool_or(p.is_rest)
+            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+        end
+      from generate_series(1, v_records) r (n)
+      left join (
+        select
+          c.key is null as is_rest, c.first + t.n - 1 as n,
+          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+            else c.key || t.text end as text
+        from (
+          select
+            v.texts, v_from[v.n] as first,
+            case when v_names[v.n] <> 'attrs'
+              then to_json(substr(v_names[v.n], 7)) || ': ' end as key
+          from unnest(v_values) with ordinality v (texts, n)
+          offset 0
+        ) c
+        cross join lateral unnest(c.texts) with ordinality t (text, n)
+        where t.text is not null
+      ) p on p.n = r.n
+      group by r.n
+      order by r.n
+    );
+  end if;
+
+  -- Between two bounds the same columns cover all records.
+  v_bounds := array(select distinct b from unnest(v_bounds) b order by b);
+  for v_at in 1..cardinality(v_bounds) - 1 loop
+    v_lower := v_bounds[v_at];
+    v_upper := v_bounds[v_at + 1] - 1;
+    v_rest := false;
+    v_arrays := '';
+    v_names_sql := '';
+    v_sql := '';
+    for v_name in 1..cardinality(v_names) loop
+      continue when v_from[v_name] > v_lower or v_to[v_name] < v_upper;
+      v_arrays := v_arrays || format(
+        ', unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
+        v_name, v_lower - v_from[v_name] + 1, v_upper - v_from[v_name] + 1
+      );
+      v_names_sql := v_names_sql || ', c' || v_name;
+      if v_names[v_name] = 'attrs' then
+        v_rest := true;
+        v_sql := v_sql || format(', nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', v_name);
+      else
+        v_sql := v_sql || format(
+          ', %L || c%s', to_json(substr(v_names[v_name], 7)) || ': ', v_name
+        );
+      end if;
+    end loop;
+    if not v_rest then
+      -- No record of these has attributes.
+      v_part := array_fill(null::text, array[v_upper - v_lower + 1]);
+    elsif v_rest_is_empty and v_names_sql = ', c' || array_position(v_names, 'attrs') then
+      -- All have the same, which is nothing.
+      v_part := array_fill('{}'::text, array[v_upper - v_lower + 1]);
+    else
+      execute format(
+        $query$
+          select array(
+            select
+              case when u.c%s is not null then '{' || concat_ws(', ' %s) || '}' end
+            from (select %s) u
+          )
+        $query$,
+        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3)
+      )
+      into v_part
+      using v_values;
+    end if;
+    v_texts := v_texts || v_part;
+  end loop;
+  return v_texts;
 end;
 $function$;
 
@@ -128,31 +457,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.canonical_numbers (
-  p_value jsonb
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case jsonb_typeof(p_value)
-    when 'number' then logloom_private.short_number(p_value::numeric)
-    when 'object' then (
-      select coalesce(jsonb_object_agg(o.key, logloom_private.canonical_numbers(o.value)), '{}')
-      from jsonb_each(p_value) o
-    )
-    when 'array' then (
-      select coalesce(jsonb_agg(logloom_private.canonical_numbers(a.value) order by a.n), '[]')
-      from jsonb_array_elements(p_value) with ordinality a (value, n)
-    )
-    else p_value
-  end;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.carry_to_nodes()
   RETURNS void
   LANGUAGE plpgsql
@@ -227,6 +531,325 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.chunk_attributes (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[],
+  p_keys      text[]
+)
+  RETURNS jsonb[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_texts text[] := logloom_private.attribute_texts(p_chunk, p_positions, p_keys);
+begin
+  -- A cast of the array keeps what reading each text takes, until all of them are read.
+  return array(select unnest(v_texts)::jsonb);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.chunk_end (
+  p_tenant_id text,
+  p_day       date,
+  p_share     integer,
+  p_at_least  integer
+)
+  RETURNS logloom_private.log_key
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_read text;
+  v_records integer;
+  v_bytes bigint;
+  v_ts timestamptz[];
+  v_ids uuid[];
+  v_end logloom_private.log_key;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_read := format(
+    $query$
+      select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as bytes
+      from (
+        select
+          l.ts, l.id,
+          greatest(
+            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
+            200 + coalesce(octet_length(l.msg), 0)
+              -- What is compressed is measured as it is unpacked.
+              + coalesce(
+                case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
+                  else pg_column_size(l.attrs #> '{}') end,
+                0
+              )
+          ) as bytes
+        from logloom.logs l
+        where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+        order by l.ts, l.id
+        limit %s
+      ) r
+    $query$,
+    p_tenant_id, v_from, v_to, greatest(v_settings.seal_chunk_records / p_share, 1)
+  );
+  execute format(
+    'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
+  )
+  into v_records, v_bytes, v_ts, v_ids;
+  -- Few are as large as that: their sums are made only then.
+  if v_bytes > v_settings.seal_chunk_bytes / p_share then
+    execute format(
+      'select greatest(count(*) filter (where r.total <= %s), %s) '
+        || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
+      v_settings.seal_chunk_bytes / p_share, p_at_least, v_read
+    )
+    into v_records;
+  end if;
+  v_end.ts := v_ts[v_records];
+  v_end.id := v_ids[v_records];
+  return v_end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.chunk_messages (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  -- "|| ''" reads what is stored once, not at each use.
+  v_digits bytea := p_chunk.digits || ''::bytea;
+  v_separator constant text := p_chunk.separator;
+  v_masks text[];
+  v_texts text[];
+  v_counts integer[] := p_chunk.mask_records;
+  v_mark_records integer[] := p_chunk.mark_records;
+  v_mark_digits integer[] := p_chunk.mark_digits;
+  v_mark_bytes integer[] := p_chunk.mark_bytes;
+  v_bytes bytea;
+  v_found integer[];
+  v_ordinals integer[];
+  v_ordinal integer;
+  v_next_ordinal integer;
+  v_mark integer;
+  v_mask integer;
+  v_count integer;
+  v_digits_each integer;
+  v_last integer;
+  v_last_digit integer;
+  v_found_masks text[] := '{}';
+  v_lengths integer[] := '{}';
+  v_places integer[] := '{}';
+begin
+  -- Reading a message by its place takes several times as long as reading it in passing.
+  if cardinality(p_positions) > p_chunk.records / 4 then
+    v_texts := logloom_private.chunk_messages(p_chunk, null);
+    return logloom_private.texts_at(v_texts, p_positions);
+  elsif p_positions is null then
+    -- A section's masks end each with the separator; a section without messages has none.
+    v_masks := string_to_array(array_to_string(p_chunk.masks, ''), v_separator);
+    v_masks := v_masks[:cardinality(v_masks) - 1];
+    v_texts := logloom_private.fill_masks(
+      v_masks, p_chunk.mask_records, v_digits, v_separator
+    );
+    if array_position(p_chunk.section_masks, 0) is null then
+      return v_texts;
+    end if;
+    -- Sections without messages stand between the others.
+    return array(
+      select case when s.masks > 0 then v_texts[s.before + i] end
+      from (
+        select
+          x.n, x.records, x.masks,
+          sum(case when x.masks > 0 then x.records else 0 end) over (order by x.n)
+            - case when x.masks > 0 then x.records else 0 end as before
+        from unnest(p_chunk.section_records, p_chunk.section_masks)
+          with ordinality x (records, masks, n)
+      ) s, generate_series(1, s.records) i
+      order by s.n, i
+    );
+  end if;
+
+  -- Those that have a message, and which of the chunk's messages it is.
+  with s as (
+    select
+      array_agg(x.first order by x.n) as firsts, array_agg(x.silent order by x.n) as silent,
+      array_agg(x.masks > 0 order by x.n) as speaks
+    from (
+      select
+        u.n, u.masks, (sum(u.records) over w - u.records + 1)::integer as first,
+        coalesce(sum(u.records) filter (where u.masks = 0) over w, 0)::integer as silent
+      from unnest(p_chunk.section_records, p_chunk.section_masks)
+        with ordinality u (records, masks, n)
+      window w as (order by u.n)
+    ) x
+  ), p as (
+    select u.position, width_bucket(u.position, s.firsts) as section
+    from s, unnest(p_positions) u (position)
+  )
+  select
+    array_agg(p.position order by p.position),
+    array_agg(p.position - s.silent[p.section] order by p.position)
+  into v_found, v_ordinals
+  from p, s
+  where s.speaks[p.section];
+  if v_found is null then
+    return array_fill(null::text, array[cardinality(p_positions)]);
+  end if;
+  v_bytes := convert_to(array_to_string(p_chunk.masks, ''), 'UTF8');
+  -- From mark to mark, and from there to the mask that holds the message.
+  foreach v_ordinal in array v_ordinals loop
+    if v_next_ordinal is null or v_ordinal >= v_next_ordinal then
+      v_mark := width_bucket(v_ordinal - 1, v_mark_records);
+      v_next_ordinal := coalesce(v_mark_records[v_mark + 1], p_chunk.records) + 1;
+      v_mask := 0;
+      v_last := v_mark_records[v_mark];
+      v_last_digit := v_mark_digits[v_mark];
+      v_masks := string_to_array(
+        convert_from(
+          substring(
+            v_bytes from v_mark_bytes[v_mark] + 1
+            for coalesce(v_mark_bytes[v_mark + 1], octet_length(v_bytes)) - v_mark_bytes[v_mark]
+          ),
+          'UTF8'
+        ),
+        v_separator
+      );
+    end if;
+    while v_last < v_ordinal loop
+      v_mask := v_mask + 1;
+      v_count := v_counts[16 * (v_mark - 1) + v_mask];
+      v_digits_each := octet_length(v_masks[v_mask])
+        - octet_length(replace(v_masks[v_mask], '0', ''));
+      v_last := v_last + v_count;
+      v_last_digit := v_last_digit + v_count * v_digits_each;
+    end loop;
+    v_found_masks := v_found_masks || v_masks[v_mask];
+    v_lengths := v_lengths || v_digits_each;
+    v_places := v_places || v_last_digit - (v_last - v_ordinal + 1) * v_digits_each;
+  end loop;
+  v_texts := array(
+    select
+      case
+        when f.length = 0 then f.mask
+        when f.length > 1000 then logloom_private.fill_mask(f.mask, v_digits, f.place)
+        else format(
+          replace(replace(f.mask, '%', '%%'), '0', '%s'),
+          variadic string_to_array(
+            substr(
+              encode(substring(v_digits from f.place / 2 + 1 for f.length / 2 + 1), 'hex'),
+              1 + f.place % 2, f.length
+            ),
+            null
+          )
+        )
+      end
+    from unnest(v_found_masks, v_lengths, v_places) with ordinality f (mask, length, place, n)
+    order by f.n
+  );
+  if cardinality(v_found) = cardinality(p_positions) then
+    return v_texts;
+  end if;
+  -- Those without a message stand between the others.
+  return array(
+    select v_texts[array_position(v_found, p.position)]
+    from unnest(p_positions) with ordinality p (position, n)
+    order by p.n
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.chunk_sizes (
+  p_chunk     logloom_private.sealed_chunks,
+  p_positions integer[]
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_column logloom_private.sealed_columns;
+  v_lower integer;
+  v_upper integer;
+begin
+  select c.* into v_column
+  from logloom_private.sealed_columns c
+  where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+    and c.name = 'record_bytes';
+  if not found then
+    return array_fill(0, array[cardinality(p_positions)]);
+  end if;
+  v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+  v_upper := width_bucket(v_column.last, p_positions);
+  return array_fill(0, array[v_lower - 1])
+    || logloom_private.column_texts(v_column, p_positions[v_lower:v_upper])::integer[]
+    || array_fill(0, array[cardinality(p_positions) - v_upper]);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.chunks_to_merge (
+  p_tenant_id text,
+  p_day       date
+)
+  RETURNS bigint[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
+  v_chunk_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.chunk_id order by m.chunk_id) into v_chunk_ids
+  from (
+    select
+      c.chunk_id, c.key,
+      sum(c.records) over (partition by c.key order by c.first_ts, c.chunk_id) as records,
+      sum(coalesce(c.weight, 8 * c.bytes)) over (
+        partition by c.key order by c.first_ts, c.chunk_id
+      ) as weight
+    from (
+      select
+        w.*,
+        -- A day's worth goes with its day, and not on disk until a week is past retention.
+        case
+          when w.records < v_settings.seal_day_records
+            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
+            then '-infinity'
+          else logloom_private.utc_day(w.first_ts)
+        end as key
+      from logloom_private.sealed_chunks w
+      where w.tenant_id = p_tenant_id
+        and w.first_ts >= v_week
+        and w.last_ts < v_week + interval '168 hours'
+        and w.records <= v_settings.seal_chunk_records / 2
+    ) c
+  ) m
+  where m.records <= v_settings.seal_chunk_records
+    and m.weight <= v_settings.seal_chunk_bytes
+  group by m.key
+  having count(*) > 1
+  limit 1;
+  return v_chunk_ids;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.compare_chunk (
   p_tenant_id    text,
   p_chunk_id     bigint,
@@ -278,15 +901,74 @@ begin
     and logloom_private.chunk_field(v_chunk, 'route') = p_route
     and logloom_private.chunk_field(v_chunk, 'host') = p_host
     and logloom_private.chunk_field(v_chunk, 'record_bytes')::integer[] = p_record_bytes
-    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order.
-    and (
-      v_attrs = p_attrs::text[]
-      or v_attrs::jsonb[]::text[] = p_attrs::text[]
+    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order. One after the
+    -- other: a cast of an array keeps what each of its elements takes.
+    and cardinality(v_attrs) = cardinality(p_attrs)
+    and not exists (
+      select
+      from (select unnest(v_attrs) as sealed, unnest(p_attrs) as given) a
+      where a.sealed is distinct from a.given::text
+        and a.sealed::jsonb::text is distinct from a.given::text
     );
   if v_same is not true then
     raise sqlstate 'LL001' using
       message = format('Chunk %s differs from its records', p_chunk_id);
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.copied_columns_sql (
+  p_fields    text[],
+  p_are_sized boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(
+      case
+        when p_are_sized and c.name = 'record_bytes' then 'l.size'
+        when c.name <> all(p_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
+        when c.type in ('text', 'jsonb') then format(
+          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
+          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
+        )
+        else format('l.%I', c.name)
+      end,
+      ', ' order by c.n
+    )
+    from (
+      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
+      from pg_catalog.pg_attribute a
+      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
+    ) c
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.cut_record (
+  p_log  public.logloom_log_record,
+  p_size bigint
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  p_log.msg := left(p_log.msg, 100000);
+  p_log.service := left(p_log.service, 10000);
+  p_log.env := left(p_log.env, 10000);
+  p_log.req_id := left(p_log.req_id, 10000);
+  p_log.user_id := left(p_log.user_id, 10000);
+  p_log.route := left(p_log.route, 10000);
+  p_log.host := left(p_log.host, 10000);
+  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
+  return p_log;
 end;
 $function$;
 
@@ -348,6 +1030,19 @@ begin
   v_chunk.tenant_id := p_tenant_id;
   v_chunk.sealed_at := clock_timestamp();
   v_chunk.bytes := 0;
+  -- As chunk_end has it of rows.
+  select sum(r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint) into v_chunk.weight
+  from (
+    select
+      greatest(
+        b.record_bytes,
+        200 + coalesce(octet_length(b.msg), 0) + coalesce(pg_column_size(b.attrs), 0)
+      ) as bytes
+    from (
+      select
+        unnest(v_messages) as msg, unnest(v_attrs) as attrs, unnest(v_record_bytes) as record_bytes
+    ) b
+  ) r;
   select e.* into v_encoded
   from logloom_private.encode_messages(v_chunk, v_services, v_levels, v_messages) e;
   v_chunk := v_encoded.o_chunk;
@@ -412,18 +1107,23 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue (
   p_key_id       uuid,
   p_request      logloom_private.ingest_request,
   p_received_at  timestamp with time zone,
-  p_record_bytes integer[],
-  p_ts_min       timestamp with time zone,
-  p_ts_max       timestamp with time zone
+  p_record_bytes integer[]
 )
   RETURNS void
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_ts_min timestamptz;
+  v_ts_max timestamptz;
 begin
   -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
   -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  select min(coalesce(e.ts, p_received_at)), max(coalesce(e.ts, p_received_at))
+  into v_ts_min, v_ts_max
+  from unnest(p_request.p_ts) e (ts);
+
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
     ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
@@ -433,7 +1133,7 @@ begin
       p_received_at
     ),
     p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max,
+    coalesce(p_request.p_bytes, 0), v_ts_min, v_ts_max,
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
     p_request.p_attrs, p_record_bytes
@@ -441,25 +1141,271 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.extract_json (
-  p_text text
+CREATE OR REPLACE FUNCTION logloom_private.examine_log_tail (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_records   integer,
+  p_last      bigint,
+  p_tail      logloom_private.log_tail
 )
-  RETURNS jsonb
+  RETURNS logloom_private.log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_all logloom_private.compiled_query;
+  v_found public.logloom_log_record[];
+  v_first bigint;
+  v_id uuid;
+begin
+  v_all.tree := '{"type": "all"}';
+  v_all.filter := 'true';
+  -- What does not fit is null: the piece ends before it.
+  execute 'with piece as materialized ('
+    || logloom_private.log_tail_sql(
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
+      (select s.max_page_bytes from logloom_private.settings s), true
+    )
+    || ') select array(select l.item from (select (r.record).*, r.arrival, r.record as item '
+    || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
+    || ') order by l.arrival, l.id), o.arrival, o.id '
+    || 'from (select 1) _ left join lateral (select r.arrival, r.id from piece r '
+    || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
+  into v_found, v_first, v_id;
+  p_tail.logs := p_tail.logs || v_found;
+  p_tail.more := v_first is not null;
+  p_tail.first := coalesce(v_first, p_tail.first);
+  p_tail.id := v_id;
+  return p_tail;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fill_mask (
+  p_mask   text,
+  p_digits bytea,
+  p_place  bigint
+)
+  RETURNS text
   LANGUAGE plpgsql
   IMMUTABLE
   PARALLEL SAFE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_bytes bytea;
+  v_begin integer := 0;
+  v_end integer;
+  v_piece text := p_mask;
+  v_place bigint := p_place;
+  v_count integer;
+  v_texts text[] := '{}';
 begin
-  if octet_length(p_text) > 65536
-    or p_text !~ '^[ \t\r\n]*\{'
-    or not pg_input_is_valid(p_text, 'jsonb')
-  then
-    return '{}';
-  elsif p_text ~ '\.[0-9]*0[^0-9]|[0-9][eE]|[0-9.]{41}' then
-    return logloom_private.canonical_numbers(p_text::jsonb);
+  if octet_length(p_mask) > 65536 then
+    v_bytes := convert_to(p_mask, 'UTF8');
   end if;
-  return p_text::jsonb;
+  loop
+    if v_bytes is not null then
+      v_end := least(v_begin + 65536, octet_length(v_bytes));
+      -- Not within a character.
+      while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
+        v_end := v_end + 1;
+      end loop;
+      v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
+    end if;
+    v_count := octet_length(v_piece) - octet_length(replace(v_piece, '0', ''));
+    if v_count > 0 then
+      v_piece := format(
+        replace(replace(v_piece, '%', '%%'), '0', '%s'),
+        variadic string_to_array(
+          substr(
+            encode(
+              substring(p_digits from (v_place / 2)::integer + 1 for v_count / 2 + 1), 'hex'
+            ),
+            (1 + v_place % 2)::integer, v_count
+          ),
+          null
+        )
+      );
+    end if;
+    if v_bytes is null then
+      return v_piece;
+    end if;
+    v_texts := v_texts || v_piece;
+    v_place := v_place + v_count;
+    v_begin := v_end;
+    exit when v_begin >= octet_length(v_bytes);
+  end loop;
+  return array_to_string(v_texts, '');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fill_masks (
+  p_masks     text[],
+  p_counts    integer[],
+  p_digits    bytea,
+  p_separator text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_masks text;
+begin
+  select string_agg(repeat(m.mask || p_separator, m.count), '' order by m.n)
+  into v_masks
+  from unnest(p_masks, p_counts) with ordinality m (mask, count, n);
+  return trim_array(
+    string_to_array(logloom_private.fill_mask(v_masks, p_digits, 0), p_separator), 1
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid,
+  p_reads     text                           DEFAULT NULL::text,
+  p_is_part   boolean                        DEFAULT false,
+  p_bytes     bigint                         DEFAULT NULL::bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_order constant text := format(
+    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
+  );
+  v_rows constant text := case
+    when p_is_part then logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => true
+    )
+    else logloom_private.rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit,
+      p_bytes => p_bytes
+    )
+  end || v_order;
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from ((select l.* ' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      case when p_is_part then p_from
+        else logloom_private.kept_since(p_tenant_id, p_from) end,
+      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+    )
+    || ') l) l' || v_order;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.found_page (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid
+)
+  RETURNS logloom_private.found_page
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_began_at constant timestamptz := clock_timestamp();
+  v_is_descending constant boolean := p_order = 'desc';
+  v_is_spread constant boolean := logloom_private.is_spread();
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_parts tstzrange[];
+  v_are_parts boolean := true;
+  v_part tstzrange;
+  v_sql text;
+  v_turn interval;
+  v_bytes bigint;
+  v_logs public.logloom_log_record[];
+  v_left bigint;
+  v_found integer;
+  v_page logloom_private.found_page;
+begin
+  v_page.logs := '{}';
+  select s.search_turn, s.max_page_bytes into v_turn, v_bytes from logloom_private.settings s;
+  if p_ts is not null and v_is_descending then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+  elsif p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+  end if;
+  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if v_is_staged and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(v_from, v_to)];
+    v_are_parts := false;
+  end if;
+  foreach v_part in array v_parts loop
+    v_left := p_limit + 1 - cardinality(v_page.logs);
+    for v_fits in v_is_staged::integer..1 loop
+      v_sql := logloom_private.log_page_sql(
+        p_tenant_id, p_query, v_part, v_left::integer, p_order, p_ts, p_id,
+        v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+        case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+          else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
+        v_fits = 1
+      );
+      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+      if cardinality(v_parts) = 1 and v_is_spread then
+        v_logs := array(
+          select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
+        );
+      elsif cardinality(v_parts) = 1 then
+        execute 'select array(' || v_sql || ')' into v_logs;
+      else
+        v_logs := logloom_private.read_apart(v_sql);
+      end if;
+      exit when array_position(v_logs, null) is null;
+    end loop;
+    v_found := cardinality(v_page.logs) + cardinality(v_logs);
+    if array_position(v_logs, null) is not null then
+      v_logs := logloom_private.those_that_fit(v_logs);
+    end if;
+    v_page.logs := case when v_page.logs = '{}' then v_logs else v_page.logs || v_logs end;
+    v_logs := null;
+    if cardinality(v_page.logs) > p_limit then
+      v_page.logs := v_page.logs[1:p_limit];
+    end if;
+    if cardinality(v_page.logs) < v_found then
+      v_found := cardinality(v_page.logs);
+      v_page.last_ts := (v_page.logs[v_found]).ts;
+      v_page.last_id := (v_page.logs[v_found]).id;
+      return v_page;
+    elsif clock_timestamp() > v_began_at + v_turn and v_part <> v_parts[cardinality(v_parts)] then
+      -- Before or after all records of the parts that are left.
+      if v_is_descending then
+        v_page.last_ts := lower(v_part);
+        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        v_page.last_ts := upper(v_part) - interval '1 microsecond';
+        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      return v_page;
+    end if;
+  end loop;
+  return v_page;
 end;
 $function$;
 
@@ -481,17 +1427,11 @@ declare
   v_earlier_answer json;
   -- Within the timeout of the call, as the watermark wants it.
   v_received_at constant timestamptz := clock_timestamp();
-  v_measured record;
+  v_record_bytes integer[];
 begin
   if p_request.p_ts is null then
     return row(
-      json_build_object(
-        'authenticated', true,
-        -- Of a time of receipt that is as long as they come.
-        'max_event_bytes', p_state.max_record_bytes
-          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z')
-      ),
-      logloom_private.quota_headers(p_state, 0), 0
+      json_build_object('authenticated', true), logloom_private.quota_headers(p_state, 0), 0
     );
   end if;
   if v_has_rate then
@@ -506,16 +1446,13 @@ begin
       p_state.batch_max_bytes::text
     );
   end if;
-  v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
-  if p_state.keeps_from > v_measured.ts_min or p_state.takes_to < v_measured.ts_max then
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
     p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
-    v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
   v_answer.body := logloom_private.accepted_answer(
-    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors,
-    p_request.p_cut
+    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
   );
 
   -- A repeat gets the first answer, also once a limit is reached.
@@ -528,11 +1465,9 @@ begin
     end if;
   end if;
   if v_answer.ingested > 0 then
-    if v_measured.longest > p_state.max_record_bytes then
-      perform logloom_private.refuse(
-        'ingest.record_is_too_long', p_state.max_record_bytes::text
-      );
-    end if;
+    v_record_bytes := logloom_private.measured_records(
+      p_state.tenant_id, v_received_at, p_request
+    );
     perform logloom_private.check_quota(p_state);
     if p_state.queue_is_full then
       perform logloom_private.refuse_full_queue(p_state);
@@ -556,115 +1491,10 @@ begin
   end if;
   if v_answer.ingested > 0 then
     perform logloom_private.enqueue(
-      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_measured.record_bytes,
-      v_measured.ts_min, v_measured.ts_max
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_record_bytes
     );
   end if;
   return v_answer;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.ingest_errors()
-  RETURNS SETOF logloom_private.error
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select e.*
-  from (
-    values
-    ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
-      'Send a new key with a new body; repeat a key only with the same body.',
-      'A key repeats a request, body and all, for 24 hours.'),
-    ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
-      'The plan''s events of this UTC month are used up.'),
-    ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
-      'The plan''s bytes of this UTC month are used up.'),
-    ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
-      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
-      'The plan allows no more for now.'),
-    ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
-      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
-      'The plan allows no more for now.'),
-    ('ingest.queue_is_full', 503, 'The queue is full, try again',
-      'The writer is behind: the endpoint health/queue tells how far.',
-      'The writer is far behind; `health/queue` says how far.'),
-    ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
-      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
-      null),
-    ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
-      'Cut what is longest in it. The function ingest does; the limit is in '
-        'logloom_private.settings.',
-      null)
-  ) e (name, status, message, hint, explanation);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.ingest_state (
-  p_request  logloom_private.ingest_request,
-  p_requests integer
-)
-  RETURNS logloom_private.ingest_state
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_sender constant record := logloom_private.authenticate_sender(
-    p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims
-  );
-  v_plan constant logloom.plans := logloom_private.plan_of(v_sender.tenant_id);
-  v_month constant date := logloom_private.month_start(now());
-  v_pointer logloom_private.queue_pointer;
-  v_batches bigint;
-  v_queue_limit bigint;
-  v_state logloom_private.ingest_state;
-begin
-  v_state.tenant_id := v_sender.tenant_id;
-  v_state.key_id := v_sender.key_id;
-  v_state.plan := v_plan;
-  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
-  v_state.month_end := logloom_private.month_end(now());
-  -- One statement, one snapshot: a batch is either counted here or after metered_through.
-  select
-    exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
-    s.max_record_bytes, s.idempotency_key_lifetime, m.events, m.bytes, s.queue_hard_limit_bytes,
-    case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
-      else '{"X-Logloom-Writer": "silent"}' end,
-    q.open_slot, q.closed_slot, q.metered_through,
-    b.last_value - q.metered_through + p_requests - 1
-  into
-    v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
-    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.idempotency_key_lifetime,
-    v_state.events, v_state.bytes,
-    v_queue_limit, v_state.headers,
-    v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
-  from logloom_private.queue_pointer q
-  cross join logloom_private.settings s
-  cross join logloom_private.queue_batch_id b
-  left join logloom_private.job_heartbeats h on h.job = 'write_logs'
-  cross join (
-    select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
-    from logloom.usage_days u
-    where u.tenant_id = v_sender.tenant_id and u.day >= v_month
-  ) m;
-  v_state.queue_is_full := logloom_private.queue_is_full(v_pointer, v_queue_limit);
-
-  -- The queue is looked at only when what it may hold could matter.
-  if v_state.events + v_batches * v_state.batch_max_events >= v_plan.monthly_events_limit
-    or v_state.bytes + v_batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
-  then
-    select
-      v_state.events + coalesce(sum(u.events), 0), v_state.bytes + coalesce(sum(u.bytes), 0)
-    into v_state.events, v_state.bytes
-    from logloom_private.unmetered_usage(v_sender.tenant_id, v_pointer) u
-    where u.day >= v_month;
-  end if;
-  return v_state;
 end;
 $function$;
 
@@ -768,16 +1598,616 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.measured_events (
+CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_groups jsonb;
+begin
+  p_query.plan := p_query.plan - 'bucket' - 'sort' - 'limit' - 'having';
+  execute 'select jsonb_agg(array(select r.g ->> n from unnest($1) with ordinality u (n, i) '
+    || 'order by u.i)) from ('
+    || logloom_private.log_stats_sql(
+      p_tenant_id, p_query, p_range,
+      (select s.search_series from logloom_private.settings s)
+    )
+    || ') r (g, v, vs, t)'
+  into v_groups
+  using p_query.by_fields;
+  -- They become a part of the statement. Those with long values are among the others.
+  return coalesce(
+    (
+      select jsonb_agg(g.texts order by g.n)
+      from (
+        select u.*, sum(octet_length(u.texts::text)) over (order by u.n) as bytes
+        from jsonb_array_elements(v_groups) with ordinality u (texts, n)
+      ) g
+      where g.bytes <= (select s.max_page_bytes / 8 from logloom_private.settings s)
+    ),
+    '[]'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.largest_record (
+  p_chunk logloom_private.sealed_chunks
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+    from logloom_private.sealed_columns c
+    where c.tenant_id = p_chunk.tenant_id and c.chunk_id = p_chunk.chunk_id
+      and c.name = 'record_bytes'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_backlog_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_backlog   integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- An event lies 24 hours ahead at most.
+  v_range constant tstzrange := tstzrange(
+    now() - (select s.tail_backlog_span from logloom_private.settings s),
+    now() + interval '25 hours'
+  );
+begin
+  return 'select r.record from (select (p.r).*, p.r as record from ('
+    || logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_range, p_backlog, 'desc', p_fits => true
+    )
+    || ') p (r)) r where r.id is not null order by r.ts, r.id';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_fields_sample (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_found integer;
+  v_records integer := 0;
+  v_cells bigint := 0;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  for v_found in
+    execute 'select case when l.fits then coalesce('
+      || '(length(l.attrs::text) - length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) end '
+      || logloom_private.sized_rows_sql(
+        logloom_private.first_records_sql(
+          p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+          least(upper(p_range), p_query.ts_to), p_query.filter, v_settings.search_sample_records,
+          'desc', null, null, p_bytes => v_settings.search_sample_bytes
+        ),
+        'l.ts desc, l.id desc', v_settings.search_sample_bytes
+      )
+  loop
+    v_cells := v_cells + v_found;
+    exit when v_found is null or v_records > 0 and v_cells > v_settings.search_sample_cells;
+    v_records := v_records + 1;
+  end loop;
+  return v_records;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  return format(
+    $query$
+      with recursive sample as materialized (
+        -- One character more than a value that is listed may have.
+        select
+          left(l.level, 201) as level, left(l.service, 201) as service, left(l.env, 201) as env,
+          left(l.req_id, 201) as req_id, left(l.user_id, 201) as user_id,
+          left(l.route, 201) as route, left(l.host, 201) as host, l.msg is not null as has_msg,
+          l.attrs
+        %1$s
+      ), attributes as (
+        select logloom_private.query_segment(a.key) as path, a.value, 1 as depth
+        from sample s, lateral (select j.* from jsonb_each(s.attrs) j limit 200) a
+        where length(a.key) <= 200
+        union all
+        select p.path || '.' || logloom_private.query_segment(a.key), a.value, p.depth + 1
+        from attributes p,
+          lateral (
+            select j.*
+            from jsonb_each(case jsonb_typeof(p.value) when 'object' then p.value end) j
+            limit 200
+          ) a
+        where p.depth < 5 and length(p.path) + length(a.key) <= 200
+      ), present as (
+        select f.field, f.type, f.value
+        from sample s,
+          lateral (
+            values
+              ('ts', 'timestamp', null),
+              ('received_at', 'timestamp', null),
+              ('id', 'uuid', null),
+              ('level', 'string', s.level),
+              ('service', 'string', s.service),
+              ('env', 'string', s.env),
+              ('req_id', 'string', s.req_id),
+              ('user_id', 'string', s.user_id),
+              ('route', 'string', s.route),
+              ('host', 'string', s.host)
+          ) f (field, type, value)
+        where f.value is not null or f.type <> 'string'
+        union all
+        select 'msg', 'string', null from sample s where s.has_msg
+        union all
+        select
+          'attrs.' || a.path,
+          jsonb_typeof(a.value),
+          case when jsonb_typeof(a.value) in ('string', 'number', 'boolean')
+            then left(a.value #>> '{}', 201) end
+        -- The recursion ends when nobody asks for more.
+        from (select t.* from attributes t limit %4$s) a
+        where jsonb_typeof(a.value) not in ('null', 'object')
+      ), fields as (
+        select
+          p.field,
+          case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
+          count(*) as count
+        from present p
+        group by p.field
+        order by count(*) desc, p.field collate "C"
+        limit %2$s
+      ), facets as (
+        select
+          p.field, p.value, count(*) as count,
+          row_number() over (
+            partition by p.field order by count(*) desc, p.value collate "C"
+          ) as place
+        from present p
+        where length(p.value) <= 200
+        group by p.field, p.value
+      )
+      select
+        f.field, f.type, f.count,
+        array(
+          select row(v.value, v.count)::public.logloom_log_field_value
+          from facets v
+          where v.field = f.field and v.place <= %3$s
+          order by v.place
+        )
+      from fields f
+      order by f.count desc, f.field collate "C"
+    $query$,
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+      least(upper(p_range), p_query.ts_to), p_query.filter,
+      logloom_private.log_fields_sample(p_tenant_id, p_query, p_range), 'desc', null, null,
+      p_bytes => v_settings.search_sample_bytes
+    ),
+    v_settings.search_sample_fields, v_settings.search_sample_values,
+    v_settings.search_sample_cells
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_neighbours (
+  p_log   public.logloom_log_record,
+  p_count integer,
+  p_order text,
+  p_bytes bigint
+)
+  RETURNS public.logloom_log_record[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+  v_tree jsonb := '{"type": "and", "items": []}';
+  v_name text;
+  v_value text;
+  v_logs public.logloom_log_record[];
+begin
+  if p_count = 0 then
+    return '{}';
+  end if;
+  foreach v_name in array array['host', 'service'] loop
+    v_value := case v_name when 'host' then p_log.host else p_log.service end;
+    v_tree := jsonb_insert(
+      v_tree, '{items, -1}',
+      case
+        when v_value is null then jsonb_build_object(
+          'type', 'not', 'item', logloom_private.query_leaf(
+            logloom_private.query_field(v_name, 1), '{"test": "exists"}'
+          )
+        )
+        else logloom_private.query_leaf(
+          logloom_private.query_field(v_name, 1),
+          jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_value))
+        )
+      end,
+      true
+    );
+  end loop;
+  v_query.tree := v_tree;
+  v_query.filter := logloom_private.query_sql(v_tree, 'l');
+  for v_fits in 0..1 loop
+    execute 'select array(' || logloom_private.log_page_sql(
+      p_log.tenant_id, v_query,
+      tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
+      p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes, p_fits => v_fits = 1
+    ) || ')'
+    into v_logs;
+    if array_position(v_logs, null) is null then
+      return v_logs;
+    end if;
+  end loop;
+  return logloom_private.those_that_fit(v_logs);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_page_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone       DEFAULT NULL::timestamp WITH time zone,
+  p_id        uuid                           DEFAULT NULL::uuid,
+  p_by_column boolean                        DEFAULT false,
+  p_is_part   boolean                        DEFAULT false,
+  p_bytes     bigint                         DEFAULT NULL::bigint,
+  p_fits      boolean                        DEFAULT false
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_bytes constant bigint := coalesce(
+    p_bytes, (select s.max_page_bytes from logloom_private.settings s)
+  );
+  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
+  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_filter text := p_query.filter;
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
+  v_reads integer := p_limit;
+  v_rows text;
+begin
+  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
+  if p_order = 'asc' and p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  elsif p_ts is not null then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  end if;
+  -- A filter after an extraction lets only some through.
+  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
+  end if;
+  v_rows := logloom_private.first_records_sql(
+    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
+    p_is_part => p_is_part, p_bytes => case when not v_is_staged then v_bytes end
+  );
+  if v_is_staged then
+    -- What is extracted comes on top of what a record has.
+    v_rows := logloom_private.fitting_sql(
+      v_columns, '',
+      'from (select l.*, 0 as arrival '
+        || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+        || format(' order by %s limit %s) l', v_order, p_limit),
+      v_order, v_bytes,
+      'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+    );
+  elsif p_fits then
+    v_rows := logloom_private.fitting_sql(v_columns, '', v_rows, v_order, v_bytes);
+  else
+    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, v_bytes);
+  end if;
+  return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
+    else v_rows end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_tail_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_first     bigint,
+  p_id        uuid,
+  p_last      bigint,
+  p_bytes     bigint,
+  p_fits      boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days timestamptz[];
+  v_filter text;
+  v_arrivals text;
+  v_rows text;
+  v_is_sealed boolean;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_arrivals a
+  where a.arrival >= p_first;
+  v_arrivals := format('l.arrival between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_arrivals := v_arrivals || format('(l.arrival > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_arrivals;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
+  -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+  );
+  v_rows := case when v_is_sealed then
+        'from (select l.* ' || v_rows
+        || ' union all select l.* from logloom_private.sealed_arrivals('
+        || format(
+          '%s, %L, %L, %L, %L, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_query.filter, p_limit, p_bytes
+        )
+        || ') l) l'
+      else
+        v_rows
+      end
+    || ' order by l.arrival, l.id limit ' || p_limit;
+  return case when p_fits
+    then logloom_private.fitting_sql(
+      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, 'l.arrival, l.id', p_bytes
+    )
+    else logloom_private.small_sql(
+      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, p_limit, p_bytes
+    ) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_within (
+  p_tenant_id text,
+  p_window    tstzrange,
+  p_id        uuid,
+  p_rows      boolean,
+  p_sealed    boolean
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      )
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
+        upper(p_window), p_id
+      )
+    );
+  end if;
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
+  end if;
+  return v_logs[1];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_texts (
+  p_column    logloom_private.sealed_columns,
+  p_positions integer[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_first constant integer := p_column.first - 1;
+  v_dictionary text[] := p_column.dictionary;
+  v_digits bytea := p_column.digits || ''::bytea;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_at constant integer[] := array(select p - v_first from unnest(p_positions) p);
+  v_found integer[];
+  v_wanted integer[];
+  v_numbers integer[];
+  v_places integer[];
+  v_texts text[];
+begin
+  if p_positions is not null then
+    v_found := array(
+      select
+        case when v_codes is null and v_wide_codes is null then 1
+          else coalesce(v_codes[p.place]::integer + 129, v_wide_codes[p.place]) end
+      from unnest(v_at) with ordinality p (place, n)
+      order by p.n
+    );
+    -- A mask without digits is the value.
+    v_wanted := array(
+      select d.code
+      from (select distinct f from unnest(v_found) f) d (code)
+      where strpos(v_dictionary[d.code], '0') > 0
+      order by d.code
+    );
+    -- Before a value stand the digits of the masks of lower codes and those of its own mask at
+    -- lower positions.
+    return array(
+      with lower as (
+        select l.n, sum(sum(l.digits)) over (order by l.n) as digits
+        from (
+          -- How many of the codes that are found are not above this one.
+          select
+            width_bucket(d.code::integer, v_wanted) as n,
+            d.count * (octet_length(d.mask) - octet_length(replace(d.mask, '0', ''))) as digits
+          from unnest(v_dictionary, p_column.counts) with ordinality d (mask, count, code)
+          where d.code < v_wanted[cardinality(v_wanted)]
+        ) l
+        group by l.n
+      ), places as (
+        -- To look for one code takes a twentieth of what it takes to gather the places of all.
+        select
+          d.code,
+          case when v_codes is null then array_positions(v_wide_codes, d.code::smallint)
+            else array_positions(v_codes, (d.code - 129)::"char") end as places
+        from unnest(v_wanted) d (code)
+        where cardinality(v_wanted) <= 20
+        union all
+        select a.code, array_agg(a.place order by a.place)
+        from (
+          select
+            coalesce(u.code::integer + 129, u.wide_code) as code, u.place
+          from (
+            select
+              unnest(v_codes) as code, unnest(v_wide_codes) as wide_code,
+              generate_series(1, coalesce(cardinality(v_codes), cardinality(v_wide_codes)))
+                as place
+          ) u
+        ) a
+        join unnest(v_wanted) d (code) on d.code = a.code
+        where cardinality(v_wanted) > 20
+        group by a.code
+      ), masks as materialized (
+        select
+          d.code, octet_length(d.mask) - octet_length(replace(d.mask, '0', '')) as digits,
+          coalesce(l.digits, 0)::integer as before, p.places
+        from (
+          select u.code, v_dictionary[u.code] as mask, u.n
+          from unnest(v_wanted) with ordinality u (code, n)
+          offset 0
+        ) d
+        left join lower l on l.n = d.n - 1
+        left join places p on p.code = d.code
+      ), found as (
+        select
+          f.n, v_dictionary[f.code] as mask, m.digits,
+          m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
+        from unnest(v_found, v_at) with ordinality f (code, place, n)
+        left join masks m on m.code = f.code
+        offset 0
+      )
+      select
+        case
+          when f.digits is null then f.mask
+          when f.digits > 1000 then logloom_private.fill_mask(f.mask, v_digits, f.place)
+          else format(
+            replace(replace(f.mask, '%', '%%'), '0', '%s'),
+            variadic string_to_array(
+              substr(
+                encode(substring(v_digits from f.place / 2 + 1 for f.digits / 2 + 1), 'hex'),
+                1 + f.place % 2, f.digits
+              ),
+              null
+            )
+          )
+        end
+      from found f
+      order by f.n
+    );
+  end if;
+  -- The digits lie in the order of (code, position).
+  v_texts := logloom_private.fill_masks(v_dictionary, p_column.counts, v_digits, e'\x1f');
+  if v_codes is not null then
+    v_numbers := array(select unnest(v_codes)::integer + 129);
+  else
+    v_numbers := v_wide_codes::integer[];
+  end if;
+  if v_numbers is not null then
+    v_places := array(
+      select c.place
+      from (
+        select unnest(v_numbers) as code, generate_series(1, cardinality(v_numbers)) as place
+      ) c
+      -- Positions without a value come last, where no text is left.
+      order by c.code, c.place
+    );
+    v_texts := array(
+      select t.value
+      from (select unnest(v_texts) as value, unnest(v_places) as place) t
+      order by t.place
+    );
+  end if;
+  return v_texts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.measured_records (
   p_tenant_id   text,
   p_received_at timestamp with time zone,
-  p_request     logloom_private.ingest_request,
-  OUT           record_bytes integer[],
-  OUT           longest integer,
-  OUT           ts_min timestamp with time zone,
-  OUT           ts_max timestamp with time zone
+  p_request     logloom_private.ingest_request
 )
-  RETURNS record
+  RETURNS integer[]
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -785,40 +2215,31 @@ CREATE OR REPLACE FUNCTION logloom_private.measured_events (
   SET "DateStyle" TO 'ISO'
   AS $function$
 declare
-  v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
+  v_received_at constant integer := octet_length(to_json(p_received_at)::text);
+  -- An array of the texts has nine letters of its own.
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_tenant_id, p_received_at) - 9;
 begin
-  -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
-  -- minutes; eight texts in one have two quotes, and each of them its own, or is null.
-  select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
-  into record_bytes, longest, ts_min, ts_max
-  from (
+  return array(
     select
-      t.ts,
-      v_bare + octet_length(t.ts::text) + 5
+      v_bare
+        -- As JSON it has two quotes and minutes of the zone: the text alone is made in a third.
+        + coalesce(octet_length(e.ts::text) + 5, v_received_at)
         + octet_length(
-          to_json(concat(
-            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
-          ))::text
-        ) + 14 + 2 * num_nulls(
-          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+          array_to_json(array[
+            e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host
+          ])::text
         )
-        + coalesce(octet_length(t.attrs::text), 4) as bytes
+        + coalesce(octet_length(e.attrs::text), 4)
     from (
       select
-        coalesce(e.ts, p_received_at) as ts, e.level, e.msg, e.service, e.env, e.req_id,
-        e.user_id, e.route, e.host, e.attrs
-      from (
-        select
-          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
-          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
-          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
-          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
-          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
-      ) e
-    ) t
-    -- Made once an event, not once for each of what is asked of it.
-    offset 0
-  ) m;
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+    ) e
+  );
 end;
 $function$;
 
@@ -945,9 +2366,11 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.query_attrs_sql (
-  p_leaf  jsonb,
-  p_value text
+CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
+  p_aggregate jsonb,
+  p_alias     text,
+  p_number    text  DEFAULT NULL::text,
+  p_double    text  DEFAULT NULL::text
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -955,38 +2378,170 @@ CREATE OR REPLACE FUNCTION logloom_private.query_attrs_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_sql text := '';
+  v_kind constant text := p_aggregate ->> 'kind';
   v_number text;
+  v_text text;
 begin
-  if p_leaf ->> 'test' = 'exists' then
-    return p_value || ' <> ''null''';
-  elsif p_leaf ->> 'test' = 'equal' and not p_leaf ? 'fold' then
-    for v_at in 0 .. jsonb_array_length(p_leaf -> 'values') - 1 loop
-      v_sql := v_sql || case when v_at > 0 then ' or ' else '' end
-        || logloom_private.query_attr_equal_sql(p_value, p_leaf -> 'values' ->> v_at);
-    end loop;
-    return v_sql;
-  elsif p_leaf ->> 'test' = 'range' and p_leaf ? 'unit' then
-    return logloom_private.query_bounds_sql(
-      p_leaf,
-      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
-        || p_value || ' #>> ''{}'' end, ' || quote_literal(p_leaf ->> 'unit') || ')',
-      '::numeric'
+  if v_kind in ('count', 'rate') then
+    return 'count(*)::double precision';
+  elsif v_kind = 'count_distinct' then
+    -- Of long texts their digests: all that differ are sorted in memory.
+    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
+    if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
+      v_text := format(
+        'case when octet_length(%1$s) <= 200 then %1$s '
+          || 'else encode(sha256(convert_to(%1$s, ''UTF8'')), ''hex'') || repeat('' '', 200) end',
+        v_text
+      );
+    end if;
+    return 'count(distinct ' || v_text || ')::double precision';
+  elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
+    return format(
+      'extract(epoch from %s(%s))::double precision',
+      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias)
     );
-  elsif p_leaf ->> 'test' = 'range' then
-    -- jsonb orders types before values, so the type comes first.
-    v_number := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
-    return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
-      || coalesce(logloom_private.query_bounds_sql(p_leaf, p_value), 'true')
-      || ' when ''string'' then '
-      || coalesce(
-        logloom_private.query_bounds_sql(p_leaf, v_number, '::numeric'), v_number || ' is not null'
-      )
-      || ' end';
   end if;
-  return logloom_private.query_any_text_sql(
-    p_value, logloom_private.query_text_test(p_leaf)
-  );
+  v_number := coalesce(p_number, 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')');
+  return case v_kind
+    when 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
+    when 'avg' then 'logloom_private.finite_double(avg(' || v_number || '))'
+    when 'min' then 'logloom_private.finite_double(min(' || v_number || '))'
+    when 'max' then 'logloom_private.finite_double(max(' || v_number || '))'
+    else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
+      || ') within group (order by '
+      || coalesce(p_double, 'logloom_private.finite_double(' || v_number || ')') || '))'
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
+  p_id     uuid,
+  p_ts     timestamp with time zone,
+  p_before integer,
+  p_after  integer
+)
+  RETURNS SETOF public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_log public.logloom_log_record;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_before constant integer := coalesce(p_before, 20);
+  v_after constant integer := coalesce(p_after, 20);
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+begin
+  if v_before not between 0 and v_max or v_after not between 0 and v_max then
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
+  end if;
+  v_log := logloom_private.read_log(p_id, p_ts);
+  -- Half of what is left to each side, and a record at least.
+  v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
+  return query
+  select b.*
+  from unnest(logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)) b
+  order by b.ts, b.id;
+  return next v_log;
+  return query
+  select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_stats (
+  p_query_dsl text,
+  p_ts_from   timestamp with time zone,
+  p_ts_to     timestamp with time zone,
+  p_limit     integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  -- Values of groups may be long: rows end with max_page_bytes.
+  return query
+  select (r.row).*
+  from (
+    select
+      s as row,
+      sum(octet_length(to_json(s)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as before
+    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+  ) r
+  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.record_size_sql()
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
+    || 'l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
+    || 'l.route, l.host, l.attrs, null)::logloom.logs))';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fitting_sql (
+  p_columns text,
+  p_others  text,
+  p_rows    text,
+  p_order   text,
+  p_bytes   bigint,
+  p_size    text   DEFAULT logloom_private.record_size_sql()
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
+  v_window constant text := 'window before as (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding)';
+begin
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
+  return 'select case when not l.fits then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
+    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
+    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
 end;
 $function$;
 
@@ -1106,6 +2661,446 @@ begin
   );
   return 'The address is not confirmed: confirm_alert_address takes the code that is '
     'mailed to it';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_in_turn (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_reads     text,
+  p_order     text,
+  p_limit     integer,
+  p_expired   boolean,
+  p_bytes     bigint                   DEFAULT NULL::bigint
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(
+    logloom_private.fields_read(p_reads), p_bytes is not null
+  );
+  v_rows text;
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array logloom_private.search_parts(
+    p_tenant_id, p_from, p_to, p_order, p_expired
+  )
+  loop
+    begin
+      v_rows := logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => p_expired
+      ) || case when p_limit is not null then format(
+        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
+      ) else '' end;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(
+          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
+        );
+      end if;
+      return query execute 'select ' || v_columns || ' ' || v_rows;
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_sql (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_reads     text,
+  p_order     text                     DEFAULT 'desc'::text,
+  p_limit     integer                  DEFAULT NULL::integer,
+  p_expired   boolean                  DEFAULT false,
+  p_bytes     bigint                   DEFAULT NULL::bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from timestamptz := p_from;
+begin
+  if not p_expired then
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  end if;
+  if logloom_private.opens_many_days(p_tenant_id, v_from, p_to) is not true then
+    return logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
+    );
+  end if;
+  return 'from logloom_private.rows_in_turn(' || format(
+    '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+    p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired, p_bytes
+  ) || ') l where true';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.seal_chunk (
+  p_tenant_id text,
+  p_days      date[]
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day date;
+  v_end logloom_private.log_key;
+  v_range text;
+  v_with text := '';
+  v_read text := '';
+  v_removed text := '';
+  v_chunk_id bigint;
+  v_records integer;
+begin
+  foreach v_day in array p_days loop
+    -- A chunk has one record at least, however large that is.
+    v_end := logloom_private.chunk_end(
+      p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
+    );
+    continue when v_end.ts is null;
+    v_range := format(
+      'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+      p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
+    );
+    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
+    -- reads what it deletes: faster than to have it returned.
+    v_with := v_with || format(
+      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
+    );
+    v_read := v_read || format(
+      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
+    );
+    v_removed := v_removed || format(
+      '%s select from d%s',
+      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
+    );
+  end loop;
+  if v_with = '' then
+    return 0;
+  end if;
+  v_chunk_id := logloom_private.encode_chunk(
+    p_tenant_id,
+    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
+    p_removes => true
+  );
+  select c.records into v_records
+  from logloom_private.sealed_chunks c
+  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk_id;
+  if v_records > 0 then
+    insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+    select d.day, v_records, pg_current_xact_id()
+    from unnest(p_days) d (day)
+    on conflict (day) do update
+    set removed_records = d.removed_records + excluded.removed_records,
+      removed_by = excluded.removed_by;
+  end if;
+  return coalesce(v_records, 0);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_arrivals (
+  p_tenant_id text,
+  p_first     bigint,
+  p_id        uuid,
+  p_last      bigint,
+  p_from      timestamp with time zone,
+  p_tree      jsonb,
+  p_filter    text,
+  p_limit     integer,
+  p_bytes     bigint
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_chunk logloom_private.sealed_chunks;
+  v_arrivals bigint[];
+  v_positions integer[];
+  v_batches integer[];
+  v_next integer[];
+begin
+  for v_chunk in
+    select c.*
+    from logloom_private.sealed_chunks c
+    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+      and c.last_ts >= p_from
+  loop
+    v_arrivals := v_chunk.batch_arrivals;
+    continue when not exists (
+      select from unnest(v_arrivals) a where a between p_first and p_last
+    );
+    v_positions := logloom_private.bit_positions(
+      logloom_private.chunk_bits(
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, 'infinity'
+      )
+    );
+    continue when v_positions = '{}';
+    v_batches := logloom_private.chunk_batches(v_chunk, v_positions);
+    v_positions := array(
+      select u.position
+      from unnest(
+        v_positions, v_batches, logloom_private.chunk_ids(v_chunk, v_positions, v_batches)
+      ) u (position, batch, id)
+      where v_arrivals[u.batch] between p_first and p_last
+        and (p_id is null or v_arrivals[u.batch] > p_first or u.id > p_id)
+      order by v_arrivals[u.batch], u.id
+      limit p_limit
+    );
+    continue when v_positions = '{}';
+    select
+      array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+      (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+    into v_positions, v_next
+    from (
+      select
+        o.position, o.n,
+        coalesce(
+          sum(s.size) over (order by o.n rows between unbounded preceding and 1 preceding), 0
+        ) as before
+      from unnest(v_positions) with ordinality o (position, n)
+      join (
+        select a.positions[i] as position, a.sizes[i] as size
+        from (
+          select p.positions, logloom_private.chunk_sizes(v_chunk, p.positions) as sizes
+          from (select array(select unnest(v_positions) order by 1) as positions) p
+          offset 0
+        ) a, generate_subscripts(a.positions, 1) i
+      ) s on s.position = o.position
+    ) f;
+    return query
+    select r.* from logloom_private.sealed_records(v_chunk, v_positions, null, null) r;
+    if v_next is not null then
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_chunk, v_next, array['ts', 'id', 'arrival', 'record_bytes'], '{}'
+      ) r;
+    end if;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_page (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_filter    text,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid,
+  p_reads     text                     DEFAULT NULL::text,
+  p_bytes     bigint                   DEFAULT NULL::bigint
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id l.record_bytes');
+  v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
+  -- Null: all of the range.
+  v_candidates constant bigint[] := case
+    when logloom_private.needed_leaf(p_tree) is not null
+      then array(select logloom_private.candidate_chunks(p_tenant_id, p_from, p_to, p_tree))
+  end;
+  -- Not again where it found too few; of many, deciding for all is cheaper.
+  v_tries boolean := p_limit <= 250;
+  v_chunks refcursor;
+  v_chunk logloom_private.sealed_chunks;
+  v_bits varbit;
+  v_positions integer[];
+  v_times timestamptz[];
+  v_sizes integer[];
+  v_best timestamptz[] := '{}';
+  v_best_sizes integer[] := '{}';
+  v_edge timestamptz;
+  v_next integer[];
+  v_is_large boolean;
+  v_has_large boolean := false;
+begin
+  -- Cursors, which are planned to give the first of many chunks soon.
+  if v_is_descending then
+    open v_chunks for
+      select c.*
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.chunk_id = any(v_candidates))
+      order by c.last_ts desc;
+  else
+    open v_chunks for
+      select c.*
+      from logloom_private.sealed_chunks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.chunk_id = any(v_candidates))
+      order by c.first_ts;
+  end if;
+  loop
+    fetch v_chunks into v_chunk;
+    exit when not found;
+    -- The page is full, and nothing of this chunk and of those after it can come before its end.
+    exit when case when v_is_descending then v_chunk.last_ts < v_edge
+      else v_chunk.first_ts > v_edge end;
+    -- Null: all of them.
+    v_positions := null;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_turn();
+    elsif v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
+      v_bits := logloom_private.chunk_bits(
+        v_chunk, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+      );
+      continue when bit_count(v_bits) = 0;
+      if bit_count(v_bits) < v_chunk.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_chunk, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    );
+    continue when v_positions = '{}';
+    v_times := logloom_private.chunk_times(v_chunk, v_positions);
+    -- Records of the page before, of the same ts as its last, are more than p_limit.
+    v_is_large := p_bytes <= cardinality(v_positions)::bigint
+      * logloom_private.largest_record(v_chunk);
+    v_has_large := v_has_large or coalesce(v_is_large, false);
+    v_sizes := null;
+    if not v_has_large then
+      v_best := array(
+        select t
+        from unnest(v_best || v_times) t
+        where p_ts is null or t <> p_ts
+        order by
+          case when v_is_descending then t end desc,
+          case when not v_is_descending then t end
+        limit p_limit
+      );
+      v_edge := v_best[p_limit];
+    else
+      if v_is_large then
+        v_sizes := logloom_private.chunk_sizes(v_chunk, v_positions);
+      end if;
+      -- A page ends before the first record that finds it full, whatever the ids of one time are.
+      select
+        array_agg(b.ts), array_agg(b.size),
+        (array_agg(b.ts) filter (where b.n = p_limit or b.before >= p_bytes))[1]
+      into v_best, v_best_sizes, v_edge
+      from (
+        select
+          o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+          sum(o.size) over (
+            order by case when v_is_descending then o.ts end desc, o.ts
+            range unbounded preceding exclude group
+          ) as before
+        from (
+          select u.ts, coalesce(u.size, 0) as size
+          from (
+            select unnest(v_best) as ts, unnest(v_best_sizes) as size
+            union all
+            select unnest(v_times), unnest(v_sizes)
+          ) u
+          where p_ts is null or u.ts <> p_ts
+          order by
+            case when v_is_descending then u.ts end desc,
+            case when not v_is_descending then u.ts end
+          limit p_limit
+        ) o
+      ) b;
+    end if;
+    select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
+    into v_positions, v_sizes
+    from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
+    where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
+    continue when v_positions is null;
+    v_next := null;
+    -- Of more than a page holds no more is read.
+    if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
+      v_times := logloom_private.chunk_times(v_chunk, v_positions);
+      select
+        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+      into v_positions, v_next
+      from (
+        select
+          o.position, row_number() over w as n,
+          sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+        from (
+          select u.position, u.ts, u.id, u.size
+          from unnest(
+            v_positions, v_times,
+            logloom_private.chunk_ids(
+              v_chunk, v_positions, logloom_private.chunk_batches(v_chunk, v_positions)
+            ),
+            v_sizes
+          ) u (position, ts, id, size)
+          where p_ts is null
+            or case when v_is_descending then (u.ts, u.id) < (p_ts, p_id)
+              else (u.ts, u.id) > (p_ts, p_id) end
+        ) o
+        window w as (
+          order by
+            case when v_is_descending then o.ts end desc,
+            case when v_is_descending then o.id end desc, o.ts, o.id
+          rows unbounded preceding
+        )
+      ) f;
+    end if;
+    if v_next is not null then
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_chunk, v_next, array['ts', 'id', 'record_bytes'], '{}'
+      ) r;
+    end if;
+    continue when v_positions is null;
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_chunk, case when cardinality(v_positions) < v_chunk.records then v_positions end,
+      v_shown, v_shown_keys
+    ) r
+    where p_ts is null
+      or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
+        else (r.ts, r.id) > (p_ts, p_id) end;
+  end loop;
+  close v_chunks;
 end;
 $function$;
 
@@ -1287,37 +3282,108 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.short_number (
-  p_number numeric
+CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
+  p_rows  text,
+  p_order text,
+  p_bytes bigint,
+  p_size  text   DEFAULT logloom_private.record_size_sql()
 )
-  RETURNS jsonb
+  RETURNS text
   LANGUAGE plpgsql
   IMMUTABLE
-  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'from (select l.*, coalesce(sum(l.size) over (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding), 0) < ' || p_bytes
+    || ' as fits from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l) l';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.small_sql (
+  p_columns text,
+  p_others  text,
+  p_rows    text,
+  p_limit   integer,
+  p_bytes   bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'select case when coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, '
+    || 'l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, '
+    || 'l.user_id, l.route, l.host, l.attrs, null)::logloom.logs)) <= '
+    || least(p_bytes / greatest(p_limit, 1), 65536) || ' then row(' || p_columns
+    || ')::public.logloom_log_record end as record' || p_others || ' ' || p_rows;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stats_source (
+  p_tenant_id   text,
+  p_query       logloom_private.compiled_query,
+  p_from        timestamp with time zone,
+  p_to          timestamp with time zone,
+  p_only_counts boolean,
+  p_bucket      bigint,
+  p_reads       text
+)
+  RETURNS logloom_private.counted_source
+  LANGUAGE plpgsql
+  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_number constant numeric := trim_scale(p_number);
-  v_text constant text := v_number::text;
-  v_whole text;
-  v_digits text;
-  v_exponent integer;
+  v_is_sealed boolean;
+  v_rows_from timestamptz := p_from;
+  v_rows text;
+  v_key text;
 begin
-  if octet_length(v_text) <= 40 then
-    return to_jsonb(v_number);
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    p_query.aggregate := 'count';
+    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
+      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
+    -- Over days without rows chunks count quicker than minutes do.
+    if v_is_sealed and p_to - p_from >= interval '1 day' then
+      v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+    end if;
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, p_to);
+    end if;
+    if v_rows is not null and p_from < v_rows_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, v_rows_from) || ') l';
+    elsif v_rows is null and v_is_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
+          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+        )
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
+        ::logloom_private.counted_source;
+    end if;
   end if;
-  v_whole := ltrim(split_part(v_text, '.', 1), '-0');
-  v_digits := ltrim(v_whole || split_part(v_text, '.', 2), '0');
-  v_exponent := case
-    when v_whole <> '' then octet_length(v_whole)
-    else octet_length(v_digits) - octet_length(split_part(v_text, '.', 2))
-  end - 1;
-  v_digits := rtrim(v_digits, '0');
-  v_digits := case when v_number < 0 then '-' else '' end || left(v_digits, 1)
-    || case when octet_length(v_digits) > 1 then '.' || substr(v_digits, 2) else '' end
-    || case when v_exponent < 0 then 'e' else 'e+' end || v_exponent;
-  return case when octet_length(v_digits) < octet_length(v_text) then to_jsonb(v_digits)
-    else to_jsonb(v_number) end;
+  v_key := logloom_private.only_number(p_query);
+  if v_key is not null and p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+  then
+    return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
+  end if;
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by, and
+  -- of one alone PostgreSQL 17 does not count the memory.
+  return (
+    logloom_private.staged_sql(p_query, logloom_private.records_sql(
+      p_tenant_id, p_query, p_from, p_to,
+      case when p_query.plan ? 'rows' then null else p_reads end
+    )),
+    'count(l.tenant_id)::double precision', null, null
+  )::logloom_private.counted_source;
 end;
 $function$;
 
@@ -1384,6 +3450,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.those_that_fit (
+  p_logs public.logloom_log_record[]
+)
+  RETURNS public.logloom_log_record[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last integer := coalesce(cardinality(p_logs), 0);
+begin
+  while v_last > 0 and (p_logs[v_last]).id is null loop
+    v_last := v_last - 1;
+  end loop;
+  return case when v_last = cardinality(p_logs) then p_logs else p_logs[:v_last] end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address()
   RETURNS text
   LANGUAGE plpgsql
@@ -1429,173 +3514,156 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.written_number (
-  p_text text
-)
-  RETURNS numeric
-  LANGUAGE plpgsql
-  IMMUTABLE
-  PARALLEL SAFE
-  STRICT
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_number numeric;
-begin
-  if octet_length(p_text) > 300
-    or p_text collate "C" !~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?0*[0-9]{1,3}$'
-    or not pg_input_is_valid(p_text, 'double precision')
-  then
-    return null;
-  end if;
-  v_number := trim_scale(p_text::numeric);
-  if octet_length(v_number::text) > greatest(40, octet_length(p_text)) then
-    return v_number;
-  end if;
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.ingest_logs (
-  p_tenant_id       text                       DEFAULT NULL::text,
-  p_key_digest      text                       DEFAULT NULL::text,
-  p_idempotency_key text                       DEFAULT NULL::text,
-  p_body_digest     text                       DEFAULT NULL::text,
-  p_bytes           integer                    DEFAULT NULL::integer,
-  p_positions       integer[]                  DEFAULT NULL::integer[],
-  p_rejected        integer                    DEFAULT NULL::integer,
-  p_errors          json                       DEFAULT NULL::json,
-  p_ts              timestamp with time zone[] DEFAULT NULL::timestamp WITH time zone[],
-  p_level           text[]                     DEFAULT NULL::text[],
-  p_msg             text[]                     DEFAULT NULL::text[],
-  p_service         text[]                     DEFAULT NULL::text[],
-  p_env             text[]                     DEFAULT NULL::text[],
-  p_req_id          text[]                     DEFAULT NULL::text[],
-  p_user_id         text[]                     DEFAULT NULL::text[],
-  p_route           text[]                     DEFAULT NULL::text[],
-  p_host            text[]                     DEFAULT NULL::text[],
-  p_attrs           jsonb[]                    DEFAULT NULL::jsonb[],
-  p_slice           integer                    DEFAULT NULL::integer,
-  p_claims          jsonb                      DEFAULT NULL::jsonb,
-  p_cut             integer                    DEFAULT NULL::integer
-)
-  RETURNS json
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET statement_timeout TO '5s'
-  AS $function$
-declare
-  v_request logloom_private.ingest_request;
-begin
-  v_request.p_tenant_id := p_tenant_id;
-  v_request.p_key_digest := p_key_digest;
-  v_request.p_idempotency_key := p_idempotency_key;
-  v_request.p_body_digest := p_body_digest;
-  v_request.p_bytes := p_bytes;
-  v_request.p_positions := p_positions;
-  v_request.p_rejected := p_rejected;
-  v_request.p_errors := p_errors;
-  v_request.p_ts := p_ts;
-  v_request.p_level := p_level;
-  v_request.p_msg := p_msg;
-  v_request.p_service := p_service;
-  v_request.p_env := p_env;
-  v_request.p_req_id := p_req_id;
-  v_request.p_user_id := p_user_id;
-  v_request.p_route := p_route;
-  v_request.p_host := p_host;
-  v_request.p_attrs := p_attrs;
-  v_request.p_slice := p_slice;
-  v_request.p_claims := p_claims;
-  v_request.p_cut := p_cut;
-  return logloom_private.ingest_one(v_request);
-end;
-$function$;
-
-REVOKE ALL
-  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
-    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
-  FROM PUBLIC, "anon", "authenticated";
-
 COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations answer it; null where it came before this column. logloom_private.bytes_of_record says either.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'How many bytes the JSON text of each event''s record will have.';
+
+COMMENT ON COLUMN "logloom_private"."sealed_chunks"."weight" IS 'What settings.seal_chunk_bytes bounds; null where the chunk was made before this column.';
 
 COMMENT ON COLUMN "logloom_private"."sealed_columns"."name" IS 'env, req_id, user_id, route, host or record_bytes; attrs. and a key, whose values are JSON texts; or attrs, which holds the keys that are too rare or too long for a column, {} where there are none, and is null where attrs is null.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."dry_runs_kept" IS 'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the longest values.';
+COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'An answer ends with the record or row that brings it to so many bytes of JSON, some 8 MB.';
 
-COMMENT ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) IS 'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were rejected, cut where records were too long to be stored whole.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_chunk_bytes" IS 'Bytes of the records of a chunk, unpacked, at most; what one has beyond 2,000 counts eightfold: what bounds the memory of sealing, and of reading what is sealed.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."search_sample_bytes" IS 'Bytes of records that list_log_fields looks at; one record at least.';
+
+COMMENT ON FUNCTION "logloom_private"."advance_log_tail"(text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail) IS 'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.';
+
+COMMENT ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record[]) IS 'How many bytes records have in an answer.';
 
 COMMENT ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp with time zone) IS 'Bytes of a record''s JSON text without the values of its event, null ones too.';
 
 COMMENT ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) IS 'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before that was done, measured now, for which it has to be whole.';
 
+COMMENT ON FUNCTION "logloom_private"."chunk_end"(text, date, integer, integer) IS 'Up to which record of a day, oldest first, a tenant''s records make a chunk of seal_chunk_records and seal_chunk_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null: none.';
+
+COMMENT ON FUNCTION "logloom_private"."chunk_sizes"(logloom_private.sealed_chunks, integer[]) IS 'record_bytes at ascending positions of a chunk, of which there is one at least; 0 or null where it is not known.';
+
 COMMENT ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp with time zone[], timestamp
   with time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[]) IS 'Reads a chunk back. LL001 where it differs from the records that it was made of.';
 
-COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[], timestamp with time zone, timestamp
-  with time zone) IS 'Puts one batch into the open slot.';
+COMMENT ON FUNCTION "logloom_private"."cut_record"(public.logloom_log_record, bigint) IS 'What an answer has of a record that is larger than a page: the beginnings of its texts, and in attrs.logloom_cut how many bytes it has.';
+
+COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[]) IS 'Puts one batch into the open slot.';
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
+COMMENT ON FUNCTION "logloom_private"."fill_mask"(text, bytea, bigint) IS 'A text from its mask and its digits in hexadecimal, of which p_place others stand before them.';
+
+COMMENT ON FUNCTION "logloom_private"."fill_masks"(text[], integer[], bytea, text) IS 'Texts from masks, as many of each as p_counts says, and their digits, four bits each.';
+
+COMMENT ON FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, timestamp with time zone, timestamp with time zone, text, integer, text, timestamp
+  with time zone, uuid, text, boolean, bigint) IS 'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). p_filter is the query''s and, where p_ts and p_id are given, that a record is after them. p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size is there.';
+
+COMMENT ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) IS 'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order. Those after p_bytes are null. p_size: what says how large one is.';
+
+COMMENT ON FUNCTION "logloom_private"."found_page"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp with time zone, uuid) IS 'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends with max_page_bytes, and begins no further part of the range after search_turn, so that it may find fewer.';
+
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
 
-COMMENT ON FUNCTION "logloom_private"."measured_events"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have, the most of them, and between which times they happened: p_received_at where they do not say it.';
+COMMENT ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) IS 'The greatest record_bytes of a chunk, null where it is not known.';
+
+COMMENT ON FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query, tstzrange) IS 'Records, newest first, which together stay within the sample''s bytes and keys.';
+
+COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have.';
+
+COMMENT ON FUNCTION "logloom_private"."rows_in_turn"(text, timestamp with time zone, timestamp
+  with time zone, text, text, text, integer, boolean, bigint) IS 'The tenant''s rows of a range that pass a filter, search_days_at_once days after search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL over the alias l that reads them; of each only what it reads is there, all where it is null. p_bytes: of those that have so many before them only the size is there, besides what names them.';
+
+COMMENT ON FUNCTION "logloom_private"."rows_sql"(text, timestamp with time zone, timestamp with time zone, text, text, text, integer, boolean, bigint) IS 'SQL from "from" on: the tenant''s rows, as alias l, of a range that pass a filter, where they lie or, of many days, in turn. Parameters as those of rows_in_turn.';
+
+COMMENT ON FUNCTION "logloom_private"."sealed_arrivals"(text, bigint, uuid, bigint, timestamp with time zone, jsonb, text, integer, bigint) IS 'Sealed records from p_from on, of the writer''s steps p_first to p_last, of the first one those after p_id, that a query finds: of each chunk the first p_limit, and of the first one that has p_bytes of them before it id, ts, arrival and record_bytes.';
+
+COMMENT ON FUNCTION "logloom_private"."sealed_page"(text, timestamp with time zone, timestamp with time zone, jsonb, text, integer, text, timestamp
+  with time zone, uuid, text, bigint) IS 'Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; of each only what it reads, ts and id are there, all where it is null. p_bytes: with so many of them before it a record is none that a page holds: of the first such one of a chunk ts, id and record_bytes are there, and none after it.';
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
-COMMENT ON FUNCTION "logloom_private"."short_number"(numeric) IS 'A number of an extracted JSON text as a record has it: the number, or, where that would be written out too long, its text with an exponent.';
+COMMENT ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) IS 'SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
 
-COMMENT ON FUNCTION "logloom_private"."written_number"(text) IS 'The value of a number that is stored as its text, since written out it would be longer than that and than 40 letters; null for any other text.';
+COMMENT ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) IS 'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit records that together have less than p_bytes, however many of them are read. Others are null.';
+
+COMMENT ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) IS 'Records without those at their end that are null.';
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
 
-COMMENT ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
-  with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer) IS 'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. Events are parallel arrays; p_ts is of full length, null where missing; without p_ts the call only authenticates and tells the limits. p_positions: index in the request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is committed in several calls with one idempotency key. p_cut: events of which a part was cut off, since the record would be longer than max_record_bytes. Returns the answer to the client {success, ingested, rejected, cut, errors}. Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest first; one row with group {} without by. For patterns a row for each pattern, values {count, first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. A page of a long range or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null says that there is no more. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
 
+COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of large ones as many as make 8 MB, and the cursor of now. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
 
-REVOKE ALL ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."chunk_end"(text, date, integer, integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."chunk_sizes"(logloom_private.sealed_chunks, integer[]) FROM PUBLIC;
 
 REVOKE ALL
   ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
     WITH time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[])
   FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."copied_columns_sql"(text[], boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."cut_record"(public.logloom_log_record, bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."fill_mask"(text, bytea, bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."fill_masks"(text[], integer[], bytea, text) FROM PUBLIC;
+
 REVOKE ALL
-  ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[], timestamp WITH time zone, timestamp WITH time zone)
+  ON FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone, text, integer, text, timestamp
+    WITH time zone, uuid, text, boolean, bigint)
   FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."measured_events"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."short_number"(numeric) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."written_number"(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."log_neighbours"(public.logloom_log_record, integer, text, bigint) FROM PUBLIC;
 
 REVOKE ALL
-  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
-    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
-  FROM "postgres";
+  ON FUNCTION "logloom_private"."log_page_sql"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp WITH time zone, uuid, boolean, boolean, bigint, boolean)
+  FROM PUBLIC;
 
-GRANT EXECUTE
-  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
-    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
-  TO "postgres";
+REVOKE ALL ON FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean) FROM PUBLIC;
 
-GRANT EXECUTE
-  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
-    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
-  TO "service_role";
+REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."record_size_sql"() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."rows_in_turn"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean, bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean, bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."sealed_arrivals"(text, bigint, uuid, bigint, timestamp WITH time zone, jsonb, text, integer, bigint) FROM PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text, bigint)
+  FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) FROM PUBLIC;
 
 select logloom_private.bring_to_nodes();

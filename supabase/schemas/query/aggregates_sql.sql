@@ -33,13 +33,21 @@ as $$
 declare
   v_kind constant text := p_aggregate ->> 'kind';
   v_number text;
+  v_text text;
 begin
   if v_kind in ('count', 'rate') then
     return 'count(*)::double precision';
   elsif v_kind = 'count_distinct' then
-    return 'count(distinct '
-      || logloom_private.query_group_sql(p_aggregate -> 'field', p_alias)
-      || ')::double precision';
+    -- Of long texts their digests: all that differ are sorted in memory.
+    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
+    if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
+      v_text := format(
+        'case when octet_length(%1$s) <= 200 then %1$s '
+          || 'else encode(sha256(convert_to(%1$s, ''UTF8'')), ''hex'') || repeat('' '', 200) end',
+        v_text
+      );
+    end if;
+    return 'count(distinct ' || v_text || ')::double precision';
   elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
     return format(
       'extract(epoch from %s(%s))::double precision',

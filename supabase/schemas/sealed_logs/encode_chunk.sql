@@ -62,6 +62,19 @@ begin
   v_chunk.tenant_id := p_tenant_id;
   v_chunk.sealed_at := clock_timestamp();
   v_chunk.bytes := 0;
+  -- As chunk_end has it of rows.
+  select sum(r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint) into v_chunk.weight
+  from (
+    select
+      greatest(
+        b.record_bytes,
+        200 + coalesce(octet_length(b.msg), 0) + coalesce(pg_column_size(b.attrs), 0)
+      ) as bytes
+    from (
+      select
+        unnest(v_messages) as msg, unnest(v_attrs) as attrs, unnest(v_record_bytes) as record_bytes
+    ) b
+  ) r;
   select e.* into v_encoded
   from logloom_private.encode_messages(v_chunk, v_services, v_levels, v_messages) e;
   v_chunk := v_encoded.o_chunk;

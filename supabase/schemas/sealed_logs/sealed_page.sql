@@ -264,14 +264,18 @@ begin
       if v_is_large then
         v_sizes := logloom_private.chunk_sizes(v_chunk, v_positions);
       end if;
-      -- The record that ends the page is the first one that finds it full, of either.
+      -- A page ends before the first record that finds it full, whatever the ids of one time are.
       select
         array_agg(b.ts), array_agg(b.size),
         (array_agg(b.ts) filter (where b.n = p_limit or b.before >= p_bytes))[1]
       into v_best, v_best_sizes, v_edge
       from (
         select
-          o.ts, o.size, row_number() over w as n, sum(o.size) over w - o.size as before
+          o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+          sum(o.size) over (
+            order by case when v_is_descending then o.ts end desc, o.ts
+            range unbounded preceding exclude group
+          ) as before
         from (
           select u.ts, coalesce(u.size, 0) as size
           from (
@@ -285,7 +289,6 @@ begin
             case when not v_is_descending then u.ts end
           limit p_limit
         ) o
-        window w as (rows unbounded preceding)
       ) b;
     end if;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)

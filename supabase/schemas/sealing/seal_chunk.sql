@@ -2,8 +2,14 @@
 -- partition hands them to the encoder, so that what is sealed is what is gone, and a reader's
 -- snapshot has either.
 
--- The last of a day's records, oldest first, that make a chunk that a backend can hold.
-create function logloom_private.chunk_end(p_tenant_id text, p_day date, p_share integer)
+-- The last of a day's records, oldest first, that make a chunk that a backend can hold, whatever
+-- it does with it: of long texts it holds several copies at once.
+create function logloom_private.chunk_end(
+  p_tenant_id text,
+  p_day date,
+  p_share integer,
+  p_at_least integer
+)
 returns logloom_private.log_key
 language plpgsql
 stable
@@ -24,7 +30,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   v_read := format(
     $query$
-      select r.ts, r.id, r.bytes + 3 * greatest(r.bytes - 2000, 0) as bytes
+      select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as bytes
       from (
         select
           l.ts, l.id,
@@ -50,12 +56,12 @@ begin
     'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
   )
   into v_records, v_bytes, v_ts, v_ids;
-  -- Few are as large as that: their sums are made only then. One record at least.
+  -- Few are as large as that: their sums are made only then.
   if v_bytes > v_settings.seal_chunk_bytes / p_share then
     execute format(
-      'select greatest(count(*) filter (where r.total <= %s), 1) '
+      'select greatest(count(*) filter (where r.total <= %s), %s) '
         || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
-      v_settings.seal_chunk_bytes / p_share, v_read
+      v_settings.seal_chunk_bytes / p_share, p_at_least, v_read
     )
     into v_records;
   end if;
@@ -65,11 +71,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunk_end(text, date, integer) from public;
+revoke all on function logloom_private.chunk_end(text, date, integer, integer) from public;
 
-comment on function logloom_private.chunk_end(text, date, integer) is
+comment on function logloom_private.chunk_end(text, date, integer, integer) is
   'Up to which record of a day, oldest first, a tenant''s records make a chunk of '
-  'seal_chunk_records and seal_chunk_bytes, of which p_share days have a share. Null: no records.';
+  'seal_chunk_records and seal_chunk_bytes, of which p_share days have a share, or p_at_least '
+  'records (0 or 1). Null: none.';
 
 -- Seals the tenant's oldest records of the days as one chunk.
 create function logloom_private.seal_chunk(p_tenant_id text, p_days date[])
@@ -90,7 +97,10 @@ declare
   v_records integer;
 begin
   foreach v_day in array p_days loop
-    v_end := logloom_private.chunk_end(p_tenant_id, v_day, cardinality(p_days));
+    -- A chunk has one record at least, however large that is.
+    v_end := logloom_private.chunk_end(
+      p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
+    );
     continue when v_end.ts is null;
     v_range := format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
@@ -225,7 +235,9 @@ begin
     select
       c.chunk_id, c.key,
       sum(c.records) over (partition by c.key order by c.first_ts, c.chunk_id) as records,
-      sum(c.bytes) over (partition by c.key order by c.first_ts, c.chunk_id) as bytes
+      sum(coalesce(c.weight, 8 * c.bytes)) over (
+        partition by c.key order by c.first_ts, c.chunk_id
+      ) as weight
     from (
       select
         w.*,
@@ -244,7 +256,7 @@ begin
     ) c
   ) m
   where m.records <= v_settings.seal_chunk_records
-    and m.bytes <= v_settings.seal_chunk_bytes / 8
+    and m.weight <= v_settings.seal_chunk_bytes
   group by m.key
   having count(*) > 1
   limit 1;

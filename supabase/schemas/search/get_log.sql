@@ -30,10 +30,8 @@ begin
       )
     );
   end if;
-  -- Most are far from any bound: only a large one is measured.
-  if pg_column_size(v_logs) > 100000
-    and logloom_private.answered_bytes(v_logs)
-      > (select s.max_page_bytes from logloom_private.settings s)
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
   then
     return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
   end if;

@@ -52,7 +52,8 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   for v_found in
-    execute 'select case when l.fits then coalesce(regexp_count(l.attrs::text, ''": ''), 0) end '
+    execute 'select case when l.fits then coalesce('
+      || '(length(l.attrs::text) - length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) end '
       || logloom_private.sized_rows_sql(
         logloom_private.first_records_sql(
           p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),

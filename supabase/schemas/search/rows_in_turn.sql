@@ -138,7 +138,7 @@ begin
     select string_agg(
       case
         when p_are_sized and c.name = 'record_bytes' then 'l.size'
-        when c.name <> all(p_fields) and c.name <> 'ts' then 'null::' || c.type
+        when c.name <> all(p_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
         when c.type in ('text', 'jsonb') then format(
           case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
           format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)

@@ -109,7 +109,7 @@ create table logloom_private.settings (
   tenants_by_users boolean not null default false,
   tenants_by_anonymous_users boolean not null default false,
   writing_clients text[] not null default '{}',
-  max_page_bytes integer not null default 8388608,
+  max_page_bytes integer not null default 7340032,
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
   -- Below, what is said of a cut would not fit; above, no page would.
@@ -240,7 +240,7 @@ comment on column logloom_private.settings.list_limit_default is
   'p_limit of a list where none is given.';
 
 comment on column logloom_private.settings.max_page_bytes is
-  'An answer ends with the record or row that brings it above so many bytes of JSON.';
+  'An answer ends with the record or row that brings it to so many bytes of JSON, some 8 MB.';
 
 comment on column logloom_private.settings.list_limit_max is 'Greatest p_limit of a list.';
 
@@ -424,7 +424,8 @@ comment on column logloom_private.settings.seal_chunk_records is
   'Records of a chunk at most, up to 32,000.';
 
 comment on column logloom_private.settings.seal_chunk_bytes is
-  'Bytes of the records of a chunk, unpacked, at most: what bounds the memory of sealing.';
+  'Bytes of the records of a chunk, unpacked, at most; what one has beyond 2,000 counts eightfold: '
+  'what bounds the memory of sealing, and of reading what is sealed.';
 
 comment on column logloom_private.settings.seal_pause is 'Between two chunks.';
 

@@ -40,6 +40,7 @@ create table logloom_private.sealed_chunks (
   batch_codes "char"[] compression lz4,
   wide_batch_codes smallint[] compression lz4,
   id_indexes smallint[] compression lz4 not null,
+  weight bigint,
   primary key (tenant_id, chunk_id)
 );
 
@@ -60,6 +61,9 @@ comment on table logloom_private.sealed_chunks is
 
 comment on column logloom_private.sealed_chunks.bytes is
   'What the chunk and its columns take, compressed, without indexes.';
+
+comment on column logloom_private.sealed_chunks.weight is
+  'What settings.seal_chunk_bytes bounds; null where the chunk was made before this column.';
 
 comment on column logloom_private.sealed_chunks.separator is
   'Ends each mask in masks. No message of the chunk holds it.';

@@ -1,0 +1,194 @@
+begin;
+\ir ../actors.psql
+\ir records.psql
+select plan(17);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
+update logloom_private.settings set max_page_bytes = 20000 where singleton;
+
+-- Sizes from some hundred bytes to more than a page, three records at the same time, arrivals that
+-- have another order than times.
+select set_config('logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true),
+  set_config('logloom_test.sealed', '', true) \g /dev/null
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object(
+    'id', md5('record ' || i), 'ts', '2026-11-02T10:00:00Z'::timestamptz + i / 3 * interval '1 second',
+    'host', 'h', 'service', 's', 'msg', repeat(i || ' ', case when i % 7 = 0 then 1200 else i % 5 end),
+    'attrs', jsonb_build_object(
+      'n', i, 'doc', '{"m": "' || repeat('y', case when i % 8 = 0 then 9000 else 2 end) || '"}',
+      'text', repeat('x', case when i % 11 = 0 then 25000 when i % 3 = 0 then 4000 else 1 end)
+    )
+  )),
+  1 + arrival
+)
+from (select i, (i * 7) % 4 as arrival from generate_series(1, 120) i) r
+group by arrival \g /dev/null
+-- Of some the size is not known, as of those from before there was one.
+update logloom.logs l
+set record_bytes = logloom_private.bytes_of_record(l)
+where l.tenant_id = 'acme' and (l.attrs -> 'n')::integer % 13 <> 0;
+insert into logloom_private.log_arrivals (arrival, day)
+select a, '2026-11-02' from generate_series(1, 4) a
+on conflict do nothing;
+select setval('logloom_private.arrival', 4) \g /dev/null
+create temp table expected as
+select
+  (l.attrs -> 'n')::integer as n, l.id, l.ts, l.arrival,
+  logloom_private.bytes_of_record(l) as bytes
+from logloom.logs l where l.tenant_id = 'acme';
+grant select on expected to public;
+select set_config('logloom_test.sealed', current_setting('logloom_test.wanted'), true) \g /dev/null
+select pg_temp.seal_as_set('acme') \g /dev/null
+
+create temp table walks (name text, page integer, n integer, id uuid, bytes integer);
+grant all on walks to public;
+create function pg_temp.walk(p_name text, p_query text, p_order text, p_limit integer)
+returns void
+language plpgsql
+as $$
+declare
+  v_page public.logloom_log_page;
+  v_cursor text;
+begin
+  for v_at in 1..500 loop
+    v_page := public.search_logs(
+      p_query, '2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z', p_limit, v_cursor, p_order
+    );
+    insert into walks
+    select p_name, v_at, l.n, (l.l).id, octet_length(to_json(l.l)::text)
+    from (select l, row_number() over () as n from unnest(v_page.logs) l) l;
+    v_cursor := v_page.next_cursor;
+    exit when v_cursor is null;
+  end loop;
+end;
+$$;
+create function pg_temp.walk_tail(p_name text, p_query text, p_limit integer)
+returns void
+language plpgsql
+as $$
+declare
+  v_page public.logloom_log_tail;
+  v_cursor text := rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '=');
+begin
+  for v_at in 1..500 loop
+    v_page := public.tail_logs(p_query, v_cursor, p_limit);
+    insert into walks
+    select p_name, v_at, l.n, (l.l).id, octet_length(to_json(l.l)::text)
+    from (select l, row_number() over () as n from unnest(v_page.logs) l) l;
+    v_cursor := v_page.next_cursor;
+    exit when not v_page.more;
+  end loop;
+end;
+$$;
+create function pg_temp.walked(p_name text)
+returns integer[]
+language sql
+as $$
+  select array_agg(e.n order by w.page, w.n)
+  from walks w join expected e on e.id = w.id where w.name = p_name
+$$;
+grant execute on all functions in schema pg_temp to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+select pg_temp.walk('desc ' || l, '', 'desc', l) from unnest(array[1, 7, 1000]) l \g /dev/null
+select pg_temp.walk('asc ' || l, '', 'asc', l) from unnest(array[1, 7, 1000]) l \g /dev/null
+select pg_temp.walk('filter', 'any:x', 'desc', 1000) \g /dev/null
+select pg_temp.walk('stages', '| json attrs.doc', 'desc', 1000) \g /dev/null
+select pg_temp.walk_tail('tail ' || l, '', l) from unnest(array[1, 7, 1000]) l \g /dev/null
+
+select is(
+  pg_temp.walked('desc ' || l), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
+  'newest first, each once, pages of ' || l
+) from unnest(array[1, 7, 1000]) l;
+select is(
+  pg_temp.walked('asc ' || l), (select array_agg(e.n order by e.ts, e.id) from expected e),
+  'oldest first, each once, pages of ' || l
+) from unnest(array[1, 7, 1000]) l;
+select is(
+  pg_temp.walked('tail ' || l), (select array_agg(e.n order by e.arrival, e.id) from expected e),
+  'in the order of arrival, each once, pages of ' || l
+) from unnest(array[1, 7, 1000]) l;
+select is(
+  pg_temp.walked('filter'), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
+  'what a filter reads'
+);
+select is(
+  pg_temp.walked('stages'), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
+  'what a stage adds to'
+);
+select is(
+  (
+    select count(*)
+    from (
+      select
+        sum(w.bytes) over (partition by w.name, w.page order by w.n) - w.bytes as before
+      from walks w
+    ) w
+    where w.before >= 20000
+  ),
+  0::bigint, 'a page has no record after its bytes are full'
+);
+select ok(
+  (
+    select bool_and(p.bytes >= 20000 or p.page = p.last)
+    from (
+      select
+        w.name, w.page, sum(e.bytes) as bytes, max(w.page) over (partition by w.name) as last
+      from walks w join expected e on e.id = w.id
+      where w.name in ('desc 1000', 'asc 1000')
+      group by w.name, w.page
+    ) p
+  ),
+  'and ends no sooner'
+);
+
+-- Around a record.
+create temp table context as
+select e.id as middle, r.id, r.n
+from expected e
+cross join lateral (
+  select c.id, row_number() over () as n
+  from public.get_log_context(e.id, e.ts, 30, 30) c
+) r;
+select is_empty(
+  $$
+    select c.middle
+    from (select c.middle, array_agg(c.id order by c.n) as ids from context c group by c.middle) c
+    cross join lateral (
+      select array_agg(e.id order by e.ts, e.id) as ids from expected e
+    ) a
+    where not exists (
+      select
+      from generate_series(1, 120) i
+      where a.ids[i:i + cardinality(c.ids) - 1] = c.ids and c.middle = any(c.ids)
+    )
+  $$,
+  'the context of a record has no gap'
+);
+select is_empty(
+  $$
+    select c.middle, sum(e.bytes)
+    from context c join expected e on e.id = c.id
+    group by c.middle
+    having sum(e.bytes) > 20000 + 2 * 30000
+  $$,
+  'and is bounded'
+);
+
+-- A record that is larger than a page.
+select is(
+  (
+    select octet_length(to_json(g)::text) < 110000 and g.attrs ? 'logloom_cut'
+    from expected e, public.get_log(e.id, e.ts) g
+    where e.bytes > 25000
+    limit 1
+  ),
+  true, 'of a record beyond a page there is a part'
+);
+-- What is cut is no less exact in its place.
+select is(
+  (select count(distinct w.id) from walks w where w.name = 'desc 1000'), 120::bigint, 'all are there'
+);
+
+select * from finish();
+rollback;
