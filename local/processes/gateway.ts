@@ -110,6 +110,9 @@ http {
   default_type application/json;
   server_tokens off;
   keepalive_timeout 75s;
+  # Of the whole head; of a body between two of its pieces.
+  client_header_timeout ${patience}s;
+  client_body_timeout ${patience}s;
   keepalive_requests 100000;
   client_body_temp_path ${path}/body;
   proxy_temp_path ${path}/proxy;
@@ -157,9 +160,18 @@ ${upstreams.map(upstream).join("\n")}
   }
 
   # PostgREST looks for a similar name where it finds no operation, before anything of ours runs, and
-  # takes half a minute for a name of 20 KB. A body is looked at as it is sent on.
-  map $request_body $has_long_name {
-    ${longName} 1;
+  # takes half a minute for a name of 20 KB, or for 2,000 of them. A body is looked at as it is sent on.
+  map $request_body $has_foreign_names {
+    ${manyNames} 1;
+    default "";
+  }
+  # Names stand in the address, too, and in bodies of two other types.
+  map $args $has_long_query {
+    "~.{${maxQueryLength + 1}}" 1;
+    default "";
+  }
+  map $content_type $has_other_names {
+    "~*x-www-form-urlencoded|csv" 1;
     default "";
   }
 
@@ -229,10 +241,10 @@ function routes(functions: FunctionName[]): string {
     }
     location /rest/v1/ {
       client_max_body_size 20m;
-      if ($http_x_logloom_long_name) {
+      if ($http_x_logloom_foreign_names) {
         return 418;
       }
-      error_page 418 = @long_name;
+      error_page 418 = @foreign_names;
 ${errorPages("      ")}
       if ($request_method = OPTIONS) {
         add_header Access-Control-Allow-Origin "*";
@@ -273,8 +285,11 @@ ${errorPages("    ")}
     location @too_large {${corsHeaders}
       return 413 '{"error":"Request body too large"}';
     }
-    location @long_name {${corsHeaders}
-      return 404 '{"code":"PT404","message":"No operation has a parameter of such a name","details":null,"hint":null}';
+    location @foreign_names {${corsHeaders}
+      return 404 '{"code":"PT404","message":"No operation has such parameters","details":null,"hint":null}';
+    }
+    location @other_type {${corsHeaders}
+      return 415 '{"code":"PT415","message":"Operations take JSON","details":null,"hint":null}';
     }
     location @away {${corsHeaders}
       add_header Retry-After 1 always;
@@ -292,13 +307,28 @@ function errorPages(indent: string): string {
   ].map((line) => indent + line).join("\n");
 }
 
-/** Longer than any operation's name or parameter; members of free-form objects may be as long. */
-const maxNameLength = 256;
+/** How long a request may take to come in, in seconds. */
+const patience = 30;
 
-/** A string of JSON that is longer, and stands before a colon. nginx takes \\ for a backslash. */
-const longName = String.raw`'~"(?=(?:[^"\\\\]|\\\\.){${
-  maxNameLength + 1
-}})(?:[^"\\\\]++|\\\\.)*+"\s*:'`;
+/** Of an operation's query string: they have none of their own, a project's may. */
+const maxQueryLength = 1024;
+
+/**
+ * As many names of members may a body have, each begun 16 letters of one counted as a name: what
+ * PostgREST does for names that it does not know is as the square of all their letters.
+ */
+const maxNames = 64;
+
+/**
+ * A body with more, whatever its depth; each letter of it is looked at once. nginx takes \\ for a
+ * backslash.
+ */
+const manyNames = (() => {
+  const letters = String.raw`(?:[^"\\\\]++|\\\\.)*+`;
+  const beforeName = String.raw`(?:[^"]++|"${letters}"(?!\s*+:)|""\s*+:)*+"`;
+  const pieceOfName = String.raw`(?:[^"\\\\]{1,16}+|\\\\.)`;
+  return `'~^${beforeName}${pieceOfName}(?:(?:"${beforeName})?+${pieceOfName}){${maxNames}}'`;
+})();
 
 /**
  * Operations as users call them go through the second door, so that a body is whole, and looked at,
@@ -311,12 +341,20 @@ function operationRoutes(): string {
       return 404 '{"code":"PT404","message":"No operation has such a name","details":null,"hint":null}';
     }
     location /rest/v1/rpc/ {
+      if ($has_long_query) {
+        return 414;
+      }
+      if ($has_other_names) {
+        return 415;
+      }
+      error_page 415 @other_type;
+${errorPages("      ")}
       client_max_body_size 128k;
       client_body_buffer_size 128k;
       client_body_in_single_buffer on;
       proxy_request_buffering on;
 ${proxyHeaders("      ")}
-      proxy_set_header X-Logloom-Long-Name $has_long_name;
+      proxy_set_header X-Logloom-Foreign-Names $has_foreign_names;
       proxy_pass http://second_door;
     }`;
 }

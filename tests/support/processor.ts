@@ -10,8 +10,8 @@ export function processorMs(work: () => void): number {
   return clock() - now;
 }
 
-/** Has the function, which answers with nothing but a warning. */
-const isHosted = Deno.version.deno.startsWith("2.1.");
+/** It has the function, which answers with nothing but a warning. */
+export const isHosted = Deno.version.deno.startsWith("2.1.");
 
 function clock(): number {
   if (isHosted) return performance.now();
