@@ -62,21 +62,27 @@ export async function deliverEmail(
     disableUrlAccess: true,
   });
   const { isNew, ...content } = compose(message.body);
+  const attempt = transport.sendMail({
+    from,
+    to: { name: "", address: message.to },
+    // The same in every attempt, so that a mailbox knows a repeat, but where each says another thing.
+    messageId: `<${isNew ? message.attempt : message.id}@${domain}>`,
+    ...content,
+  }).then((): Outcome => ({ outcome: "delivered", status: 250 }), judge);
+  // The times above are each of silence: a server that says a little now and then would outlast the claim.
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<Outcome>((resolve) => {
+    timer = setTimeout(() => resolve(retry(unreachable)), timeoutMs);
+  });
   try {
-    await transport.sendMail({
-      from,
-      to: { name: "", address: message.to },
-      // The same in every attempt, so that a mailbox knows a repeat, but where each says another thing.
-      messageId: `<${isNew ? message.attempt : message.id}@${domain}>`,
-      ...content,
-    });
-    return { outcome: "delivered", status: 250 };
-  } catch (error) {
-    return judge(error);
+    return await Promise.race([attempt, timeout]);
   } finally {
+    clearTimeout(timer);
     transport.close();
   }
 }
+
+const unreachable = "The SMTP server cannot be reached";
 
 /** What confirms that a mailbox wants to hear of alerts. */
 interface Confirmation {
@@ -136,7 +142,11 @@ function composeConfirmation({ code, hours }: Confirmation): Content {
     "If it was not, there is nothing to do: without the code no alerts are sent here.",
     "",
   ];
-  return { subject: "[Logloom] Confirm this address", text: text.join("\n"), isNew: true };
+  return {
+    subject: "[Logloom] Confirm this address",
+    text: text.join("\n"),
+    isNew: true,
+  };
 }
 
 function composeAlert({ type, data }: Payload): Content {
@@ -164,12 +174,19 @@ function composeAlert({ type, data }: Payload): Content {
 }
 
 function judge(error: unknown): Outcome {
-  const { code, responseCode: status } = error as { code?: string; responseCode?: number };
-  if (code === "EAUTH") return retry("The SMTP server refused Logloom's user", status);
+  const { code, responseCode: status } = error as {
+    code?: string;
+    responseCode?: number;
+  };
+  if (code === "EAUTH") {
+    return retry("The SMTP server refused Logloom's user", status);
+  }
   if (code === "ETLS") return retry("No TLS connection to the SMTP server");
   // Of the recipient or the message; any other trouble is the server's, and may pass.
   const isRefusal = code === "EENVELOPE" || code === "EMESSAGE";
-  if (isRefusal && status !== undefined && status >= 500) return failed(`SMTP ${status}`, status);
+  if (isRefusal && status !== undefined && status >= 500) {
+    return failed(`SMTP ${status}`, status);
+  }
   if (status !== undefined) return retry(`SMTP ${status}`, status);
-  return retry("The SMTP server cannot be reached");
+  return retry(unreachable);
 }

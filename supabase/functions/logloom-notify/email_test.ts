@@ -127,14 +127,22 @@ test("a mail with a code says nothing that a tenant wrote", async () => {
       hours: 24,
       data: { name: "Buy now", tenant_id: "spam.example" },
     });
-    const outcome = await deliverEmail({ id, attempt, to, body: confirmation }, settings, 2_000);
+    const outcome = await deliverEmail(
+      { id, attempt, to, body: confirmation },
+      settings,
+      2_000,
+    );
     assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
     const [{ text }] = mails;
     assert.match(text, /^Subject: \[Logloom\] Confirm this address\r$/m);
     // Each attempt has another code: a mailbox must not take it for a repeat.
-    assert.match(text, new RegExp(`^Message-ID: <${attempt}@logloom.example>\r$`, "m"));
+    assert.match(
+      text,
+      new RegExp(`^Message-ID: <${attempt}@logloom.example>\r$`, "m"),
+    );
     assert.equal(
-      text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll("\r\n", "\n").trimEnd(),
+      text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll("\r\n", "\n")
+        .trimEnd(),
       `Somebody wants alerts of Logloom, a log service, to be mailed to this address.
 
 Code:    012345
@@ -261,6 +269,51 @@ test("a server that is away or silent is tried again", async () => {
     await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
     expected,
   );
+});
+
+test("a server that talks on and on is left when the time is up", async () => {
+  const dribbling = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let isOpen = true;
+  const talk = (async () => {
+    const conn = await dribbling.accept();
+    const say = (line: string) => conn.write(new TextEncoder().encode(`${line}\r\n`));
+    try {
+      await say("220 here");
+      for (const answer of ["250 hello", "250 from", "250 to", "354 go on"]) {
+        await conn.read(new Uint8Array(1024));
+        await say(answer);
+      }
+      for (let n = 0; isOpen; n++) {
+        await say(`250-${n}`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    } catch {
+      // The client hung up.
+    }
+    conn.close();
+  })();
+  const settings: SmtpSettings = {
+    host: "127.0.0.1",
+    port: (dribbling.addr as Deno.NetAddr).port,
+    secure: false,
+    user: undefined,
+    password: undefined,
+    from: "alerts@logloom.example",
+  };
+  const outcome = await deliverEmail(
+    { id, attempt, to, body: body() },
+    settings,
+    200,
+  );
+  assert.deepEqual(outcome, {
+    outcome: "retry",
+    error: "The SMTP server cannot be reached",
+    status: undefined,
+    retryAfter: undefined,
+  });
+  isOpen = false;
+  await talk;
+  dribbling.close();
 });
 
 test("without SMTP settings an email fails and says so", async () => {
