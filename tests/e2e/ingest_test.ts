@@ -356,7 +356,8 @@ Deno.test("a compressed body is held to the limit as it is sent and as it unfold
   assert.equal(bomb.status, 413);
   assert.match(String(bomb.body.error), /^Request body too large: \d+ bytes \(max 512000\)$/);
 
-  assertAnswer(await ingest(gzip, body(100)), 400, { error: "Request body is not valid gzip" });
+  // Its first bytes say that it is none.
+  assertAnswer(await ingest(gzip, body(100)), 200, accepted(1));
   assertAnswer(await ingest(gzip, gzipSync(body(10_000)).subarray(0, 40)), 400, {
     error: "Request body is not valid gzip",
   });

@@ -105,7 +105,7 @@ Deno.test({
         await throughAnOutage(
           trial,
           () => runNode(source, { ...trial.env, LOGFLARE_PROXY: url }),
-          { lost: "some", doubled: "none" },
+          { lost: "some", doubled: "none", isLeaky: true },
         );
       })),
 });

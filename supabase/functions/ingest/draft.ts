@@ -191,8 +191,7 @@ const envColumn = textFields.indexOf("env");
 /** Of Datadog's tags, `env:prod,team:pay`, the one that is a field; they stay as they are. */
 function envOfTags(tags: unknown): Text {
   if (typeof tags !== "string") return null;
-  const tag = tags.split(",").map((text) => text.trim()).find((text) => text.startsWith("env:"));
-  return tag?.slice("env:".length) || null;
+  return /(?:^|,)\s*env:([^,]*)/.exec(tags)?.[1].trim() || null;
 }
 
 /** A name is a text or a number, and not nothing. */

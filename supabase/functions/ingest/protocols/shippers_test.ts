@@ -5,8 +5,8 @@ import { apiKey } from "../testing.ts";
 import { pushed } from "./loki_requests.ts";
 import { asProtobuf } from "./otlp_requests.ts";
 
-// Requests of shippers that are not run here, made from what each one's documentation says that it sends. The page is
-// named at each.
+// Requests of shippers that are not run here, made from what each one's documentation says that it sends, or recorded
+// of a Fluent Bit 5.1.1 that was built from its source and had the configuration of docs/send. The page is named at each.
 
 const time = "2026-11-21T12:34:56.123456Z";
 const nanos = 1795264496123456000n;
@@ -223,6 +223,44 @@ const fixtures: Fixture[] = [
         },
       },
     }],
+  },
+  {
+    name: "Fluent Bit, http, as docs/send/json.md configures it (recorded): json_lines, gzip",
+    source: "https://docs.fluentbit.io/manual/pipeline/outputs/http",
+    path: "/lines",
+    headers: {
+      "Content-Type": "application/x-ndjson",
+      "Content-Encoding": "gzip",
+      "User-Agent": "Fluent-Bit",
+      "X-API-Key": apiKey,
+    },
+    body: gzip('{"ts":"2026-11-21T12:34:56.123456Z","log":"card declined"}'),
+    events: [{ ts: time, msg: "card declined" }],
+  },
+  {
+    name: "Fluent Bit, es, as docs/send/elasticsearch.md configures it (recorded)",
+    source: "https://docs.fluentbit.io/manual/pipeline/outputs/elasticsearch",
+    path: "/es/_bulk",
+    headers: { ...ndjson, ...basic, "User-Agent": "Fluent-Bit" },
+    body: lines(
+      { create: { _index: "logs" } },
+      { "@timestamp": "2026-11-21T12:34:56.123Z", log: "card declined" },
+    ) + "\n",
+    events: [{ ts: "2026-11-21T12:34:56.123Z", msg: "card declined" }],
+  },
+  {
+    name: "Fluent Bit, loki, as docs/send/loki.md configures it (recorded)",
+    source: "https://docs.fluentbit.io/manual/pipeline/outputs/loki",
+    path: "/loki/api/v1/push",
+    headers: { ...json, ...basic, "User-Agent": "Fluent-Bit" },
+    body: JSON.stringify({
+      streams: [{
+        stream: { job: "shop" },
+        values: [[String(nanos), '{"log":"card declined"}']],
+      }],
+    }),
+    status: 204,
+    events: [{ ts: time, msg: "card declined", service: "shop" }],
   },
   {
     name: "Fluent Bit, es: created, with its own time key",
