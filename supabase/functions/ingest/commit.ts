@@ -91,21 +91,24 @@ function sliceCommit(
   let isCut = false;
   return async () => {
     if (isCut || request.length <= unaskedLength) {
-      const answer = await commit(caller, request, mayShare);
+      const answer = await commit(caller, request, mayShare, isCut);
       if (isCut || answer.ok || answer.failure.status !== 413) return answer;
     }
     const known = await askWhoCalls(caller, commit);
     if (!known.ok) return known;
     const { max_event_bytes: maxBytes }: Limits = JSON.parse(known.value);
-    request = batchJson(cutRecords(batch, maxBytes), parameters);
-    isCut = true;
-    return await commit(caller, request, mayShare);
+    // A database that is yet to be upgraded names no limit.
+    if (maxBytes === undefined) return await commit(caller, request, mayShare);
+    const cut = cutRecords(batch, maxBytes);
+    request = batchJson(cut, parameters);
+    isCut = cut.p_cut !== undefined;
+    return await commit(caller, request, mayShare, isCut);
   };
 }
 
 interface Limits {
   /** What the longest record leaves to its event. */
-  readonly max_event_bytes: number;
+  readonly max_event_bytes?: number;
 }
 
 /** Whether the database knows the caller, and what it says of limits. */

@@ -11,6 +11,7 @@ export type Commit = (
   caller: Caller,
   request: string,
   mayShare: boolean,
+  isCut?: boolean,
 ) => Promise<Result<string>>;
 
 /** Every parameter of `ingest_logs`. */
@@ -29,8 +30,9 @@ const parameters = [
   "p_attrs",
   "p_slice",
   "p_claims",
-  "p_cut",
 ];
+/** Only where it is needed: a database that is yet to be upgraded does not know it. */
+const parametersOfCut = [...parameters, "p_cut"];
 
 /** A longer request is worth a call of its own, and would keep small ones waiting. */
 const maxSharedLength = 16_384;
@@ -61,7 +63,8 @@ export function createGroupCommit(
   now: () => number = () => performance.now(),
 ): Commit {
   const lines = new Map<string, Line>();
-  const alone = (request: string) => callDatabase("ingest_logs", parameters, request);
+  const alone = (request: string, isCut = false) =>
+    callDatabase("ingest_logs", isCut ? parametersOfCut : parameters, request);
 
   async function together(requests: string[]): Promise<Result<string>[]> {
     try {
@@ -92,8 +95,8 @@ export function createGroupCommit(
     if (line.calls === 0) lines.delete(key);
   }
 
-  return async (caller, request, mayShare) => {
-    if (!mayShare || request.length > maxSharedLength) return await alone(request);
+  return async (caller, request, mayShare, isCut = false) => {
+    if (isCut || !mayShare || request.length > maxSharedLength) return await alone(request, isCut);
     const key = callerKey(caller);
     const line = lines.get(key) ?? { calls: 0, waiting: [] };
     lines.set(key, line);
