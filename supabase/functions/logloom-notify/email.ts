@@ -69,7 +69,7 @@ export async function deliverEmail(
     messageId: `<${isNew ? message.attempt : message.id}@${domain}>`,
     ...content,
   }).then((): Outcome => ({ outcome: "delivered", status: 250 }), judge);
-  // The times above are each of silence: a server that says a little now and then would outlast the claim.
+  // The times above are each of silence: a server that goes on talking would outlast the claim.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<Outcome>((resolve) => {
     timer = setTimeout(() => resolve(retry(unreachable)), timeoutMs);
