@@ -4,19 +4,37 @@
  */
 export function hasUniqueNames(json: string): boolean {
   const open: (Set<string> | undefined)[] = [];
-  for (const [token, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
-    if (token === "{") {
+  for (let at = 0; at < json.length; at++) {
+    const letter = json[at];
+    if (letter === "{") {
       open.push(new Set());
-    } else if (token === "[") {
+    } else if (letter === "[") {
       open.push(undefined);
-    } else if (token === "}" || token === "]") {
+    } else if (letter === "}" || letter === "]") {
       open.pop();
-    } else if (colon !== undefined) {
-      const name: string = JSON.parse(token.slice(0, -colon.length));
-      const names = open.at(-1);
-      if (names?.has(name)) return false;
-      names?.add(name);
+    } else if (letter === '"') {
+      const end = endOfString(json, at);
+      if (isFollowedByColon(json, end)) {
+        const name: string = JSON.parse(json.slice(at, end));
+        const names = open.at(-1);
+        if (names?.has(name)) return false;
+        names?.add(name);
+      }
+      at = end - 1;
     }
   }
   return true;
+}
+
+/** The place after the quote that ends the string which begins here. */
+function endOfString(json: string, begin: number): number {
+  let at = begin + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
+
+function isFollowedByColon(json: string, from: number): boolean {
+  let at = from;
+  while (at < json.length && json[at] <= " ") at++;
+  return json[at] === ":";
 }

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(32);
+select plan(35);
 
 create function pg_temp.check(
   p_role text, p_claims text, p_headers text, p_method text default 'POST',
@@ -120,6 +120,20 @@ select is(
 select throws_ok(
   $$select public.create_saved_search(p_name => 'n', p_query_dsl => 'ts:*')$$,
   'PT401', 'Invalid token, API key, or missing tenant_id', 'a saved search needs a user'
+);
+
+
+-- Also where the project has put another pre-request function in the place of ours.
+select pg_temp.act_as('service_role', '{"role": "service_role", "exp": null}');
+select throws_ok(
+  $$select logloom_private.resolve_tenant('acme')$$,
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'service_role''s token needs an end'
+);
+select pg_temp.act_as_service_role();
+select is(logloom_private.resolve_tenant('acme'), 'acme', 'which it usually has');
+select set_config('request.jwt.claims', '', true);
+select is(
+  logloom_private.resolve_tenant('acme'), 'acme', 'somebody at the database has no token at all'
 );
 
 select * from finish();
