@@ -252,6 +252,7 @@ export type Database = {
           "p_body_digest"?: string;
           "p_bytes"?: number;
           "p_claims"?: Json;
+          "p_cut"?: number;
           "p_env"?: (string)[];
           "p_errors"?: Json;
           "p_host"?: (string)[];

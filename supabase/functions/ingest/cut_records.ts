@@ -1,7 +1,7 @@
 import type { Batch } from "./collector.ts";
 import type { Text } from "./draft.ts";
 import { type TextField, textFields } from "./fields.ts";
-import { isObject, type JsonObject, setMember } from "./json.ts";
+import { type JsonObject, setMember } from "./json.ts";
 import { markedNumber, numberText } from "./numbers.ts";
 
 /**

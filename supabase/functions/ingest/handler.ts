@@ -1,4 +1,4 @@
-import type { Authenticate, Caller, Credentials } from "../_shared/auth.ts";
+import type { Authenticate, Credentials } from "../_shared/auth.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import {
   describeError,
