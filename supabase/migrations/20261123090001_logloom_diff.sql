@@ -580,7 +580,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
+            %s,
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
@@ -595,7 +595,8 @@ begin
         limit %s
       ) r
     $query$,
-    p_tenant_id, v_from, v_to, greatest(v_settings.seal_chunk_records / p_share, 1)
+    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    greatest(v_settings.seal_chunk_records / p_share, 1)
   );
   execute format(
     'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
@@ -2366,6 +2367,101 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.page_bytes()
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because the API roles do not read logloom_private.settings
+begin
+  return (select s.max_page_bytes from logloom_private.settings s);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_grouped_rule (
+  p_preview    public.logloom_alert_preview,
+  p_values     logloom_private.alert_window[],
+  p_threshold  double precision,
+  p_comparison text,
+  p_cooldown   interval
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_crowded timestamptz[];
+  v_seen logloom_private.alert_window[];
+  v_alerts public.logloom_alert_preview_entry[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- A window with more groups than a rule looks at has no value: the rule fires for none.
+  v_crowded := array(
+    select w.window_end
+    from unnest(p_values) w
+    group by w.window_end
+    having count(*) > v_settings.alert_groups
+  );
+  v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
+  v_alerts := logloom_private.preview_group_alerts(
+    v_seen, p_threshold, p_comparison, p_cooldown
+  );
+  p_preview.crowded_windows := cardinality(v_crowded);
+  p_preview.total_alerts := cardinality(v_alerts);
+  p_preview.alerts := array(
+    select a
+    from (
+      select o.a, sum(octet_length((o.a)."group"::text)) over (
+        order by (o.a).window_end desc, (o.a)."group"
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+      from (
+        select a from unnest(v_alerts) a
+        order by a.window_end desc, a."group"
+        limit v_settings.preview_alerts
+      ) o
+    ) n
+    where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
+    order by (n.a).window_end, (n.a)."group"
+  );
+  p_preview.series := array(
+    select row(e.window_end, max(w.value))::public.logloom_alert_preview_point
+    from generate_series(
+      p_preview.ts_from + make_interval(mins => p_preview.step_minutes),
+      p_preview.ts_to,
+      make_interval(mins => p_preview.step_minutes)
+    ) e (window_end)
+    left join unnest(v_seen) w on w.window_end = e.window_end
+    group by e.window_end
+    order by e.window_end
+  );
+  p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
+  p_preview.groups := array(
+    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    from (
+      select
+        w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
+        array_agg(
+          row(w.window_end, w.value)::public.logloom_alert_preview_point order by w.window_end
+        ) as series
+      from unnest(v_seen) w
+      left join (
+        select a."group", count(*) as alerts from unnest(v_alerts) a group by 1
+      ) a on a."group" = w."group"
+      group by w."group", a.alerts
+      order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
+      limit v_settings.search_series
+    ) g
+    where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
+  );
+  return p_preview;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
   p_aggregate jsonb,
   p_alias     text,
@@ -3514,6 +3610,171 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_alert_history (
+  p_tenant_id    text    DEFAULT NULL::text,
+  p_rule_id      uuid    DEFAULT NULL::uuid,
+  p_ts_from      text    DEFAULT NULL::text,
+  p_ts_to        text    DEFAULT NULL::text,
+  p_acknowledged boolean DEFAULT NULL::boolean,
+  p_limit        integer DEFAULT NULL::integer,
+  p_after        uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_alert_history_entry
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select h.triggered_at
+        from logloom.alert_history h
+        where h.tenant_id = v_tenant_id and h.alert_id = p_after
+      ),
+      'alert', 'alert_id'
+    )
+  end;
+begin
+  if v_from >= v_to then
+    perform logloom_private.refuse('alerts.range_is_empty');
+  end if;
+  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
+  -- what else is asked for is planned for its values.
+  if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
+    perform set_config('plan_cache_mode', 'force_custom_plan', true);
+  end if;
+  return query
+  select
+    h.alert_id, h.rule_id, h.tenant_id, h.triggered_at, h.value, h.threshold,
+    h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
+    h.notification_sent_at is not null, h.notification_sent_at, h.notification_channels,
+    h.notification_error, h.window_start, h.window_end, h."group"
+  from (
+    select l.*, sum(octet_length(l."group"::text)) over (
+      order by l.triggered_at desc, l.alert_id desc
+      rows between unbounded preceding and 1 preceding
+    ) as bytes_before
+    from (
+      select h.*
+      from logloom.alert_history h
+      where h.tenant_id = v_tenant_id
+        and (p_rule_id is null or h.rule_id = p_rule_id)
+        and (v_from is null or h.triggered_at >= v_from)
+        and (v_to is null or h.triggered_at < v_to)
+        and (p_acknowledged is null or (h.acknowledged_at is not null) = p_acknowledged)
+        and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
+      order by h.triggered_at desc, h.alert_id desc
+      limit v_limit
+    ) l
+  ) h
+  -- Of a group there may be a whole message.
+  where coalesce(h.bytes_before, 0) < logloom_private.page_bytes()
+  order by h.triggered_at desc, h.alert_id desc;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.list_alert_rules (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_alert_rule
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select r.created_at
+        from logloom.alert_rules r
+        where r.tenant_id = v_tenant_id and r.rule_id = p_after
+      ),
+      'alert rule', 'rule_id'
+    )
+  end;
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their texts are.
+      case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) end as bytes_before
+    from (
+      select o as item
+      from logloom.alert_rules r
+      cross join lateral logloom_private.alert_rule_of(r) o
+      where r.tenant_id = v_tenant_id
+        and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
+      order by r.created_at desc, r.rule_id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.list_saved_searches (
+  include_shared boolean DEFAULT true,
+  p_limit        integer DEFAULT NULL::integer,
+  p_after        uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_saved_search
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_user_id constant text := logloom_private.current_user_id();
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select s.created_at
+        from logloom.saved_searches s
+        where s.id = p_after
+      ),
+      'saved search', 'id'
+    )
+  end;
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their texts are.
+      case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) end as bytes_before
+    from (
+      select o as item
+      from logloom.saved_searches s
+      cross join lateral logloom_private.saved_search_of(s) o
+      where s.tenant_id = v_tenant_id
+        and (include_shared is distinct from false or s.created_by = v_user_id)
+        and (p_after is null or (s.created_at, s.id) < (v_after, p_after))
+      order by s.created_at desc, s.id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
+end;
+$function$;
+
 COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations answer it; null where it came before this column. logloom_private.bytes_of_record says either.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'How many bytes the JSON text of each event''s record will have.';
@@ -3570,6 +3831,8 @@ COMMENT ON FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.
 
 COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have.';
 
+COMMENT ON FUNCTION "logloom_private"."page_bytes"() IS 'A list ends with the item that brings it to so many bytes.';
+
 COMMENT ON FUNCTION "logloom_private"."rows_in_turn"(text, timestamp with time zone, timestamp
   with time zone, text, text, text, integer, boolean, bigint) IS 'The tenant''s rows of a range that pass a filter, search_days_at_once days after search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL over the alias l that reads them; of each only what it reads is there, all where it is null. p_bytes: of those that have so many before them only the size is there, besides what names them.';
 
@@ -3593,6 +3856,8 @@ COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the e
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
 
 COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first: of one rule, triggered from p_ts_from to before p_ts_to, acknowledged or not, where given. p_limit 1 to 1000 (default 100), p_after: alert_id of the last item of the page before. With long groups a page may have fewer; the one after the last has none. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest first; one row with group {} without by. For patterns a row for each pattern, values {count, first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
 
@@ -3647,6 +3912,10 @@ REVOKE ALL
 REVOKE ALL ON FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."page_bytes"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."page_bytes"() TO "authenticated", "service_role";
 
 REVOKE ALL ON FUNCTION "logloom_private"."record_size_sql"() FROM PUBLIC;
 

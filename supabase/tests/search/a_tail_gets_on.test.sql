@@ -79,6 +79,7 @@ select is((select l.more from long_way l), false, 'a piece after the other comes
 select is((select l.logs::text from long_way l), '{}', 'and finds nothing');
 
 -- A cursor from before a restore.
+select pg_temp.act_as_postgres();
 select setval('logloom_private.arrival', 1000) \g /dev/null
 create function pg_temp.tail_from(p_arrival integer) returns text language plpgsql as $$
 begin
