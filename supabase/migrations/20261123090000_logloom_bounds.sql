@@ -50,6 +50,13 @@ begin
   perform set_config('lock_timeout', '30s', true);
   alter table logloom_private.queue add column record_bytes integer[] compression lz4;
   alter table logloom.logs add column record_bytes integer;
+  alter table logloom_private.settings
+    add column max_record_bytes integer not null default 1048576,
+    add constraint settings_max_record_bytes_is_within_bounds check (
+      max_record_bytes between 65536 and 8388608
+    );
+  alter type logloom_private.ingest_request add attribute p_cut integer cascade;
+  alter type logloom_private.ingest_state add attribute max_record_bytes integer cascade;
   perform set_config('lock_timeout', '0', true);
 end;
 $$;

@@ -11,6 +11,8 @@
 
 SET local check_function_bodies = off;
 
+DROP FUNCTION "logloom_private"."accepted_answer"(integer, integer, json);
+
 DROP FUNCTION "logloom_private"."chunk_end"(text, date, integer);
 
 DROP FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH time zone[], timestamp
@@ -39,11 +41,36 @@ DROP FUNCTION "logloom_private"."sealed_arrivals"(text, bigint, bigint, jsonb, t
 
 DROP FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text);
 
+DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+  WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
+
 ALTER TABLE "logloom_private"."sealed_chunks"
   ADD COLUMN "weight" bigint;
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "max_page_bytes" integer NOT NULL DEFAULT 7340032;
+
+CREATE OR REPLACE FUNCTION logloom_private.accepted_answer (
+  p_ingested integer,
+  p_rejected integer,
+  p_errors   json,
+  p_cut      integer
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return json_strip_nulls(json_build_object(
+    'success', p_ingested > 0 or p_rejected = 0,
+    'ingested', p_ingested,
+    'rejected', p_rejected,
+    'cut', nullif(p_cut, 0),
+    'errors', case when p_rejected > 0 then coalesce(p_errors, '[]') end
+  ));
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.advance_log_tail (
   p_tenant_id text,
@@ -454,6 +481,31 @@ begin
       'The caller is less than that in the tenant: `member`, `admin`, `owner` '
         '([identity.md](identity.md)).')
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.canonical_numbers (
+  p_value jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case jsonb_typeof(p_value)
+    when 'number' then logloom_private.short_number(p_value::numeric)
+    when 'object' then (
+      select coalesce(jsonb_object_agg(o.key, logloom_private.canonical_numbers(o.value)), '{}')
+      from jsonb_each(p_value) o
+    )
+    when 'array' then (
+      select coalesce(jsonb_agg(logloom_private.canonical_numbers(a.value) order by a.n), '[]')
+      from jsonb_array_elements(p_value) with ordinality a (value, n)
+    )
+    else p_value
+  end;
 end;
 $function$;
 
@@ -1182,6 +1234,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.extract_json (
+  p_text text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if octet_length(p_text) > 65536
+    or p_text !~ '^[ \t\r\n]*\{'
+    or not pg_input_is_valid(p_text, 'jsonb')
+  then
+    return '{}';
+  elsif p_text ~ '\.[0-9]*0[^0-9]|[0-9][eE]|[0-9.]{41}' then
+    return logloom_private.canonical_numbers(p_text::jsonb);
+  end if;
+  return p_text::jsonb;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.fill_mask (
   p_mask   text,
   p_digits bytea,
@@ -1432,7 +1506,13 @@ declare
 begin
   if p_request.p_ts is null then
     return row(
-      json_build_object('authenticated', true), logloom_private.quota_headers(p_state, 0), 0
+      json_build_object(
+        'authenticated', true,
+        -- Of a time of receipt that is as long as they come.
+        'max_event_bytes', p_state.max_record_bytes
+          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z')
+      ),
+      logloom_private.quota_headers(p_state, 0), 0
     );
   end if;
   if v_has_rate then
@@ -1453,7 +1533,8 @@ begin
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
   v_answer.body := logloom_private.accepted_answer(
-    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
+    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors,
+    p_request.p_cut
   );
 
   -- A repeat gets the first answer, also once a limit is reached.
@@ -1469,6 +1550,11 @@ begin
     v_record_bytes := logloom_private.measured_records(
       p_state.tenant_id, v_received_at, p_request
     );
+    if p_state.max_record_bytes < any (v_record_bytes) then
+      perform logloom_private.refuse(
+        'ingest.record_is_too_long', p_state.max_record_bytes::text
+      );
+    end if;
     perform logloom_private.check_quota(p_state);
     if p_state.queue_is_full then
       perform logloom_private.refuse_full_queue(p_state);
@@ -1496,6 +1582,110 @@ begin
     );
   end if;
   return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
+      'Send a new key with a new body; repeat a key only with the same body.',
+      'A key repeats a request, body and all, for 24 hours.'),
+    ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s events of this UTC month are used up.'),
+    ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s bytes of this UTC month are used up.'),
+    ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.queue_is_full', 503, 'The queue is full, try again',
+      'The writer is behind: the endpoint health/queue tells how far.',
+      'The writer is far behind; `health/queue` says how far.'),
+    ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
+      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
+      null),
+    ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
+      'Cut what is longest in it. The function ingest does; the limit is in '
+        'logloom_private.settings.',
+      null)
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_state (
+  p_request  logloom_private.ingest_request,
+  p_requests integer
+)
+  RETURNS logloom_private.ingest_state
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sender constant record := logloom_private.authenticate_sender(
+    p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims
+  );
+  v_plan constant logloom.plans := logloom_private.plan_of(v_sender.tenant_id);
+  v_month constant date := logloom_private.month_start(now());
+  v_pointer logloom_private.queue_pointer;
+  v_batches bigint;
+  v_queue_limit bigint;
+  v_state logloom_private.ingest_state;
+begin
+  v_state.tenant_id := v_sender.tenant_id;
+  v_state.key_id := v_sender.key_id;
+  v_state.plan := v_plan;
+  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
+  v_state.month_end := logloom_private.month_end(now());
+  -- One statement, one snapshot: a batch is either counted here or after metered_through.
+  select
+    exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
+    now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
+    s.max_record_bytes, s.idempotency_key_lifetime, m.events, m.bytes, s.queue_hard_limit_bytes,
+    case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
+      else '{"X-Logloom-Writer": "silent"}' end,
+    q.open_slot, q.closed_slot, q.metered_through,
+    b.last_value - q.metered_through + p_requests - 1
+  into
+    v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
+    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.idempotency_key_lifetime,
+    v_state.events, v_state.bytes,
+    v_queue_limit, v_state.headers,
+    v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
+  from logloom_private.queue_pointer q
+  cross join logloom_private.settings s
+  cross join logloom_private.queue_batch_id b
+  left join logloom_private.job_heartbeats h on h.job = 'write_logs'
+  cross join (
+    select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
+    from logloom.usage_days u
+    where u.tenant_id = v_sender.tenant_id and u.day >= v_month
+  ) m;
+  v_state.queue_is_full := logloom_private.queue_is_full(v_pointer, v_queue_limit);
+
+  -- The queue is looked at only when what it may hold could matter.
+  if v_state.events + v_batches * v_state.batch_max_events >= v_plan.monthly_events_limit
+    or v_state.bytes + v_batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  then
+    select
+      v_state.events + coalesce(sum(u.events), 0), v_state.bytes + coalesce(sum(u.bytes), 0)
+    into v_state.events, v_state.bytes
+    from logloom_private.unmetered_usage(v_sender.tenant_id, v_pointer) u
+    where u.day >= v_month;
+  end if;
+  return v_state;
 end;
 $function$;
 
@@ -2511,6 +2701,51 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_attrs_sql (
+  p_leaf  jsonb,
+  p_value text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sql text := '';
+  v_number text;
+begin
+  if p_leaf ->> 'test' = 'exists' then
+    return p_value || ' <> ''null''';
+  elsif p_leaf ->> 'test' = 'equal' and not p_leaf ? 'fold' then
+    for v_at in 0 .. jsonb_array_length(p_leaf -> 'values') - 1 loop
+      v_sql := v_sql || case when v_at > 0 then ' or ' else '' end
+        || logloom_private.query_attr_equal_sql(p_value, p_leaf -> 'values' ->> v_at);
+    end loop;
+    return v_sql;
+  elsif p_leaf ->> 'test' = 'range' and p_leaf ? 'unit' then
+    return logloom_private.query_bounds_sql(
+      p_leaf,
+      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(p_leaf ->> 'unit') || ')',
+      '::numeric'
+    );
+  elsif p_leaf ->> 'test' = 'range' then
+    -- jsonb orders types before values, so the type comes first.
+    v_number := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
+    return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
+      || coalesce(logloom_private.query_bounds_sql(p_leaf, p_value), 'true')
+      || ' when ''string'' then '
+      || coalesce(
+        logloom_private.query_bounds_sql(p_leaf, v_number, '::numeric'), v_number || ' is not null'
+      )
+      || ' end';
+  end if;
+  return logloom_private.query_any_text_sql(
+    p_value, logloom_private.query_text_test(p_leaf)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
   p_id     uuid,
   p_ts     timestamp with time zone,
@@ -3116,28 +3351,33 @@ begin
       -- A page ends before the first record that finds it full, whatever the ids of one time are.
       select
         array_agg(b.ts), array_agg(b.size),
-        (array_agg(b.ts) filter (where b.n = p_limit or b.before >= p_bytes))[1]
+        (
+          array_agg(b.ts)
+          filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+        )[1]
       into v_best, v_best_sizes, v_edge
       from (
-        select
-          o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-          sum(o.size) over (
-            order by case when v_is_descending then o.ts end desc, o.ts
-            range unbounded preceding exclude group
-          ) as before
+        select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
         from (
-          select u.ts, coalesce(u.size, 0) as size
+          select
+            o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+            -- Of one time all.
+            sum(o.size) over (order by case when v_is_descending then o.ts end desc, o.ts) as through
           from (
-            select unnest(v_best) as ts, unnest(v_best_sizes) as size
-            union all
-            select unnest(v_times), unnest(v_sizes)
-          ) u
-          where p_ts is null or u.ts <> p_ts
-          order by
-            case when v_is_descending then u.ts end desc,
-            case when not v_is_descending then u.ts end
-          limit p_limit
-        ) o
+            select u.ts, coalesce(u.size, 0) as size
+            from (
+              select unnest(v_best) as ts, unnest(v_best_sizes) as size
+              union all
+              select unnest(v_times), unnest(v_sizes)
+            ) u
+            where p_ts is null or u.ts <> p_ts
+            order by
+              case when v_is_descending then u.ts end desc,
+              case when not v_is_descending then u.ts end
+            limit p_limit
+          ) o
+        ) g
+        window w as (order by g.n)
       ) b;
     end if;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
@@ -3378,6 +3618,40 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.short_number (
+  p_number numeric
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_number constant numeric := trim_scale(p_number);
+  v_text constant text := v_number::text;
+  v_whole text;
+  v_digits text;
+  v_exponent integer;
+begin
+  if octet_length(v_text) <= 40 then
+    return to_jsonb(v_number);
+  end if;
+  v_whole := ltrim(split_part(v_text, '.', 1), '-0');
+  v_digits := ltrim(v_whole || split_part(v_text, '.', 2), '0');
+  v_exponent := case
+    when v_whole <> '' then octet_length(v_whole)
+    else octet_length(v_digits) - octet_length(split_part(v_text, '.', 2))
+  end - 1;
+  v_digits := rtrim(v_digits, '0');
+  v_digits := case when v_number < 0 then '-' else '' end || left(v_digits, 1)
+    || case when octet_length(v_digits) > 1 then '.' || substr(v_digits, 2) else '' end
+    || case when v_exponent < 0 then 'e' else 'e+' end || v_exponent;
+  return case when octet_length(v_digits) < octet_length(v_text) then to_jsonb(v_digits)
+    else to_jsonb(v_number) end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
   p_rows  text,
   p_order text,
@@ -3610,6 +3884,94 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.written_number (
+  p_text text
+)
+  RETURNS numeric
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_number numeric;
+begin
+  if octet_length(p_text) > 300
+    or p_text collate "C" !~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?0*[0-9]{1,3}$'
+    or not pg_input_is_valid(p_text, 'double precision')
+  then
+    return null;
+  end if;
+  v_number := trim_scale(p_text::numeric);
+  if octet_length(v_number::text) > greatest(40, octet_length(p_text)) then
+    return v_number;
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ingest_logs (
+  p_tenant_id       text                       DEFAULT NULL::text,
+  p_key_digest      text                       DEFAULT NULL::text,
+  p_idempotency_key text                       DEFAULT NULL::text,
+  p_body_digest     text                       DEFAULT NULL::text,
+  p_bytes           integer                    DEFAULT NULL::integer,
+  p_positions       integer[]                  DEFAULT NULL::integer[],
+  p_rejected        integer                    DEFAULT NULL::integer,
+  p_errors          json                       DEFAULT NULL::json,
+  p_ts              timestamp with time zone[] DEFAULT NULL::timestamp WITH time zone[],
+  p_level           text[]                     DEFAULT NULL::text[],
+  p_msg             text[]                     DEFAULT NULL::text[],
+  p_service         text[]                     DEFAULT NULL::text[],
+  p_env             text[]                     DEFAULT NULL::text[],
+  p_req_id          text[]                     DEFAULT NULL::text[],
+  p_user_id         text[]                     DEFAULT NULL::text[],
+  p_route           text[]                     DEFAULT NULL::text[],
+  p_host            text[]                     DEFAULT NULL::text[],
+  p_attrs           jsonb[]                    DEFAULT NULL::jsonb[],
+  p_slice           integer                    DEFAULT NULL::integer,
+  p_claims          jsonb                      DEFAULT NULL::jsonb,
+  p_cut             integer                    DEFAULT NULL::integer
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '5s'
+  AS $function$
+declare
+  v_request logloom_private.ingest_request;
+begin
+  v_request.p_tenant_id := p_tenant_id;
+  v_request.p_key_digest := p_key_digest;
+  v_request.p_idempotency_key := p_idempotency_key;
+  v_request.p_body_digest := p_body_digest;
+  v_request.p_bytes := p_bytes;
+  v_request.p_positions := p_positions;
+  v_request.p_rejected := p_rejected;
+  v_request.p_errors := p_errors;
+  v_request.p_ts := p_ts;
+  v_request.p_level := p_level;
+  v_request.p_msg := p_msg;
+  v_request.p_service := p_service;
+  v_request.p_env := p_env;
+  v_request.p_req_id := p_req_id;
+  v_request.p_user_id := p_user_id;
+  v_request.p_route := p_route;
+  v_request.p_host := p_host;
+  v_request.p_attrs := p_attrs;
+  v_request.p_slice := p_slice;
+  v_request.p_claims := p_claims;
+  v_request.p_cut := p_cut;
+  return logloom_private.ingest_one(v_request);
+end;
+$function$;
+
+REVOKE ALL
+  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
+  FROM PUBLIC, "anon", "authenticated";
+
 CREATE OR REPLACE FUNCTION public.list_alert_history (
   p_tenant_id    text    DEFAULT NULL::text,
   p_rule_id      uuid    DEFAULT NULL::uuid,
@@ -3787,9 +4149,13 @@ COMMENT ON COLUMN "logloom_private"."settings"."dry_runs_kept" IS 'Newest dry ru
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'An answer ends with the record or row that brings it to so many bytes of JSON, some 8 MB.';
 
+COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the longest values.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."seal_chunk_bytes" IS 'Bytes of the records of a chunk, unpacked, at most; what one has beyond 2,000 counts eightfold: what bounds the memory of sealing, and of reading what is sealed.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_sample_bytes" IS 'Bytes of records that list_log_fields looks at; one record at least.';
+
+COMMENT ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) IS 'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were rejected, cut where records were too long to be stored whole.';
 
 COMMENT ON FUNCTION "logloom_private"."advance_log_tail"(text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail) IS 'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.';
 
@@ -3845,17 +4211,24 @@ COMMENT ON FUNCTION "logloom_private"."sealed_page"(text, timestamp with time zo
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
+COMMENT ON FUNCTION "logloom_private"."short_number"(numeric) IS 'A number of an extracted JSON text as a record has it: the number, or, where that would be written out too long, its text with an exponent.';
+
 COMMENT ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) IS 'SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
 
 COMMENT ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) IS 'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit records that together have less than p_bytes, however many of them are read. Others are null.';
 
 COMMENT ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) IS 'Records without those at their end that are null.';
 
+COMMENT ON FUNCTION "logloom_private"."written_number"(text) IS 'The value of a number that is stored as its text, since written out it would be longer than that and than 40 letters; null for any other text.';
+
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
 
 COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+  with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer) IS 'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. Events are parallel arrays; p_ts is of full length, null where missing; without p_ts the call only authenticates and tells the limits. p_positions: index in the request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is committed in several calls with one idempotency key. p_cut: events of which a part was cut off, since the record would be longer than max_record_bytes. Returns the answer to the client {success, ingested, rejected, cut, errors}. Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
 
 COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first: of one rule, triggered from p_ts_from to before p_ts_to, acknowledged or not, where given. p_limit 1 to 1000 (default 100), p_after: alert_id of the last item of the page before. With long groups a page may have fewer; the one after the last has none. Errors: PT400, PT401, PT403.';
 
@@ -3868,6 +4241,8 @@ COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integ
 COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of large ones as many as make 8 MB, and the cursor of now. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
 
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
+
+REVOKE ALL ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record[]) FROM PUBLIC;
 
@@ -3929,10 +4304,29 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text, bigint)
   FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."short_number"(numeric) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."written_number"(text) FROM PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
+  FROM "postgres";
+
+GRANT EXECUTE
+  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
+  TO "postgres";
+
+GRANT EXECUTE
+  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
+  TO "service_role";
 
 select logloom_private.bring_to_nodes();

@@ -33,7 +33,8 @@ const operations: Record<string, string> = {
     "to_json(public.tail_logs('', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
   "a tail with a filter":
     "to_json(public.tail_logs('any:~\"[0-9]x[0-9]y\"', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
-  "context": "(select json_agg(r) from public.get_log_context(@id, p_before => 499, p_after => 499) r)",
+  "context":
+    "(select json_agg(r) from public.get_log_context(@id, p_before => 499, p_after => 499) r)",
 };
 
 for (const [name, shape] of Object.entries(shapes)) {
@@ -44,7 +45,9 @@ for (const [name, shape] of Object.entries(shapes)) {
     const range = `'2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z'`;
     await prepare(sql, tenant, shape);
     const [{ id }] = await sql`
-      select id from logloom.logs where tenant_id = ${tenant} order by ts offset ${Math.floor(shape.count / 2)} limit 1`;
+      select id from logloom.logs where tenant_id = ${tenant} order by ts offset ${
+      Math.floor(shape.count / 2)
+    } limit 1`;
     const over: string[] = [];
     const round = async (kind: string) => {
       for (const [operation, call] of Object.entries(operations)) {
@@ -55,11 +58,15 @@ for (const [name, shape] of Object.entries(shapes)) {
         const answer = Number(used.rows?.[0]?.length ?? 0) / 2 ** 20;
         if (isTold) {
           console.log(
-            `${kind}, ${operation}: ${used.mib.toFixed(0)} MiB, ${used.ms.toFixed(0)} ms, answer ${answer.toFixed(1)}${used.error ? " " + used.error : ""}`,
+            `${kind}, ${operation}: ${used.mib.toFixed(0)} MiB, ${used.ms.toFixed(0)} ms, answer ${
+              answer.toFixed(1)
+            }${used.error ? " " + used.error : ""}`,
           );
         }
         if (used.mib - answer > limits.search || answer > 16) {
-          over.push(`${kind}, ${operation}: ${used.mib.toFixed(0)} MiB, answer ${answer.toFixed(1)}`);
+          over.push(
+            `${kind}, ${operation}: ${used.mib.toFixed(0)} MiB, answer ${answer.toFixed(1)}`,
+          );
         }
       }
     };
@@ -76,7 +83,9 @@ for (const [name, shape] of Object.entries(shapes)) {
       });
       if (isTold) {
         console.log(
-          `sealing: ${sealing.mib.toFixed(0)} MiB, ${sealing.ms.toFixed(0)} ms, ${JSON.stringify(sealing.rows)}${sealing.error ?? ""}`,
+          `sealing: ${sealing.mib.toFixed(0)} MiB, ${sealing.ms.toFixed(0)} ms, ${
+            JSON.stringify(sealing.rows)
+          }${sealing.error ?? ""}`,
         );
       }
       if (sealing.error) over.push(sealing.error);
@@ -159,7 +168,9 @@ async function prepare(sql: ReturnType<typeof openDatabase>, tenant: string, sha
       from generate_series(${first}, ${Math.min(first + step - 1, shape.count)}) n`,
       [tenant],
     );
-    await sql.unsafe("update given g set record_bytes = logloom_private.bytes_of_record(jsonb_populate_record(null::logloom.logs, to_jsonb(g)))");
+    await sql.unsafe(
+      "update given g set record_bytes = logloom_private.bytes_of_record(jsonb_populate_record(null::logloom.logs, to_jsonb(g)))",
+    );
     await sql.unsafe("insert into logloom.logs select g.* from given g");
     await sql.unsafe("truncate given");
   }

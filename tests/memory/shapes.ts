@@ -23,15 +23,19 @@ export const shapes: Record<string, Shape> = {
   },
   "one huge message among small ones": {
     count: 5000,
-    msg: `case when n = 2500 then ${digits(1_000_000)} else 'request ' || n || ' took ' || n % 977 || ' ms' end`,
+    msg: `case when n = 2500 then ${
+      digits(1_000_000)
+    } else 'request ' || n || ' took ' || n % 977 || ' ms' end`,
   },
   "words and digits in turn": {
     count: 24,
-    msg: `(select string_agg('took ' || i % 7919 || ' ms, ', '') from generate_series(1, 65000 + 0 * n) i)`,
+    msg:
+      `(select string_agg('took ' || i % 7919 || ' ms, ', '') from generate_series(1, 65000 + 0 * n) i)`,
   },
   "events of 150,000 numbers": {
     count: 24,
-    attrs: `jsonb_build_object('n', (select jsonb_agg(i % 9999 + n) from generate_series(1, 150000) i))`,
+    attrs:
+      `jsonb_build_object('n', (select jsonb_agg(i % 9999 + n) from generate_series(1, 150000) i))`,
   },
   "small numbers in their hundreds of thousands": {
     count: 24,
@@ -39,7 +43,8 @@ export const shapes: Record<string, Shape> = {
   },
   "numbers whose text is far longer than they are": {
     count: 200,
-    attrs: `jsonb_build_object('n', (select jsonb_agg('1e300'::numeric) from generate_series(1, 3400)))`,
+    attrs:
+      `jsonb_build_object('n', (select jsonb_agg('1e300'::numeric) from generate_series(1, 3400)))`,
   },
   "objects of many keys": {
     count: 24,

@@ -164,7 +164,19 @@ const keys = [
 ];
 const key = fc.oneof(fc.constantFrom(...keys), fc.constantFrom("a", "b"));
 
-const scalar: fc.Arbitrary<Json> = fc.oneof(text, number, fc.boolean(), fc.constant(null));
+/** Texts that are compared as numbers, and what comes near to one. */
+const writtenNumbers = [
+  ...["1e300", "-1.5E-300", "1e+40", "1e40", "-1e39", "1e39", "1e-38", "1e-37", "5e-324", "2e-324"],
+  ...["1e308", "2e308", "1.50e300", "1e0300", "0e500", "01e300", "1e300 ", "+1e300", "1e99999"],
+];
+
+const scalar: fc.Arbitrary<Json> = fc.oneof(
+  { weight: 3, arbitrary: text },
+  { weight: 3, arbitrary: number },
+  { weight: 1, arbitrary: fc.constantFrom(...writtenNumbers) },
+  { weight: 3, arbitrary: fc.boolean() },
+  { weight: 3, arbitrary: fc.constant(null) },
+);
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
@@ -183,6 +195,7 @@ const near = fc.constantFrom<Json>(
     "api",
   ]]],
   ...["1.5s", "90s", "10MiB", "10.0.0.7", "10.0.0.7:443", "fe80::1:2", ["10.0.0.7"], "a api b"],
+  ...["1e300", "-1.5E-300", "1e40", "1e39", 1e38, 1e40],
   ...[{ b: "api" }, { b: null }, { b: 5 }, { b: { a: "API" } }, [{ b: "api" }], "", [], {}, [null]],
 );
 const attrs = fc.oneof(
@@ -403,6 +416,7 @@ const sizeLiteral = fc.constantFrom("10MiB", "10mb", "1kB", "5KiB", "1B", "0.5Gi
 const numberLiteral = fc.oneof(
   number.map((value) => String(value).replace("+", "")),
   fc.constantFrom("1e3", "-0", "0.50", "10", "9007199254740993", "-5", "1E2"),
+  fc.constantFrom("1e300", "1e299", "-1.5e-300", "1e40", "1e38", "5e-324", "-1e200"),
 );
 const textLiteral = fc.oneof(word, quoted);
 

@@ -1,5 +1,12 @@
 import { decimal } from "./decimal.ts";
-import { type Event, isRecord, type Json, type Predicate, QueryError } from "./event.ts";
+import {
+  type Event,
+  isRecord,
+  type Json,
+  numberText,
+  type Predicate,
+  QueryError,
+} from "./event.ts";
 import { attributeOf, type Field, groupText, readField, space, type Token } from "./language.ts";
 
 // What follows a bar, read a second time: the stages, and what an aggregate is over some events.
@@ -320,7 +327,9 @@ export function extract(kind: "json" | "logfmt", text: string): { [key: string]:
   if (kind === "json") {
     if (new TextEncoder().encode(text).length > 65536 || !/^[ \t\r\n]*\{/.test(text)) return {};
     try {
-      const value: Json = JSON.parse(text);
+      const value: Json = JSON.parse(text, (_, inner) => {
+        return typeof inner === "number" && numberText(inner).length > 40 ? String(inner) : inner;
+      });
       return isRecord(value) ? value : {};
     } catch {
       return {};

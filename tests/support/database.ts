@@ -88,7 +88,8 @@ export async function recordsOf(
     async () => (await countRecords(sql, tenantId)) >= count,
   );
   const rows = await sql`
-    select to_jsonb(l) as record from logloom.logs l where l.tenant_id = ${tenantId} order by l.id`;
+    select to_jsonb(l) - 'record_bytes' as record
+    from logloom.logs l where l.tenant_id = ${tenantId} order by l.id`;
   return rows.map((row) => row.record as LogRecord);
 }
 

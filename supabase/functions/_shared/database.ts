@@ -30,7 +30,7 @@ export type CallDatabase = (
 export const databaseAway = "The database is unavailable, try again";
 
 /** What the database itself decided about a request; any other refusal is our own fault. */
-const decidedStatuses = new Set([400, 401, 409, 429, 503]);
+const decidedStatuses = new Set([400, 401, 409, 413, 429, 503]);
 
 export function createDatabase(options: DatabaseOptions): CallDatabase {
   const headers: Record<string, string> = {

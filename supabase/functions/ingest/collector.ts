@@ -1,7 +1,6 @@
 import { Draft, type Envelope, type Text } from "./draft.ts";
 import { type TextField, textFields } from "./fields.ts";
 import { isObject, type JsonObject, jsonTextOf, setMember } from "./json.ts";
-import { cutLongTexts, maxTextLength } from "./long_texts.ts";
 import { unmarkNumbers } from "./numbers.ts";
 
 type TextColumns = { readonly [Field in TextField as `p_${Field}`]?: readonly Text[] };
@@ -14,6 +13,8 @@ export interface Batch extends TextColumns {
   readonly p_positions?: readonly number[];
   readonly p_rejected?: number;
   readonly p_errors?: readonly EventError[];
+  /** Events of which a part was cut off. */
+  readonly p_cut?: number;
 }
 
 export interface EventError {
@@ -41,7 +42,6 @@ export class EventCollector {
   haveOwnTimes = true;
 
   readonly #maxEvents: number;
-  readonly #mayBeLong: boolean;
   readonly #ts: Text[] = [];
   readonly #level: Text[] = [];
   readonly #texts: readonly Text[][] = textFields.map(() => []);
@@ -54,10 +54,8 @@ export class EventCollector {
   #count = 0;
   #rejected = 0;
 
-  /** `contentLength`: of what the events are read from. */
-  constructor(maxEvents: number, contentLength = 0) {
+  constructor(maxEvents: number) {
     this.#maxEvents = maxEvents;
-    this.#mayBeLong = contentLength > maxTextLength;
   }
 
   /** Events that were added, those that were rejected too. */
@@ -99,7 +97,6 @@ export class EventCollector {
     const draft = new Draft(event, envelope);
     let { attrs } = draft;
     if (attrs !== null && !boundDepth(attrs, 1)) attrs = null;
-    if (this.#mayBeLong) attrs = cutLongTexts(draft.texts, attrs);
     this.#ts.push(draft.ts);
     this.#level.push(draft.level);
     for (let field = 0; field < textFields.length; field++) {

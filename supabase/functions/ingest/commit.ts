@@ -1,7 +1,8 @@
 import { type Caller, sha256Hex } from "../_shared/auth.ts";
 import type { Failure, Notes } from "../_shared/errors.ts";
 import type { Bytes } from "./body.ts";
-import { batchJson, type EventCollector, type EventError, type Slice } from "./collector.ts";
+import { type Batch, batchJson, type EventCollector, type EventError } from "./collector.ts";
+import { cutRecords } from "./cut_records.ts";
 import type { Commit } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
 
@@ -45,7 +46,7 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
       ...repeat !== undefined && slices.length > 1 && { p_slice: n },
     };
     const answer = await patiently(
-      () => commit(caller, sliceJson(slice, parameters), repeat === undefined),
+      sliceCommit(caller, slice.batch, parameters, repeat === undefined, commit),
       // Only what is known as a repeat may be tried twice.
       request.isPatient && repeat !== undefined ? patienceMs : [],
     );
@@ -65,14 +66,51 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
   };
 }
 
-export function callerParameters(caller: Caller): Record<string, unknown> {
+function callerParameters(caller: Caller): Record<string, unknown> {
   return caller.kind === "api_key"
     ? { p_key_digest: caller.keyDigest }
     : { p_tenant_id: caller.tenantId, p_claims: caller.claims };
 }
 
-function sliceJson({ batch }: Slice, parameters: Record<string, unknown>): string {
-  return batchJson(batch, parameters);
+/** JSON of more letters holds a record that is probably too long: the database need not see it. */
+const unaskedLength = 1024 * 1024;
+
+/**
+ * What commits a slice, however often it has to be tried. The database measures each record and
+ * refuses one that is too long; only then, or where the JSON itself is long, it is asked how long
+ * one may be, and records are cut to that.
+ */
+function sliceCommit(
+  caller: Caller,
+  batch: Batch,
+  parameters: Record<string, unknown>,
+  mayShare: boolean,
+  commit: Commit,
+): () => Promise<Answer> {
+  let request = batchJson(batch, parameters);
+  let isCut = false;
+  return async () => {
+    if (isCut || request.length <= unaskedLength) {
+      const answer = await commit(caller, request, mayShare);
+      if (isCut || answer.ok || answer.failure.status !== 413) return answer;
+    }
+    const known = await askWhoCalls(caller, commit);
+    if (!known.ok) return known;
+    const { max_event_bytes: maxBytes }: Limits = JSON.parse(known.value);
+    request = batchJson(cutRecords(batch, maxBytes), parameters);
+    isCut = true;
+    return await commit(caller, request, mayShare);
+  };
+}
+
+interface Limits {
+  /** What the longest record leaves to its event. */
+  readonly max_event_bytes: number;
+}
+
+/** Whether the database knows the caller, and what it says of limits. */
+export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
+  return commit(caller, JSON.stringify(callerParameters(caller)), true);
 }
 
 /** What makes a repeat known: the sender's key, or the body itself where it can only be a repeat. */
@@ -104,6 +142,7 @@ async function patiently(
 interface AnswerOfSlice {
   readonly ingested: number;
   readonly rejected: number;
+  readonly cut?: number;
   readonly errors?: readonly EventError[];
 }
 
@@ -118,6 +157,7 @@ class Answers implements Outcome {
       success: this.ingested > 0 || this.rejected === 0,
       ingested: this.ingested,
       rejected: this.rejected,
+      ...this.cut > 0 && { cut: this.cut },
       ...this.rejected > 0 && { errors: this.errors },
     });
   }
@@ -128,6 +168,10 @@ class Answers implements Outcome {
 
   get rejected(): number {
     return this.#answers.reduce((sum, { rejected }) => sum + rejected, 0);
+  }
+
+  get cut(): number {
+    return this.#answers.reduce((sum, { cut }) => sum + (cut ?? 0), 0);
   }
 
   get errors(): readonly EventError[] {

@@ -29,6 +29,7 @@ const parameters = [
   "p_attrs",
   "p_slice",
   "p_claims",
+  "p_cut",
 ];
 
 /** A longer request is worth a call of its own, and would keep small ones waiting. */

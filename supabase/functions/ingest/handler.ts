@@ -14,7 +14,7 @@ import { clientHeaders, corsHeaders, methodNotAllowed, preflight } from "../_sha
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
 import { readBody } from "./body.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
-import { callerParameters, commitEvents } from "./commit.ts";
+import { askWhoCalls, commitEvents } from "./commit.ts";
 import { findCredentials } from "./credentials.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
@@ -148,8 +148,7 @@ async function ingest(
   }
   if (!caller.ok) return failed(caller);
 
-  const length = "problem" in body.value ? 0 : body.value.bytes.length;
-  const events = new EventCollector(protocol.maxEvents, length);
+  const events = new EventCollector(protocol.maxEvents);
   const content = "problem" in body.value
     ? failure(body.value.status, body.value.problem)
     : read(incoming, protocol, new Content(body.value.bytes), events);
@@ -214,11 +213,6 @@ function read(
     const { maxEvents } = protocol;
     return failure(413, `Too many records: more than ${maxEvents} (max ${maxEvents})`);
   }
-}
-
-/** Whether the database knows the caller, and, in the notes, what is left of its limits. */
-function askWhoCalls(caller: Caller, commit: Commit): Promise<Result<string>> {
-  return commit(caller, JSON.stringify(callerParameters(caller)), true);
 }
 
 /** A failure found here, with what the database says of the caller. */

@@ -54,19 +54,64 @@ export function endOfString(text: string, quote: number): number {
   }
 }
 
+/** A number whose text is longer is kept as it was sent, unless that is no shorter. */
+const maxWrittenOut = 40;
+
 /**
  * The JSON string that stands for a number, or undefined where the number may stay. What is beyond
- * a double, or absurdly long, is kept as its text, because its readers could not take it.
+ * a double, absurdly long, or a few letters that stand for hundreds of zeros, is kept as its text.
  */
 function guarded(source: string): string | undefined {
   if (source.length > 300) return `"${source}"`;
   const value = Number(source);
   if (!Number.isFinite(value)) return `"${source}"`;
-  if (value === 0 && /[1-9]/.test(source.replace(/[eE].*/, ""))) return `"${source}"`;
-  const canonical = canonicalNumber(source);
-  if (numberText(value) === canonical) return undefined;
-  // A few bytes must not become hundreds of zeros; Postgres writes them out just as well.
-  return `"${markNumber(canonical.length > source.length + 40 ? source : canonical)}"`;
+  const decimal = decimalOf(source);
+  if (value === 0 && decimal.digits !== "") return `"${source}"`;
+  if (lengthOf(decimal) > Math.max(maxWrittenOut, source.length)) return `"${source}"`;
+  const canonical = textOf(decimal);
+  return numberText(value) === canonical ? undefined : `"${markNumber(canonical)}"`;
+}
+
+/** A number's digits from its first to its last that is not 0, and where the point stands. */
+interface Decimal {
+  readonly sign: string;
+  readonly digits: string;
+  /** How many digits stand before it; as many zeros as below 0 stand between. */
+  readonly point: number;
+}
+
+/** By loops: a regular expression tries the zeros at the end anew from each of them. */
+function decimalOf(source: string): Decimal {
+  const exponentAt = source.search(/[eE]/);
+  const mantissa = exponentAt === -1 ? source : source.slice(0, exponentAt);
+  const start = mantissa.startsWith("-") ? 1 : 0;
+  const dot = mantissa.indexOf(".");
+  const whole = dot === -1 ? mantissa.slice(start) : mantissa.slice(start, dot);
+  const digits = dot === -1 ? whole : whole + mantissa.slice(dot + 1);
+  let first = 0;
+  while (digits.charCodeAt(first) === 0x30) first++;
+  if (first === digits.length) return { sign: "", digits: "", point: 0 };
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === 0x30) end--;
+  return {
+    sign: start === 1 ? "-" : "",
+    digits: digits.slice(first, end),
+    point: whole.length - first + (exponentAt === -1 ? 0 : Number(source.slice(exponentAt + 1))),
+  };
+}
+
+/** The length of its text, which may be too long to be made. */
+function lengthOf({ sign, digits, point }: Decimal): number {
+  if (digits === "") return 1;
+  if (point <= 0) return sign.length + 2 - point + digits.length;
+  return sign.length + Math.max(point, digits.length) + (digits.length > point ? 1 : 0);
+}
+
+function textOf({ sign, digits, point }: Decimal): string {
+  if (digits === "") return "0";
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  if (point >= digits.length) return sign + digits.padEnd(point, "0");
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 /**
@@ -74,33 +119,32 @@ function guarded(source: string): string | undefined {
  * exponent, no negative zero.
  */
 export function canonicalNumber(source: string): string {
-  const [, sign, whole, fraction = "", exponent = "0"] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
-  const digits = whole + fraction;
-  if (!/[1-9]/.test(digits)) return "0";
-  const point = whole.length + Number(exponent);
-  const before = point > 0 ? digits.slice(0, point).padEnd(point, "0") : "0";
-  const after = point > 0 ? digits.slice(point) : "0".repeat(-point) + digits;
-  const trimmed = after.replace(/0+$/, "");
-  return sign + before.replace(/^0+(?=\d)/, "") + (trimmed === "" ? "" : `.${trimmed}`);
+  return textOf(decimalOf(source));
 }
 
-/** The text of a number that JSON.parse gave. */
+/** The text of a number that JSON.parse gave, or of a double that was sent. */
 export function numberText(value: number): string {
   const text = String(value);
-  return text.includes("e") ? canonicalNumber(text) : text;
+  if (!text.includes("e")) return text;
+  const decimal = decimalOf(text);
+  return lengthOf(decimal) > maxWrittenOut ? text : textOf(decimal);
 }
 
-/** A string that stands for the number of this text. */
+/** A double that was sent as such: its shortest text where it would be written out too long. */
+export function storedNumber(value: number): number | string {
+  const text = String(value);
+  if (!Number.isFinite(value)) return text;
+  return text.includes("e") && numberText(value) === text ? text : value;
+}
+
+/** A string that stands for the number of this text, which has no exponent. */
 export function markNumber(canonical: string): string {
   return marker + canonical;
 }
 
 /** The text of a marked number; undefined for any other string. */
 export function markedNumber(text: string): string | undefined {
-  if (!text.startsWith(marker)) return undefined;
-  const number = text.slice(marker.length);
-  return /[eE]/.test(number) ? canonicalNumber(number) : number;
+  return text.startsWith(marker) ? text.slice(marker.length) : undefined;
 }
 
 export function unmarkNumbers(json: string): string {

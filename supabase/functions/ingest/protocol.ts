@@ -43,6 +43,8 @@ export interface Outcome {
   readonly text: string;
   readonly ingested: number;
   readonly rejected: number;
+  /** Records that are stored without a part of them, since they were too long. */
+  readonly cut: number;
   /** The first of those that were rejected. */
   readonly errors: readonly EventError[];
   readonly bytes: number;

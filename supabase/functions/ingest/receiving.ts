@@ -25,6 +25,9 @@ export interface Receiving {
   readonly database?: (request: PeerRequest, call: number) => Response | undefined;
 }
 
+/** What the database of a test leaves to an event. */
+export const maxEventBytes = 1_000_000;
+
 /** Sends one request to a path below `ingest`. */
 export async function receive(path: string, receiving: Receiving = {}): Promise<Received> {
   const calls: Record<string, unknown>[] = [];
@@ -36,9 +39,12 @@ export async function receive(path: string, receiving: Receiving = {}): Promise<
     if (sent.p_key_digest !== undefined && sent.p_key_digest !== sha256Hex(apiKey)) {
       return Response.json({ code: "PT401", message: "Invalid key" }, { status: 401 });
     }
+    if (sent.p_ts === undefined) {
+      return Response.json({ authenticated: true, max_event_bytes: maxEventBytes });
+    }
     const count = Array.isArray(sent.p_ts) ? sent.p_ts.length : 0;
-    const { p_rejected: rejected = 0, p_errors: errors } = sent;
-    return Response.json({ success: true, ingested: count, rejected, errors });
+    const { p_rejected: rejected = 0, p_errors: errors, p_cut: cut } = sent;
+    return Response.json({ success: true, ingested: count, rejected, cut, errors });
   });
   await using ingest = startIngest(peer.url);
   const response = await fetch(`${ingest.url}${path}`, {

@@ -37,7 +37,8 @@ comment on function logloom_private.authenticate_sender(text, text, jsonb) is
 create function logloom_private.accepted_answer(
   p_ingested integer,
   p_rejected integer,
-  p_errors json
+  p_errors json,
+  p_cut integer
 )
 returns json
 language plpgsql
@@ -50,15 +51,17 @@ begin
     'success', p_ingested > 0 or p_rejected = 0,
     'ingested', p_ingested,
     'rejected', p_rejected,
+    'cut', nullif(p_cut, 0),
     'errors', case when p_rejected > 0 then coalesce(p_errors, '[]') end
   ));
 end;
 $$;
 
-revoke all on function logloom_private.accepted_answer(integer, integer, json) from public;
+revoke all on function logloom_private.accepted_answer(integer, integer, json, integer) from public;
 
-comment on function logloom_private.accepted_answer(integer, integer, json) is
-  'The body of a 200: {success, ingested, rejected, errors}, the last where events were rejected.';
+comment on function logloom_private.accepted_answer(integer, integer, json, integer) is
+  'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were '
+  'rejected, cut where records were too long to be stored whole.';
 
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
@@ -84,7 +87,13 @@ declare
 begin
   if p_request.p_ts is null then
     return row(
-      json_build_object('authenticated', true), logloom_private.quota_headers(p_state, 0), 0
+      json_build_object(
+        'authenticated', true,
+        -- Of a time of receipt that is as long as they come.
+        'max_event_bytes', p_state.max_record_bytes
+          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z')
+      ),
+      logloom_private.quota_headers(p_state, 0), 0
     );
   end if;
   if v_has_rate then
@@ -105,7 +114,8 @@ begin
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
   v_answer.body := logloom_private.accepted_answer(
-    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors
+    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors,
+    p_request.p_cut
   );
 
   -- A repeat gets the first answer, also once a limit is reached.
@@ -121,6 +131,11 @@ begin
     v_record_bytes := logloom_private.measured_records(
       p_state.tenant_id, v_received_at, p_request
     );
+    if p_state.max_record_bytes < any (v_record_bytes) then
+      perform logloom_private.refuse(
+        'ingest.record_is_too_long', p_state.max_record_bytes::text
+      );
+    end if;
     perform logloom_private.check_quota(p_state);
     if p_state.queue_is_full then
       perform logloom_private.refuse_full_queue(p_state);
@@ -213,7 +228,8 @@ create function public.ingest_logs(
   p_host text[] default null,
   p_attrs jsonb[] default null,
   p_slice integer default null,
-  p_claims jsonb default null
+  p_claims jsonb default null,
+  p_cut integer default null
 )
 returns json
 language plpgsql
@@ -245,23 +261,24 @@ begin
   v_request.p_attrs := p_attrs;
   v_request.p_slice := p_slice;
   v_request.p_claims := p_claims;
+  v_request.p_cut := p_cut;
   return logloom_private.ingest_one(v_request);
 end;
 $$;
 
 revoke all on function public.ingest_logs(
   text, text, text, text, integer, integer[], integer, json, timestamptz[],
-  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb
+  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
 ) from public, anon, authenticated, service_role;
 
 grant execute on function public.ingest_logs(
   text, text, text, text, integer, integer[], integer, json, timestamptz[],
-  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb
+  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
 ) to service_role;
 
 comment on function public.ingest_logs(
   text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
-  text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb
+  text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
 ) is
   'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 '
   'of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. '
@@ -269,7 +286,8 @@ comment on function public.ingest_logs(
   'length, null where missing; without p_ts the call only authenticates and tells the limits. '
   'p_positions: index in the request of each event, null when nothing was rejected before; '
   'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
-  'committed in several calls with one idempotency key. '
-  'Returns the answer to the client {success, ingested, rejected, errors}. '
+  'committed in several calls with one idempotency key. p_cut: events of which a part was cut off, '
+  'since the record would be longer than max_record_bytes. '
+  'Returns the answer to the client {success, ingested, rejected, cut, errors}. '
   'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the '
   'watermark.';

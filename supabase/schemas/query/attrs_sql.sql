@@ -34,6 +34,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_sql text := '';
+  v_number text;
 begin
   if p_leaf ->> 'test' = 'exists' then
     return p_value || ' <> ''null''';
@@ -52,11 +53,14 @@ begin
     );
   elsif p_leaf ->> 'test' = 'range' then
     -- jsonb orders types before values, so the type comes first.
-    return concat_ws(
-      ' and ',
-      'jsonb_typeof(' || p_value || ') = ''number''',
-      logloom_private.query_bounds_sql(p_leaf, p_value)
-    );
+    v_number := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
+    return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
+      || coalesce(logloom_private.query_bounds_sql(p_leaf, p_value), 'true')
+      || ' when ''string'' then '
+      || coalesce(
+        logloom_private.query_bounds_sql(p_leaf, v_number, '::numeric'), v_number || ' is not null'
+      )
+      || ' end';
   end if;
   return logloom_private.query_any_text_sql(
     p_value, logloom_private.query_text_test(p_leaf)

@@ -70,6 +70,40 @@ $$;
 
 revoke all on function logloom_private.address_in(text, inet) from public;
 
+-- A number that a few letters write, and more than 40 if it is written out, is stored as these
+-- letters. Compared it is the number; null for any other text, and for what no double holds.
+create function logloom_private.written_number(p_text text)
+returns numeric
+language plpgsql
+immutable
+strict
+security invoker
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_number numeric;
+begin
+  if octet_length(p_text) > 300
+    or p_text collate "C" !~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?0*[0-9]{1,3}$'
+    or not pg_input_is_valid(p_text, 'double precision')
+  then
+    return null;
+  end if;
+  v_number := trim_scale(p_text::numeric);
+  if octet_length(v_number::text) > greatest(40, octet_length(p_text)) then
+    return v_number;
+  end if;
+  return null;
+end;
+$$;
+
+revoke all on function logloom_private.written_number(text) from public;
+
+comment on function logloom_private.written_number(text) is
+  'The value of a number that is stored as its text, since written out it would be longer than '
+  'that and than 40 letters; null for any other text.';
+
 -- Numbers stay decimal until the end, so that a sum does not depend on the order of its rows;
 -- held within the range of a double, so that no cast or sum can fail.
 create function logloom_private.json_number(p_value jsonb)
@@ -135,6 +169,47 @@ $$;
 
 revoke all on function logloom_private.finite_double(double precision) from public;
 
+-- What would be written out in more than 40 letters, and is shorter with an exponent, is its text
+-- with one.
+create function logloom_private.short_number(p_number numeric)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_number constant numeric := trim_scale(p_number);
+  v_text constant text := v_number::text;
+  v_whole text;
+  v_digits text;
+  v_exponent integer;
+begin
+  if octet_length(v_text) <= 40 then
+    return to_jsonb(v_number);
+  end if;
+  v_whole := ltrim(split_part(v_text, '.', 1), '-0');
+  v_digits := ltrim(v_whole || split_part(v_text, '.', 2), '0');
+  v_exponent := case
+    when v_whole <> '' then octet_length(v_whole)
+    else octet_length(v_digits) - octet_length(split_part(v_text, '.', 2))
+  end - 1;
+  v_digits := rtrim(v_digits, '0');
+  v_digits := case when v_number < 0 then '-' else '' end || left(v_digits, 1)
+    || case when octet_length(v_digits) > 1 then '.' || substr(v_digits, 2) else '' end
+    || case when v_exponent < 0 then 'e' else 'e+' end || v_exponent;
+  return case when octet_length(v_digits) < octet_length(v_text) then to_jsonb(v_digits)
+    else to_jsonb(v_number) end;
+end;
+$$;
+
+revoke all on function logloom_private.short_number(numeric) from public;
+
+comment on function logloom_private.short_number(numeric) is
+  'A number of an extracted JSON text as a record has it: the number, or, where that would be '
+  'written out too long, its text with an exponent.';
+
 -- Numbers of a JSON text have the canonical form of a record's: no zeros at the end of a fraction.
 create function logloom_private.canonical_numbers(p_value jsonb)
 returns jsonb
@@ -146,7 +221,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case jsonb_typeof(p_value)
-    when 'number' then to_jsonb(trim_scale(p_value::numeric))
+    when 'number' then logloom_private.short_number(p_value::numeric)
     when 'object' then (
       select coalesce(jsonb_object_agg(o.key, logloom_private.canonical_numbers(o.value)), '{}')
       from jsonb_each(p_value) o
@@ -177,7 +252,7 @@ begin
     or not pg_input_is_valid(p_text, 'jsonb')
   then
     return '{}';
-  elsif p_text ~ '\.[0-9]*0[^0-9]|[0-9][eE]' then
+  elsif p_text ~ '\.[0-9]*0[^0-9]|[0-9][eE]|[0-9.]{41}' then
     return logloom_private.canonical_numbers(p_text::jsonb);
   end if;
   return p_text::jsonb;

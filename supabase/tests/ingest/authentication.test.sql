@@ -44,8 +44,9 @@ select throws_ok(
 );
 select is(
   public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,
-  '{"authenticated": true}',
-  'without p_ts the call only authenticates'
+  -- Of 1 MiB, what names, the tenant and the time of receipt leave.
+  '{"authenticated": true, "max_event_bytes": 1048376}',
+  'without p_ts the call only authenticates, and says how long an event may be'
 );
 
 reset role;

@@ -32,7 +32,12 @@ from (values
       || $$l.ts < '2026-11-22T00:00:00.000000Z'::timestamptz)$$
   ),
   ('id:00000000-ABCD-4000-8000-000000000003', $$(l.id = '00000000-abcd-4000-8000-000000000003')$$),
-  ('attrs.n:>=0.50', $$(jsonb_typeof((l.attrs -> 'n')) = 'number' and (l.attrs -> 'n') >= '0.5')$$),
+  (
+    'attrs.n:>=0.50',
+    $$(case jsonb_typeof((l.attrs -> 'n')) when 'number' then (l.attrs -> 'n') >= '0.5'$$
+      || $$ when 'string' then logloom_private.written_number((l.attrs -> 'n') #>> '{}')$$
+      || $$ >= '0.5'::numeric end)$$
+  ),
   ('attrs.a.b:x', $$(coalesce(nullif(l.attrs -> 'a' -> 'b', 'null'), l.attrs -> 'a.b') @> '"x"')$$),
   ('attrs."it''s":*', $$((l.attrs -> 'it''s') <> 'null')$$)
 ) v (query, written) cross join lateral (select replace(written, 'e''', 'E''') as expected) e;

@@ -13,7 +13,8 @@ export const lines: Protocol = {
   read(incoming, content, events) {
     addLines(content, incoming.query, events);
     return success({
-      accepted: ({ ingested, rejected }) => json(200, { success: true, ingested, rejected }),
+      accepted: ({ ingested, rejected, cut }) =>
+        json(200, { success: true, ingested, rejected, ...cut > 0 && { cut } }),
     });
   },
   refused: errorReply,

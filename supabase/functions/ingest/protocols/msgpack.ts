@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Bytes } from "../body.ts";
 import { type JsonObject, setMember } from "../json.ts";
-import { markNumber } from "../numbers.ts";
+import { markNumber, storedNumber } from "../numbers.ts";
 
 /** Raised where bytes are no MessagePack, or hold more values than any sender sends. */
 export class MalformedMsgpack extends Error {}
@@ -60,9 +60,9 @@ class Reader {
       case 0xc9:
         return this.#extension(this.#unsigned(1 << (type - 0xc7)));
       case 0xca:
-        return finite(this.#view.getFloat32(this.#skip(4)));
+        return storedNumber(this.#view.getFloat32(this.#skip(4)));
       case 0xcb:
-        return finite(this.#view.getFloat64(this.#skip(8)));
+        return storedNumber(this.#view.getFloat64(this.#skip(8)));
       case 0xcc:
       case 0xcd:
       case 0xce:
@@ -156,10 +156,6 @@ class Reader {
     this.#at += length;
     return at;
   }
-}
-
-function finite(value: number): number | string {
-  return Number.isFinite(value) ? value : String(value);
 }
 
 function integer(value: bigint): number | string {

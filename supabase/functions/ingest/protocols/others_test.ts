@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { receive } from "../receiving.ts";
+import { maxEventBytes, receive } from "../receiving.ts";
 import { apiKey } from "../testing.ts";
 
 const json = { "Content-Type": "application/json" };
@@ -298,30 +298,57 @@ Deno.test("a path that is no receiver is 404, whatever comes with it", async () 
   assert.equal((await receive("/", { headers: json, body: "[{}]" })).status, 200);
 });
 
-Deno.test("a text of megabytes is cut, and says how long it was; what is no longer than a native request is not", async () => {
+Deno.test("of a record that is too long the longest texts are cut, whatever it comes by", async () => {
   const long = "x".repeat(6_000_000);
   const line = await receive("/lines", { body: long, headers: { "Content-Type": "text/plain" } });
-  assert.equal(line.status, 200, line.text);
-  assert.deepEqual(line.events, [{
-    msg: long.slice(0, 512_000),
-    attrs: { truncated: { msg: 6_000_000 } },
-  }]);
+  assert.deepEqual(JSON.parse(line.text), { success: true, ingested: 1, rejected: 0, cut: 1 });
+  const [{ msg, attrs }] = line.events as { msg: string; attrs: unknown }[];
+  assert.ok(msg.length > 0.9 * maxEventBytes && msg.length < maxEventBytes);
+  assert.equal(msg, long.slice(0, msg.length));
+  assert.deepEqual(attrs, { logloom_cut: { msg: 6_000_000 } });
+
   const deep = await receive("/api/v2/logs", {
     headers: json,
     body: JSON.stringify([{ message: "m", error: { stack: [long] }, note: "n" }, { message: "m" }]),
   });
   assert.equal(deep.status, 202, deep.text);
-  assert.deepEqual(deep.events, [{
+  const [cut, whole] = deep.events as { msg: string; attrs: Record<string, unknown> }[];
+  const { stack } = cut.attrs.error as { stack: string[] };
+  assert.deepEqual(cut, {
     msg: "m",
     attrs: {
-      error: { stack: [long.slice(0, 512_000)] },
+      error: { stack: [long.slice(0, stack[0].length)] },
       note: "n",
-      truncated: { "attrs.error.stack.0": 6_000_000 },
+      logloom_cut: { "attrs.error.stack.0": 6_000_000 },
     },
-  }, { msg: "m" }]);
-  const whole = await receive("/lines", {
-    headers: { "Content-Type": "text/plain" },
-    body: `${"y".repeat(512_000)}\nz`,
   });
-  assert.deepEqual(whole.events.map(({ msg }) => String(msg).length), [512_000, 1]);
+  assert.deepEqual(whole, { msg: "m" });
+});
+
+Deno.test("a record that only the database finds too long is cut and sent again, once", async () => {
+  const body = `${"y".repeat(70_000)}\nz`;
+  for (const accepts of [1, 2]) {
+    let refused = 0;
+    const answer = await receive("/lines", {
+      body,
+      headers: { "Content-Type": "text/plain" },
+      database: ({ body }) => {
+        const sent = JSON.parse(body);
+        if (sent.p_ts === undefined) return Response.json({ max_event_bytes: 65_536 });
+        if (sent.p_cut === accepts) return undefined;
+        refused++;
+        return Response.json({ code: "PT413", message: "A record is longer" }, { status: 413 });
+      },
+    });
+    if (accepts === 2) {
+      assert.deepEqual([answer.status, refused], [413, 2]);
+      continue;
+    }
+    assert.deepEqual([answer.status, refused], [200, 1]);
+    assert.deepEqual(JSON.parse(answer.text), { success: true, ingested: 2, rejected: 0, cut: 1 });
+    const [long, short] = answer.events.slice(-2) as { msg: string; attrs?: unknown }[];
+    assert.equal(long.msg, "y".repeat(long.msg.length));
+    assert.deepEqual(long.attrs, { logloom_cut: { msg: 70_000 } });
+    assert.deepEqual(short, { msg: "z" });
+  }
 });

@@ -2,6 +2,7 @@ import { PbfReader } from "pbf";
 import type { Bytes } from "../body.ts";
 import type { EventCollector } from "../collector.ts";
 import { type JsonObject, setMember } from "../json.ts";
+import { storedNumber } from "../numbers.ts";
 import { addRecord, MalformedOtlp, originOf, type OtlpRecord } from "./otlp.ts";
 import {
   delimited,
@@ -177,11 +178,9 @@ class OtlpReader {
         case 3 * 8 + 0:
           value = readInt64(pbf);
           break;
-        case 4 * 8 + 1: {
-          const double = pbf.readDouble();
-          value = Number.isFinite(double) ? double : String(double);
+        case 4 * 8 + 1:
+          value = storedNumber(pbf.readDouble());
           break;
-        }
         case 5 * 8 + delimited: {
           const items: unknown[] = [];
           const inner = endOf(pbf, end);

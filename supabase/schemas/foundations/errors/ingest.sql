@@ -31,6 +31,10 @@ begin
       'The writer is far behind; `health/queue` says how far.'),
     ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
       'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
+      null),
+    ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
+      'Cut what is longest in it. The function ingest does; the limit is in '
+        'logloom_private.settings.',
       null)
   ) e (name, status, message, hint, explanation);
 end;

@@ -20,6 +20,7 @@ create table logloom_private.settings (
   ingest_future_limit interval not null default '24 hours',
   batch_max_events integer not null default 10000,
   batch_max_bytes integer not null default 8388608,
+  max_record_bytes integer not null default 1048576,
   idempotency_key_lifetime interval not null default '24 hours',
   partition_days_ahead integer not null default 7,
   job_run_budget interval not null default '30 seconds',
@@ -107,6 +108,10 @@ create table logloom_private.settings (
   tenants_by_users boolean not null default false,
   max_page_bytes integer not null default 7340032,
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
+  -- Below, what is said of a cut would not fit; above, no page would.
+  constraint settings_max_record_bytes_is_within_bounds check (
+    max_record_bytes between 65536 and 8388608
+  ),
   constraint settings_has_one_row check (singleton),
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
   constraint settings_chunk_has_positions check (seal_chunk_records between 1 and 32000)
@@ -179,6 +184,10 @@ comment on column logloom_private.settings.batch_max_events is
 
 comment on column logloom_private.settings.batch_max_bytes is
   'Bytes that one batch is metered with at most: the largest body that any receiver takes.';
+
+comment on column logloom_private.settings.max_record_bytes is
+  'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the '
+  'longest values.';
 
 comment on column logloom_private.settings.idempotency_key_lifetime is
   'How long the answer to an Idempotency-Key is kept.';

@@ -18,7 +18,8 @@ create type logloom_private.ingest_request as (
   p_host text[],
   p_attrs jsonb[],
   p_slice integer,
-  p_claims jsonb
+  p_claims jsonb,
+  p_cut integer
 );
 
 comment on type logloom_private.ingest_request is

@@ -8,6 +8,7 @@ create type logloom_private.ingest_state as (
   future_limit interval,
   batch_max_events integer,
   batch_max_bytes integer,
+  max_record_bytes integer,
   idempotency_key_lifetime interval,
   month_end timestamptz,
   events bigint,

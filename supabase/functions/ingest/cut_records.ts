@@ -1,0 +1,293 @@
+import type { Batch } from "./collector.ts";
+import type { Text } from "./draft.ts";
+import { type TextField, textFields } from "./fields.ts";
+import { isObject, type JsonObject, setMember } from "./json.ts";
+import { markedNumber, numberText } from "./numbers.ts";
+
+/**
+ * A record has at most as many bytes as the database allows, as the JSON text that operations
+ * answer: of those `maxBytes` are left to what an event brings. Of one that is longer the longest
+ * texts are cut until it fits. Where texts are not what makes it long, its largest arrays and
+ * objects keep what stands first in them. `attrs.logloom_cut` says what was cut, and how long it
+ * was. It is the one exception to "nothing is lost".
+ */
+export function cutRecords(batch: Batch, maxBytes: number): Batch {
+  let count = 0;
+  const texts = textFields.map((field) => [...batch[`p_${field}`] ?? []]);
+  const attrs = [...batch.p_attrs ?? []];
+  for (let at = 0; at < batch.p_ts.length; at++) {
+    const record = new LongRecord(texts.map((column) => column[at] ?? null), attrs[at] ?? null);
+    if (record.bytes <= maxBytes) continue;
+    record.cut(maxBytes);
+    count++;
+    attrs[at] = record.attrs;
+    for (const [n, column] of texts.entries()) {
+      if (column.length > 0) column[at] = record.texts[n];
+    }
+  }
+  if (count === 0) return batch;
+  const p_attrs = batch.p_ts.map((_, at) => attrs[at] ?? null);
+  const columns = textFields.flatMap((field, n): [`p_${TextField}`, Text[]][] => {
+    return texts[n].length > 0 ? [[`p_${field}`, texts[n]]] : [];
+  });
+  return { ...batch, ...Object.fromEntries(columns), p_attrs, p_cut: count };
+}
+
+/** What an event brings beside its texts and attributes, at most: its time and its level. */
+const bareBytes = 41;
+
+/** Of how many bytes a record's `logloom_cut` is one. */
+const shareOfNote = 16;
+/** Of how many bytes a text is one that is cut no further before arrays and objects are. */
+const shareOfText = 256;
+const maxPathLength = 200;
+
+/** A text in a record that may be cut, and where it is. */
+interface LongText {
+  readonly text: string;
+  readonly bytes: number;
+  readonly path: string;
+  readonly replace: (text: string) => void;
+}
+
+class LongRecord {
+  readonly texts: Text[];
+  attrs: JsonObject | null;
+  /** Paths and how long was what stood there. */
+  readonly #cut = new Map<string, number>();
+  /** Of the arrays and objects that were measured. */
+  readonly #sizes = new Map<object, number>();
+
+  constructor(texts: Text[], attrs: JsonObject | null) {
+    this.texts = texts;
+    this.attrs = attrs;
+  }
+
+  get bytes(): number {
+    let bytes = bareBytes + this.#bytesOf(this.attrs);
+    for (const text of this.texts) bytes += this.#bytesOf(text);
+    return bytes;
+  }
+
+  cut(maxBytes: number): void {
+    const noteBytes = Math.floor(maxBytes / shareOfNote);
+    const least = Math.floor(maxBytes / shareOfText);
+    const budget = maxBytes - noteBytes;
+    const attrs = this.attrs ??= {};
+    // The name is the service's where it cuts; what was sent by that name is lost as what is cut is.
+    if (Object.hasOwn(attrs, "logloom_cut")) {
+      this.#note("attrs.logloom_cut", this.#bytesOf(attrs.logloom_cut));
+      delete attrs.logloom_cut;
+      this.#sizes.clear();
+    }
+    this.#cutTexts(budget, least);
+    this.#keepWhatFits(attrs, "attrs", budget - (this.bytes - this.#bytesOf(attrs)), least);
+    setMember(attrs, "logloom_cut", this.#noted(noteBytes));
+  }
+
+  /** Cuts the longest texts to one length, that with which all fits, but none below the least. */
+  #cutTexts(budget: number, least: number): void {
+    const excess = this.bytes - budget;
+    const long = this.#longTexts(least);
+    const limit = evenLimit(
+      long.map(({ bytes }) => bytes),
+      long.reduce((sum, { bytes }) => sum + bytes, 0) - excess,
+    );
+    for (const { text, bytes, path, replace } of long) {
+      const most = Math.max(limit, least);
+      if (bytes <= most) continue;
+      this.#note(path, characters(text));
+      replace(cutText(text, most));
+    }
+    this.#sizes.clear();
+  }
+
+  #longTexts(least: number): LongText[] {
+    const found: LongText[] = [];
+    const look = (value: unknown, path: string, replace: (text: string) => void) => {
+      if (typeof value === "string") {
+        const bytes = this.#bytesOf(value);
+        if (bytes > least) found.push({ text: value, bytes, path, replace });
+      } else if (isContainer(value) && this.#bytesOf(value) > least) {
+        const container = value as JsonObject;
+        for (const key in container) {
+          const member = container[key];
+          if (typeof member === "string" ? member.length * 6 > least : isContainer(member)) {
+            look(member, below(path, key), (text) => setMember(container, key, text));
+          }
+        }
+      }
+    };
+    for (const [n, field] of textFields.entries()) {
+      look(this.texts[n], field, (text) => this.texts[n] = text);
+    }
+    look(this.attrs, "attrs", () => {});
+    return found;
+  }
+
+  /**
+   * Makes an array or object fit, in place: its largest arrays and objects are made to, each alike.
+   * Where there are too many of them, or all is small, it keeps what comes first.
+   */
+  #keepWhatFits(
+    container: object,
+    path: string,
+    budget: number,
+    least: number,
+  ): void {
+    const bytes = this.#bytesOf(container);
+    if (bytes <= budget) return;
+    const members = container as JsonObject;
+    const inner = Object.keys(members).filter((key) => isContainer(members[key]));
+    const sizes = inner.map((key) => this.#bytesOf(members[key]));
+    const sum = sizes.reduce((total, size) => total + size, 0);
+    const limit = evenLimit(sizes, budget - (bytes - sum));
+    if (inner.length > 0 && limit >= least) {
+      for (const [n, key] of inner.entries()) {
+        if (sizes[n] > limit) {
+          this.#keepWhatFits(
+            members[key] as object,
+            below(path, key),
+            limit,
+            least,
+          );
+        }
+      }
+      return;
+    }
+    if (Array.isArray(container)) {
+      this.#note(path, container.length);
+      let left = budget;
+      const kept = container.findIndex((item) => (left -= this.#bytesOf(item) + 2) < 0);
+      container.length = Math.max(kept, 0);
+      return;
+    }
+    const keys = Object.keys(members);
+    this.#note(path, keys.length);
+    let left = budget;
+    for (const key of keys) {
+      const size = jsonBytes(key) + this.#bytesOf(members[key]) + 4;
+      if (size <= left) left -= size;
+      else delete members[key];
+    }
+  }
+
+  #note(path: string, length: number): void {
+    if (!this.#cut.has(path)) this.#cut.set(path, length);
+  }
+
+  /** What was cut, the longest first; of more than fit it says how many they are. */
+  #noted(maxBytes: number): JsonObject {
+    const noted: JsonObject = {};
+    const sorted = [...this.#cut].sort(([, a], [, b]) => b - a);
+    let left = maxBytes - 64;
+    for (const [n, [path, length]] of sorted.entries()) {
+      left -= jsonBytes(path) + 4 + String(length).length;
+      if (left < 0) {
+        noted.more = sorted.length - n;
+        break;
+      }
+      setMember(noted, path, length);
+    }
+    return noted;
+  }
+
+  /** The bytes of a value's JSON text as the database writes it, with a blank after each : and , */
+  #bytesOf(value: unknown): number {
+    switch (typeof value) {
+      case "string":
+        return markedNumber(value)?.length ?? jsonBytes(value);
+      case "number":
+        return numberText(value).length;
+      case "boolean":
+        return value ? 4 : 5;
+    }
+    if (!isContainer(value)) return 4;
+    const known = this.#sizes.get(value);
+    if (known !== undefined) return known;
+    // Two brackets, and two letters between any two members: two for each of them.
+    let bytes = 0;
+    if (Array.isArray(value)) {
+      for (const item of value) bytes += this.#bytesOf(item) + 2;
+    } else {
+      const members = value as JsonObject;
+      for (const key in members) {
+        bytes += jsonBytes(key) + this.#bytesOf(members[key]) + 4;
+      }
+    }
+    bytes = Math.max(bytes, 2);
+    // Of many small ones it takes less to measure them again than to remember each.
+    if (bytes > 256) this.#sizes.set(value, bytes);
+    return bytes;
+  }
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function below(path: string, key: string): string {
+  return path.length > maxPathLength ? path : cutCharacters(`${path}.${key}`);
+}
+
+/** Like a text, a path is not cut within a character. */
+function cutCharacters(path: string): string {
+  if (path.length <= maxPathLength) return path;
+  return `${path.slice(0, maxPathLength).toWellFormed().replace(/\ufffd$/, "")}…`;
+}
+
+/** To what each of these must be cut so that their sum is at most `sum`; 0 where none of it helps. */
+function evenLimit(sizes: readonly number[], sum: number): number {
+  const sorted = [...sizes].sort((a, b) => a - b);
+  let left = sum;
+  for (const [n, size] of sorted.entries()) {
+    const share = Math.floor(left / (sorted.length - n));
+    if (size > share) return Math.max(share, 0);
+    left -= size;
+  }
+  return Infinity;
+}
+
+/** The bytes of a text as JSON, its quotes included; what cannot be stored becomes U+FFFD. */
+function jsonBytes(text: string): number {
+  let bytes = 2;
+  for (let at = 0; at < text.length;) {
+    bytes += bytesAt(text, at);
+    at += unitsAt(text, at);
+  }
+  return bytes;
+}
+
+/** The beginning of a text that has at most so many bytes as JSON, to the end of a character. */
+function cutText(text: string, maxBytes: number): string {
+  let bytes = 2;
+  let at = 0;
+  for (; at < text.length; at += unitsAt(text, at)) {
+    bytes += bytesAt(text, at);
+    if (bytes > maxBytes) break;
+  }
+  return text.slice(0, at);
+}
+
+function characters(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += unitsAt(text, at)) count++;
+  return count;
+}
+
+function unitsAt(text: string, at: number): number {
+  const isPair = (text.charCodeAt(at) & 0xfc00) === 0xd800 &&
+    (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+  return isPair ? 2 : 1;
+}
+
+/** Of the character at a place, in JSON as Postgres writes it. */
+function bytesAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code >= 0x800) return unitsAt(text, at) === 2 ? 4 : 3;
+  if (code >= 0x80) return 2;
+  if (code === 0x22 || code === 0x5c) return 2;
+  if (code >= 0x20) return 1;
+  if (code === 0) return 3;
+  return code >= 8 && code <= 13 && code !== 11 ? 2 : 6;
+}

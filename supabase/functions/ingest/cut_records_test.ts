@@ -1,0 +1,306 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type Batch, batchJson, EventCollector } from "./collector.ts";
+import { cutRecords } from "./cut_records.ts";
+import { parseJson } from "./json.ts";
+
+const maxBytes = 1024 * 1024;
+/** A record's time and level. */
+const bare = 41;
+
+/** What the database would be sent of the events, their numbers as they are written. */
+function cut(
+  events: unknown[],
+  limit = maxBytes,
+): { batch: Batch; sent: string } {
+  const collector = new EventCollector(events.length);
+  for (const event of events) collector.add(parseJson(JSON.stringify(event)));
+  const batch = cutRecords(collector.batch(), limit);
+  return { batch, sent: batchJson(batch, {}) };
+}
+
+/** The one event, as it is stored. */
+function stored(event: unknown, limit = maxBytes) {
+  const { batch, sent } = cut([event], limit);
+  const { p_ts: _, p_cut: count, p_level: _level, ...columns } = JSON.parse(
+    sent,
+  );
+  const record = Object.fromEntries(
+    Object.entries(columns as Record<string, unknown[]>).map((
+      [name, [value]],
+    ) => [
+      name.slice(2),
+      value,
+    ]),
+  );
+  return { record, count, bytes: bytesOf(batch) };
+}
+
+/** How long the database finds the first record, but for its level and its times. */
+function bytesOf(batch: Batch): number {
+  const { p_ts: _, p_cut: _count, p_level: _level, ...columns } = JSON.parse(
+    batchJson(batch, {}),
+  );
+  return Object.values(columns as Record<string, unknown[]>)
+    .map(([value]) => jsonbLength(value)).reduce((a, b) => a + b, 0) +
+    4 * (8 - Object.keys(columns).length) + bare;
+}
+
+function jsonbLength(value: unknown): number {
+  if (Array.isArray(value)) {
+    return value.reduce(
+      (sum, item) => sum + jsonbLength(item) + 2,
+      value.length > 0 ? 0 : 2,
+    );
+  } else if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value);
+    return members.reduce(
+      (sum, [key, member]) => sum + jsonbLength(key) + jsonbLength(member) + 4,
+      members.length > 0 ? 0 : 2,
+    );
+  }
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+Deno.test("a record that is not too long stays as it is", () => {
+  const event = { msg: "a".repeat(500_000), list: [1, 2], logloom_cut: "mine" };
+  const { batch } = cut([event, { msg: "b" }]);
+  assert.equal(batch.p_cut, undefined);
+  assert.deepEqual(batch.p_attrs, [
+    { list: [1, 2], logloom_cut: "mine" },
+    null,
+  ]);
+  assert.deepEqual(batch.p_msg, ["a".repeat(500_000), "b"]);
+});
+
+Deno.test("one is whole up to its last byte, and is cut from the next on", () => {
+  const limit = 65_536;
+  const room = limit - bare - 6 * "null".length - '""'.length - '{"a": ""}'.length;
+  for (const [letters, count] of [[room, undefined], [room + 1, 1]] as const) {
+    const { record, count: found } = stored(
+      { msg: "", a: "x".repeat(letters) },
+      limit,
+    );
+    assert.equal(found, count);
+    if (count === undefined) {
+      assert.deepEqual(record.attrs, { a: "x".repeat(room) });
+    }
+  }
+});
+
+Deno.test("the longest texts are cut, each to the same length, and no other", () => {
+  const { record, count, bytes } = stored({
+    msg: "m".repeat(3_000_000),
+    service: "api",
+    small: "s".repeat(20_000),
+    error: { stack: ["x", "y".repeat(2_000_000)], code: 5 },
+  });
+  assert.equal(count, 1);
+  assert.ok(bytes <= maxBytes && bytes > 0.9 * maxBytes, String(bytes));
+  const { small, error, logloom_cut } = record.attrs as Record<string, never>;
+  const { stack, code } = error as { stack: string[]; code: number };
+  assert.deepEqual(logloom_cut, {
+    msg: 3_000_000,
+    "attrs.error.stack.1": 2_000_000,
+  });
+  assert.deepEqual([record.service, small, code, stack[0]], [
+    "api",
+    "s".repeat(20_000),
+    5,
+    "x",
+  ]);
+  assert.equal((record.msg as string).length, stack[1].length);
+});
+
+Deno.test("a text is cut at the end of a character, whatever its letters take", () => {
+  for (const letter of ["🎈", "é", "日", "\u0001", '"', "\n", "\ud800"]) {
+    for (const before of ["", "a", "ab", "abc"]) {
+      const { record, bytes } = stored(
+        { msg: before + letter.repeat(400_000) },
+        65_536,
+      );
+      const msg = record.msg as string;
+      assert.ok(msg.isWellFormed());
+      assert.ok(bytes <= 65_536 && bytes > 0.9 * 65_536, `${letter} ${bytes}`);
+      const kept = letter.toWellFormed();
+      assert.equal(
+        msg,
+        before + kept.repeat((msg.length - before.length) / kept.length),
+      );
+      assert.deepEqual(record.attrs, {
+        logloom_cut: { msg: 400_000 + before.length },
+      });
+    }
+  }
+});
+
+Deno.test("what a sender calls logloom_cut gives way where a record is cut", () => {
+  const { record } = stored({
+    msg: "m".repeat(2_000_000),
+    logloom_cut: { msg: 5 },
+  });
+  assert.deepEqual(record.attrs, {
+    logloom_cut: {
+      msg: 2_000_000,
+      "attrs.logloom_cut": '{"msg": 5}'.length,
+    },
+  });
+});
+
+Deno.test("an array or object of too many small values keeps the first of them", () => {
+  const numbers = Array(590_000).fill(1e300);
+  const { record, bytes } = stored({ msg: "m", n: numbers, after: "x" });
+  assert.ok(bytes <= maxBytes && bytes > 0.9 * maxBytes, String(bytes));
+  const { n, after, logloom_cut } = record.attrs as Record<string, string[]>;
+  assert.deepEqual([record.msg, after, logloom_cut], ["m", "x", {
+    "attrs.n": 590_000,
+  }]);
+  assert.ok(n.length > 80_000);
+  assert.equal(n[n.length - 1], "1e+300");
+
+  const keys = Object.fromEntries(
+    Array.from({ length: 100_000 }, (_, i) => [`a key ${i}`, i]),
+  );
+  const { record: { attrs } } = stored({ host: "h", attrs: keys });
+  const kept = Object.keys(attrs as object);
+  assert.deepEqual(kept.slice(0, 2), ["a key 0", "a key 1"]);
+  assert.deepEqual((attrs as Record<string, unknown>).logloom_cut, {
+    attrs: 100_000,
+  });
+  assert.ok(kept.length > 40_000);
+});
+
+/** Shapes that make a record long, each in its own way. */
+const shapes: Record<string, () => unknown> = {
+  "numbers": () => ({ n: Array(590_000).fill(1e300) }),
+  "numbers written out": () => ({ n: Array(300_000).fill(1e39) }),
+  "keys": () =>
+    Object.fromEntries(
+      Array.from({ length: 100_000 }, (_, i) => [`key number ${i}`, 1]),
+    ),
+  "deep": () =>
+    JSON.parse(
+      `${'{"a":['.repeat(3000)}"${"x".repeat(3_000_000)}"${"]}".repeat(3000)}`,
+    ),
+  "deep and wide": () =>
+    JSON.parse(
+      `${'{"a":1,"b":["x",'.repeat(60)}"${"x".repeat(3_000_000)}"${"]}".repeat(60)}`,
+    ),
+  "one text": () => ({ t: "x".repeat(8_000_000) }),
+  "all fields": () => ({
+    ...Object.fromEntries(
+      ["msg", "service", "env", "req_id", "user_id", "route", "host"]
+        .map((name) => [name, "x".repeat(1_000_000)]),
+    ),
+    level: "info",
+    ts: "2026-11-21T10:00:00.123456Z",
+  }),
+  "control letters": () => ({
+    msg: "\u0001".repeat(3_000_000),
+    a: "\u0002".repeat(3_000_000),
+  }),
+  "long keys": () => ({
+    ["k".repeat(4_000_000)]: 1,
+    [`${"l".repeat(2_000_000)}`]: "x",
+    b: 2,
+  }),
+  "a long key above": () => ({
+    ["k".repeat(900_000)]: { t: "x".repeat(900_000) },
+  }),
+  "small texts": () => ({ l: Array(200_000).fill("a small text") }),
+  "texts of the least length": () => ({
+    l: Array(1000).fill("x".repeat(4090)),
+  }),
+  "texts above the least length": () =>
+    Object.fromEntries(
+      Array.from(
+        { length: 1900 },
+        (_, i) => [`${i}.${"k".repeat(250)}`, "x".repeat(4200)],
+      ),
+    ),
+  "small objects": () => ({
+    l: Array.from({ length: 100_000 }, (_, i) => ({ i, t: ["x"] })),
+  }),
+  "arrays of arrays": () => ({ l: Array(300).fill(Array(2000).fill(1)) }),
+  "empty arrays": () => ({ l: Array(390_000).fill([]) }),
+  "objects below keys": () =>
+    Object.fromEntries(
+      Array.from({ length: 300 }, (_, i) => [i, { l: Array(2000).fill("x") }]),
+    ),
+  "a sender's logloom_cut": () => ({
+    logloom_cut: { [`${"x".repeat(300)}`]: "y".repeat(2_000_000) },
+  }),
+  "a sender's long logloom_cut": () => ({
+    msg: "x".repeat(2_000_000),
+    logloom_cut: Array(200_000).fill(1),
+  }),
+  "attrs beside": () => ({
+    attrs: { a: "x".repeat(2_000_000) },
+    b: Array(400_000).fill(true),
+  }),
+};
+
+Deno.test("whatever makes it long, a record fits, says so, and can be stored", () => {
+  for (const [name, shape] of Object.entries(shapes)) {
+    for (const limit of [65_536, maxBytes]) {
+      const { record, count, bytes } = stored(shape(), limit);
+      assert.equal(count, 1, name);
+      assert.ok(bytes <= limit, `${name}: ${bytes} of ${limit}`);
+      const { logloom_cut } = record.attrs as {
+        logloom_cut: Record<string, number>;
+      };
+      assert.ok(Object.keys(logloom_cut).length > 0, name);
+      assert.ok(jsonbLength(logloom_cut) <= limit / 16, name);
+      for (const [path, length] of Object.entries(logloom_cut)) {
+        assert.ok(path.length <= 201 && path.isWellFormed(), name);
+        assert.ok(Number.isSafeInteger(length) && length > 0, name);
+      }
+    }
+  }
+});
+
+Deno.test("what is cut is a beginning of what was sent, for any event", () => {
+  const event = fc.dictionary(
+    fc.oneof(
+      fc.constantFrom("msg", "host", "a", "logloom_cut"),
+      fc.string({ unit: "binary" }),
+    ),
+    fc.oneof(
+      fc.string({ unit: "binary", minLength: 10, maxLength: 100 }).map((text) => text.repeat(600)),
+      fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 9 })
+        .map((list) => Array(1000).fill(list)),
+      fc.jsonValue(),
+    ),
+  );
+  fc.assert(
+    fc.property(event, (sent) => {
+      const wellFormed = JSON.parse(
+        JSON.stringify(sent).replace(/\\u0000/g, "\ufffd").toWellFormed(),
+      );
+      const { record, count, bytes } = stored(wellFormed, 65_536);
+      if (count === undefined) return;
+      assert.equal(count, 1);
+      assert.ok(bytes <= 65_536, String(bytes));
+      assert.ok(Object.hasOwn(record.attrs as object, "logloom_cut"));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+Deno.test("of several only those that are too long are cut, and counted", () => {
+  const long = { msg: "m".repeat(1_100_000) };
+  const { batch } = cut([{ msg: "a" }, long, { a: 1 }, long]);
+  assert.equal(batch.p_cut, 2);
+  assert.deepEqual(batch.p_msg?.map((msg) => msg?.[0]), [
+    "a",
+    "m",
+    undefined,
+    "m",
+  ]);
+  assert.deepEqual(batch.p_attrs, [
+    null,
+    { logloom_cut: { msg: 1_100_000 } },
+    { a: 1 },
+    { logloom_cut: { msg: 1_100_000 } },
+  ]);
+});

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { cpuUsage } from "node:process";
+import fc from "fast-check";
+import {
+  canonicalNumber,
+  markedNumber,
+  markNumbers,
+  numberText,
+  storedNumber,
+  unmarkNumbers,
+} from "./numbers.ts";
+
+/** The text of a number by the letter: its digits, moved by its exponent, without zeros around. */
+function written(source: string): string {
+  const [, sign, whole, fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  const shift = Number(exponent) - fraction.length;
+  const digits = BigInt(whole + fraction) * 10n ** BigInt(Math.max(shift, 0));
+  if (digits === 0n) return "0";
+  const text = String(digits).padStart(Math.max(-shift, 0) + 1, "0");
+  const point = text.length - Math.max(-shift, 0);
+  const after = text.slice(point).replace(/0+$/, "");
+  return sign + text.slice(0, point) + (after === "" ? "" : `.${after}`);
+}
+
+/** What a number becomes in the text that goes to the database. */
+function stored(source: string): string {
+  return unmarkNumbers(JSON.stringify(JSON.parse(markNumbers(`[${source}]`))))
+    .slice(1, -1);
+}
+
+const source = fc.stringMatching(
+  /^-?(0|[1-9]\d{0,30})(\.\d{1,30})?([eE][+-]?\d{1,3})?$/,
+);
+
+Deno.test("a number's one text has no exponent and no zeros at the end of its fraction", () => {
+  for (
+    const number of [
+      "0",
+      "-0",
+      "0.0",
+      "1e2",
+      "-1.50e1",
+      "12e-1",
+      "100e-2",
+      "0.010e1",
+      "1E+02",
+    ]
+  ) {
+    assert.equal(canonicalNumber(number), written(number), number);
+  }
+  fc.assert(fc.property(source, (number) => {
+    assert.equal(canonicalNumber(number), written(number));
+  }));
+});
+
+Deno.test("a number that written out is longer than 40 letters and than what was sent stays that", () => {
+  fc.assert(
+    fc.property(source, (number) => {
+      const text = written(number);
+      const value = Number(number);
+      const isKept = !Number.isFinite(value) || value === 0 && text !== "0" ||
+        text.length > 40 && text.length > number.length;
+      const json = stored(number);
+      if (isKept) return assert.equal(json, JSON.stringify(number));
+      assert.equal(written(json), text);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+Deno.test("a double is written out by the same rule, from its shortest text", () => {
+  assert.equal(numberText(1e21), "1000000000000000000000");
+  assert.equal(numberText(1e39), `1${"0".repeat(39)}`);
+  assert.equal(numberText(1e40), "1e+40");
+  assert.equal(numberText(-1e39), "-1e+39");
+  assert.equal(numberText(5e-324), "5e-324");
+  assert.equal(storedNumber(1e21), 1e21);
+  assert.equal(storedNumber(1e40), "1e+40");
+  assert.equal(storedNumber(-5e-324), "-5e-324");
+  assert.equal(storedNumber(Infinity), "Infinity");
+  assert.equal(storedNumber(NaN), "NaN");
+});
+
+Deno.test("marked numbers are told from other texts", () => {
+  const [marked] = JSON.parse(
+    markNumbers("[12345678901234567890]"),
+  ) as string[];
+  assert.equal(markedNumber(marked), "12345678901234567890");
+  assert.equal(markedNumber("12345678901234567890"), undefined);
+});
+
+/** Processor time in milliseconds, the least of five. */
+function cost(text: string): number {
+  return Math.min(...Array.from({ length: 5 }, () => {
+    const before = cpuUsage();
+    unmarkNumbers(JSON.stringify(JSON.parse(markNumbers(text))));
+    const { user, system } = cpuUsage(before);
+    return (user + system) / 1000;
+  }));
+}
+
+Deno.test("numbers cost what they are long, whatever they are", () => {
+  const units = {
+    "large ones": "1e300",
+    "small ones": "1e-300",
+    "ones with zeros": `1${"0".repeat(140)}1.0${"0".repeat(140)}1`,
+    "zeros that end": `0.1${"0".repeat(290)}`,
+    "long exponents": `1e${"0".repeat(250)}5`,
+    "huge exponents": `0e${"9".repeat(250)}`,
+    "white space": `${" \t\n\r".repeat(60)}1`,
+    "what is none": `"${'\\"'.repeat(60)}, 1e5"`,
+    "backslashes": `"${"\\\\".repeat(150)}"`,
+  };
+  for (const [name, unit] of Object.entries(units)) {
+    const body = (bytes: number) =>
+      `[${Array(Math.ceil(bytes / (unit.length + 1))).fill(unit).join(",")}]`;
+    const costs = [1, 2, 4].map((n) => cost(body(n * 400_000)));
+    for (const [n, of] of costs.slice(1).entries()) {
+      assert.ok(
+        of <= Math.max(2.6 * costs[n], 5),
+        `${name}: ${costs.join(", ")} ms`,
+      );
+    }
+  }
+});

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { assertAnswer, call, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { callAsOwner, openDatabase, recordsOf } from "../support/database.ts";
+
+const maxRecordBytes = 1024 * 1024;
+
+/** Lines to the receiver of lines, compressed. */
+function sendLines(tenant: Tenant, events: unknown[]) {
+  return call("/functions/v1/ingest/lines", {
+    method: "POST",
+    headers: {
+      ...tenant.headers,
+      "Content-Type": "application/x-ndjson",
+      "Content-Encoding": "gzip",
+    },
+    body: gzipSync(
+      events.map((event) => typeof event === "string" ? event : JSON.stringify(event)).join("\n"),
+    ),
+  });
+}
+
+interface Page {
+  logs: { msg: string; attrs: Record<string, unknown> }[];
+}
+
+async function search(tenant: Tenant, query = ""): Promise<{ page: Page; bytes: number }> {
+  const { status, body } = await rpc<Page>(tenant.token, "search_logs", {
+    p_query_dsl: query,
+    p_ts_from: "now-3d",
+    p_ts_to: "now+1h",
+  });
+  assert.equal(status, 200, JSON.stringify(body).slice(0, 500));
+  return { page: body, bytes: JSON.stringify(body.logs).length };
+}
+
+const dayBeforeYesterday = new Date(Date.now() - 2 * 86_400_000).toISOString();
+
+Deno.test("590,000 large numbers are a record of a mebibyte, as a row and sealed", async () => {
+  const tenant = await newTenant();
+  // By hand: JSON.stringify writes 1e+300.
+  const numbers = Array(590_000).fill("1e300").join(",");
+  const line = (msg: string) => `{"ts":"${dayBeforeYesterday}","msg":"${msg}","n":[${numbers}]}`;
+  for (const msg of ["first", "second"]) {
+    const answer = await sendLines(tenant, [line(msg)]);
+    assertAnswer(answer, 200, { success: true, ingested: 1, rejected: 0, cut: 1 });
+  }
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 2);
+
+  const check = async () => {
+    const { page, bytes } = await search(tenant);
+    assert.deepEqual(page.logs.map(({ msg }) => msg).sort(), ["first", "second"]);
+    for (const { attrs } of page.logs) {
+      const { n, logloom_cut } = attrs as { n: string[]; logloom_cut: unknown };
+      assert.deepEqual(logloom_cut, { "attrs.n": 590_000 });
+      assert.ok(n.length > 90_000 && n.every((number) => number === "1e300"));
+    }
+    assert.ok(bytes < 2 * maxRecordBytes, String(bytes));
+    assert.equal((await search(tenant, "any:1e300")).page.logs.length, 2);
+    const fields = await rpc(tenant.token, "list_log_fields", { p_ts_from: "now-3d" });
+    assert.equal(fields.status, 200);
+    assert.ok(JSON.stringify(fields.body).length < 100_000);
+  };
+  await check();
+  const sizes = await db`
+    select
+      l.record_bytes as kept,
+      octet_length(to_json(row(
+        l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id,
+        l.user_id, l.route, l.host, l.attrs
+      )::public.logloom_log_record)::text) as answered
+    from logloom.logs l where l.tenant_id = ${tenant.id}`;
+  for (const { kept, answered } of sizes) {
+    assert.equal(kept, answered);
+    assert.ok(kept <= maxRecordBytes && kept > 0.9 * maxRecordBytes, String(kept));
+  }
+
+  await callAsOwner(
+    db,
+    `select logloom_private.seal_chunk('${tenant.id}', array[date '${
+      dayBeforeYesterday.slice(0, 10)
+    }'])`,
+  );
+  const [{ chunks }] = await db`
+    select count(*)::integer as chunks
+    from logloom_private.sealed_chunks c where c.tenant_id = ${tenant.id}`;
+  assert.ok(chunks >= 1);
+  await check();
+});
+
+Deno.test("an address of the interface cuts as well, and says so beside its own members", async () => {
+  const tenant = await newTenant();
+  // A letter of 6 bytes that JSON takes as 6 and answers as 6, and numbers that grow by a blank.
+  const long = { msg: "long", n: Array(255_000).fill(1) };
+  const answer = await ingest(tenant.headers, [{ msg: "a" }]);
+  assertAnswer(answer, 200, { success: true, ingested: 1, rejected: 0 });
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 1);
+  // 510 kB as sent are 765 kB as answered: no longer than a record may be.
+  assertAnswer(await ingest(tenant.headers, [long]), 200, {
+    success: true,
+    ingested: 1,
+    rejected: 0,
+  });
+  const whole = (await recordsOf(db, tenant.id, 2)).find(({ msg }) => msg === "long");
+  assert.equal((whole?.attrs as { n: number[] }).n.length, 255_000);
+  // 1e39 is stored as its 40 digits: 500 kB become 4 MB.
+  const grown = `[{"msg":"grown","n":[${Array(100_000).fill("1e39").join(",")}]},{"msg":"b"},7]`;
+  assertAnswer(await ingest(tenant.headers, grown), 200, {
+    success: true,
+    ingested: 2,
+    rejected: 1,
+    cut: 1,
+    errors: [{ index: 2, code: "not_an_object", message: "A log event must be a JSON object" }],
+  });
+  const [cut] = (await recordsOf(db, tenant.id, 4)).filter(({ msg }) => msg === "grown");
+  assert.deepEqual((cut.attrs as Record<string, unknown>).logloom_cut, { "attrs.n": 100_000 });
+});
+
+Deno.test("a repeat of what was cut gets the first answer, and stores nothing", async () => {
+  const tenant = await newTenant();
+  const event = { ts: new Date().toISOString(), msg: "x".repeat(3_000_000) };
+  const first = { success: true, ingested: 1, rejected: 0, cut: 1 };
+  assertAnswer(await sendLines(tenant, [event]), 200, first);
+  assertAnswer(await sendLines(tenant, [event]), 200, first);
+  await using db = openDatabase();
+  const records = await recordsOf(db, tenant.id, 1);
+  assert.equal(records.length, 1);
+  assert.deepEqual(records[0].attrs, { logloom_cut: { msg: 3_000_000 } });
+  assert.ok((records[0].msg?.length ?? 0) > 0.9 * maxRecordBytes);
+});
+
+Deno.test("a limit is a row: a lower one holds from the next request on", async () => {
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  const event = { msg: "é".repeat(100_000) };
+  const set = (bytes: number) =>
+    callAsOwner(
+      db,
+      `update logloom_private.settings set max_record_bytes = ${bytes} where singleton`,
+    );
+  await set(65_536);
+  try {
+    const answer = await ingest(tenant.headers, [event, { msg: "b" }]);
+    assertAnswer(answer, 200, { success: true, ingested: 2, rejected: 0, cut: 1 });
+  } finally {
+    await set(maxRecordBytes);
+  }
+  assertAnswer(await ingest(tenant.headers, [event]), 200, {
+    success: true,
+    ingested: 1,
+    rejected: 0,
+  });
+  const records = await recordsOf(db, tenant.id, 3);
+  const [cut, short, whole] = records.map(({ msg }) => msg ?? "");
+  assert.ok(cut.length > 25_000 && cut.length < 32_768);
+  assert.equal(cut, "é".repeat(cut.length));
+  assert.deepEqual([short, whole], ["b", event.msg]);
+});
+
+Deno.test("a caller of the database itself is told that a record is too long", async () => {
+  await using db = openDatabase();
+  await assert.rejects(
+    () =>
+      db`select public.ingest_logs(
+        p_tenant_id => 'long-records', p_ts => array[null]::timestamptz[],
+        p_attrs => array[jsonb_build_object('n', 1e300 * 1e300 * 1e300)] || '{}'::jsonb[],
+        p_msg => array[repeat('x', 1048576)]
+      )`,
+    { code: "PT413", message: "A record is longer than 1048576 bytes" },
+  );
+});
