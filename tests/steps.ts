@@ -162,6 +162,12 @@ export const longSteps: Step[] = [
     run: (context) => consoleTests(context, /tests\/console\/long\/\w+_test\.ts$/),
   },
   {
+    name: "memory",
+    title: "what a backend needs for itself, whatever is stored",
+    needsStack: true,
+    run: (context) => denoTests(["tests/memory"], context),
+  },
+  {
     name: "chaos",
     title: "kills and cuts at random, under load",
     needsStack: true,

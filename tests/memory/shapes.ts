@@ -39,7 +39,7 @@ export const shapes: Record<string, Shape> = {
   },
   "small numbers in their hundreds of thousands": {
     count: 24,
-    attrs: `jsonb_build_object('n', (select jsonb_agg(i % 9) from generate_series(1, 200000) i))`,
+    attrs: `jsonb_build_object('n', (select jsonb_agg(i % 9) from generate_series(1, 160000) i))`,
   },
   "numbers whose text is far longer than they are": {
     count: 200,

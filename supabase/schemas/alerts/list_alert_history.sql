@@ -44,15 +44,27 @@ begin
     h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
     h.notification_sent_at is not null, h.notification_sent_at, h.notification_channels,
     h.notification_error, h.window_start, h.window_end, h."group"
-  from logloom.alert_history h
-  where h.tenant_id = v_tenant_id
-    and (p_rule_id is null or h.rule_id = p_rule_id)
-    and (v_from is null or h.triggered_at >= v_from)
-    and (v_to is null or h.triggered_at < v_to)
-    and (p_acknowledged is null or (h.acknowledged_at is not null) = p_acknowledged)
-    and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
-  order by h.triggered_at desc, h.alert_id desc
-  limit v_limit;
+  from (
+    select l.*, sum(octet_length(l."group"::text)) over (
+      order by l.triggered_at desc, l.alert_id desc
+      rows between unbounded preceding and 1 preceding
+    ) as bytes_before
+    from (
+      select h.*
+      from logloom.alert_history h
+      where h.tenant_id = v_tenant_id
+        and (p_rule_id is null or h.rule_id = p_rule_id)
+        and (v_from is null or h.triggered_at >= v_from)
+        and (v_to is null or h.triggered_at < v_to)
+        and (p_acknowledged is null or (h.acknowledged_at is not null) = p_acknowledged)
+        and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
+      order by h.triggered_at desc, h.alert_id desc
+      limit v_limit
+    ) l
+  ) h
+  -- Of a group there may be a whole message.
+  where coalesce(h.bytes_before, 0) < logloom_private.page_bytes()
+  order by h.triggered_at desc, h.alert_id desc;
 end;
 $$;
 
@@ -69,4 +81,5 @@ comment on function public.list_alert_history(
 ) is
   'Alerts of the tenant, newest first: of one rule, triggered from p_ts_from to before p_ts_to, '
   'acknowledged or not, where given. p_limit 1 to 1000 (default 100), p_after: alert_id of the '
-  'last item of the page before. Errors: PT400, PT401, PT403.';
+  'last item of the page before. With long groups a page may have fewer; the one after the last '
+  'has none. Errors: PT400, PT401, PT403.';

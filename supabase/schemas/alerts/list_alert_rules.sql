@@ -24,13 +24,25 @@ declare
   end;
 begin
   return query
-  select o.*
-  from logloom.alert_rules r
-  cross join lateral logloom_private.alert_rule_of(r) o
-  where r.tenant_id = v_tenant_id
-    and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
-  order by r.created_at desc, r.rule_id desc
-  limit v_limit;
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their texts are.
+      case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) end as bytes_before
+    from (
+      select o as item
+      from logloom.alert_rules r
+      cross join lateral logloom_private.alert_rule_of(r) o
+      where r.tenant_id = v_tenant_id
+        and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
+      order by r.created_at desc, r.rule_id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
 end;
 $$;
 

@@ -132,10 +132,17 @@ begin
   p_preview.alerts := array(
     select a
     from (
-      select a from unnest(v_alerts) a
-      order by a.window_end desc, a."group"
-      limit v_settings.preview_alerts
+      select o.a, sum(octet_length((o.a)."group"::text)) over (
+        order by (o.a).window_end desc, (o.a)."group"
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+      from (
+        select a from unnest(v_alerts) a
+        order by a.window_end desc, a."group"
+        limit v_settings.preview_alerts
+      ) o
     ) n
+    where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
     order by (n.a).window_end, (n.a)."group"
   );
   p_preview.series := array(
@@ -166,6 +173,7 @@ begin
       order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
       limit v_settings.search_series
     ) g
+    where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
   );
   return p_preview;
 end;

@@ -39,6 +39,26 @@ comment on function logloom_private.trim_space(text) is 'The text without white 
 
 grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
 
+create function logloom_private.page_bytes()
+returns integer
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles do not read logloom_private.settings
+begin
+  return (select s.max_page_bytes from logloom_private.settings s);
+end;
+$$;
+
+revoke all on function logloom_private.page_bytes() from public;
+
+comment on function logloom_private.page_bytes() is
+  'A list ends with the item that brings it to so many bytes.';
+
+grant execute on function logloom_private.page_bytes() to authenticated, service_role;
+
 create function logloom_private.list_limit(p_limit integer)
 returns integer
 language plpgsql

@@ -25,14 +25,26 @@ declare
   end;
 begin
   return query
-  select o.*
-  from logloom.saved_searches s
-  cross join lateral logloom_private.saved_search_of(s) o
-  where s.tenant_id = v_tenant_id
-    and (include_shared is distinct from false or s.created_by = v_user_id)
-    and (p_after is null or (s.created_at, s.id) < (v_after, p_after))
-  order by s.created_at desc, s.id desc
-  limit v_limit;
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their texts are.
+      case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) end as bytes_before
+    from (
+      select o as item
+      from logloom.saved_searches s
+      cross join lateral logloom_private.saved_search_of(s) o
+      where s.tenant_id = v_tenant_id
+        and (include_shared is distinct from false or s.created_by = v_user_id)
+        and (p_after is null or (s.created_at, s.id) < (v_after, p_after))
+      order by s.created_at desc, s.id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
 end;
 $$;
 

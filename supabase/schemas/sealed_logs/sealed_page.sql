@@ -267,28 +267,33 @@ begin
       -- A page ends before the first record that finds it full, whatever the ids of one time are.
       select
         array_agg(b.ts), array_agg(b.size),
-        (array_agg(b.ts) filter (where b.n = p_limit or b.before >= p_bytes))[1]
+        (
+          array_agg(b.ts)
+          filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+        )[1]
       into v_best, v_best_sizes, v_edge
       from (
-        select
-          o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-          sum(o.size) over (
-            order by case when v_is_descending then o.ts end desc, o.ts
-            range unbounded preceding exclude group
-          ) as before
+        select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
         from (
-          select u.ts, coalesce(u.size, 0) as size
+          select
+            o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+            -- Of one time all.
+            sum(o.size) over (order by case when v_is_descending then o.ts end desc, o.ts) as through
           from (
-            select unnest(v_best) as ts, unnest(v_best_sizes) as size
-            union all
-            select unnest(v_times), unnest(v_sizes)
-          ) u
-          where p_ts is null or u.ts <> p_ts
-          order by
-            case when v_is_descending then u.ts end desc,
-            case when not v_is_descending then u.ts end
-          limit p_limit
-        ) o
+            select u.ts, coalesce(u.size, 0) as size
+            from (
+              select unnest(v_best) as ts, unnest(v_best_sizes) as size
+              union all
+              select unnest(v_times), unnest(v_sizes)
+            ) u
+            where p_ts is null or u.ts <> p_ts
+            order by
+              case when v_is_descending then u.ts end desc,
+              case when not v_is_descending then u.ts end
+            limit p_limit
+          ) o
+        ) g
+        window w as (order by g.n)
       ) b;
     end if;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
