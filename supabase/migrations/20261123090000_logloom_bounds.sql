@@ -71,8 +71,8 @@ update logloom_private.notify_endpoint
 set url = regexp_replace(url, '/notify$', '/logloom-notify')
 where url like '%/notify';
 
--- Each record has its size with it. Of those that are there already it is measured when it is asked
--- for, so nothing is written anew.
+-- Each record has its size with it, each chunk what reading it takes. Of those that are there
+-- already it is measured when it is asked for, so nothing is written anew.
 -- A forgotten transaction that has read them would keep everybody waiting: the migration fails instead,
 -- longer after its beginning than any search takes.
 do $$
@@ -80,6 +80,7 @@ begin
   perform set_config('lock_timeout', '30s', true);
   alter table logloom_private.queue add column record_bytes integer[] compression lz4;
   alter table logloom.logs add column record_bytes integer;
+  alter table logloom_private.sealed_chunks add column weight bigint;
   alter type logloom_private.ingest_request add attribute p_cut integer cascade;
   alter type logloom_private.ingest_state add attribute max_record_bytes integer cascade;
   perform set_config('lock_timeout', '0', true);

@@ -50,9 +50,6 @@ DROP FUNCTION "logloom_private"."unconfirmed_address"();
 DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
 
-ALTER TABLE "logloom_private"."sealed_chunks"
-  ADD COLUMN "weight" bigint;
-
 ALTER TYPE "public"."logloom_audit_event" ADD ATTRIBUTE "client_id" text CASCADE;
 
 CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
