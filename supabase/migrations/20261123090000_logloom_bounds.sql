@@ -83,6 +83,18 @@ begin
   alter table logloom_private.sealed_chunks add column weight bigint;
   alter type logloom_private.ingest_request add attribute p_cut integer cascade;
   alter type logloom_private.ingest_state add attribute max_record_bytes integer cascade;
+  alter type public.logloom_audit_event add attribute client_id text cascade;
+  alter table logloom.audit_events add column client_id text;
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;
+
+-- Who has how many deliveries under way is counted at each claim.
+do $$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  create index notifications_tenant_id_idx on logloom_private.notifications (tenant_id)
+  where claim_id is not null;
   perform set_config('lock_timeout', '0', true);
 end;
 $$;

@@ -50,8 +50,6 @@ DROP FUNCTION "logloom_private"."unconfirmed_address"();
 DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
 
-ALTER TYPE "public"."logloom_audit_event" ADD ATTRIBUTE "client_id" text CASCADE;
-
 CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
   p_tenant_id text
 )
@@ -5930,7 +5928,9 @@ begin
           select
             o.ts, o.size, row_number() over (rows unbounded preceding) as n,
             -- Of one time all.
-            sum(o.size) over (order by case when v_is_descending then o.ts end desc, o.ts) as through
+            sum(o.size) over (
+              order by case when v_is_descending then o.ts end desc, o.ts
+            ) as through
           from (
             select u.ts, coalesce(u.size, 0) as size
             from (
@@ -6423,8 +6423,8 @@ begin
   then
     return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
   end if;
-  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by, and
-  -- of one alone PostgreSQL 17 does not count the memory.
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
+  -- and of one alone PostgreSQL 17 does not count the memory.
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
       p_tenant_id, p_query, p_from, p_to,
@@ -7727,10 +7727,9 @@ begin
 end;
 $procedure$;
 
-CREATE INDEX notifications_tenant_id_idx ON logloom_private.notifications USING btree (tenant_id)
-  WHERE (claim_id IS NOT NULL);
-
 COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'Since when it asks what it asks: made, enabled, or given another query, window or condition. Only windows that end later are evaluated.';
+
+COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client that acted for the user, where the token was issued to one.';
 
 COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations answer it; null where it came before this column. logloom_private.bytes_of_record says either.';
 
@@ -8042,8 +8041,6 @@ REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "service_role";
 GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "service_role";
 
 ALTER TABLE "logloom"."audit_events"
-  ADD COLUMN "client_id" text DEFAULT logloom_private.current_client_id();
-
-COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client that acted for the user, where the token was issued to one.';
+  ALTER COLUMN "client_id" SET DEFAULT logloom_private.current_client_id();
 
 select logloom_private.bring_to_nodes();

@@ -8,12 +8,16 @@ update logloom_private.settings set max_page_bytes = 20000 where singleton;
 
 -- Sizes from some hundred bytes to more than a page, three records at the same time, arrivals that
 -- have another order than times.
-select set_config('logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true),
+select
+  set_config(
+    'logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true
+  ),
   set_config('logloom_test.sealed', '', true) \g /dev/null
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
     'id', md5('record ' || i), 'ts', '2026-11-02T10:00:00Z'::timestamptz + i / 3 * interval '1 second',
-    'host', 'h', 'service', 's', 'msg', repeat(i || ' ', case when i % 7 = 0 then 1200 else i % 5 end),
+    'host', 'h', 'service', 's',
+    'msg', repeat(i || ' ', case when i % 7 = 0 then 1200 else i % 5 end),
     'attrs', jsonb_build_object(
       'n', i, 'doc', '{"m": "' || repeat('y', case when i % 8 = 0 then 9000 else 2 end) || '"}',
       'text', repeat('x', case when i % 11 = 0 then 25000 when i % 3 = 0 then 4000 else 1 end)
