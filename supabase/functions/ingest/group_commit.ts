@@ -13,7 +13,7 @@ export type Commit = (
   mayShare: boolean,
 ) => Promise<Result<string>>;
 
-/** Every parameter of `ingest_logs`. */
+/** Every parameter of `ingest_logs` but one. */
 const parameters = [
   "p_tenant_id",
   "p_key_digest",
@@ -29,8 +29,14 @@ const parameters = [
   "p_attrs",
   "p_slice",
   "p_claims",
-  "p_cut",
 ];
+
+/** The last member of a request of which records were cut. The release before does not know it. */
+const cutAtEnd = /,"p_cut":\d{1,5}\}$/;
+
+function parametersOf(request: string): readonly string[] {
+  return cutAtEnd.test(request.slice(-20)) ? [...parameters, "p_cut"] : parameters;
+}
 
 /** A longer request is worth a call of its own, and would keep small ones waiting. */
 const maxSharedLength = 16_384;
@@ -61,7 +67,7 @@ export function createGroupCommit(
   now: () => number = () => performance.now(),
 ): Commit {
   const lines = new Map<string, Line>();
-  const alone = (request: string) => callDatabase("ingest_logs", parameters, request);
+  const alone = (request: string) => callDatabase("ingest_logs", parametersOf(request), request);
 
   async function together(requests: string[]): Promise<Result<string>[]> {
     try {
