@@ -73,6 +73,8 @@ where url like '%/notify';
 
 -- Each record has its size with it, each chunk what reading it takes. Of those that are there
 -- already it is measured when it is asked for, so nothing is written anew.
+-- Each record has its size with it. Of those that are there already it is measured when it is asked
+-- for, so nothing is written anew. The tables in the order in which requests and searches take them.
 -- A forgotten transaction that has read them would keep everybody waiting: the migration fails instead,
 -- longer after its beginning than any search takes.
 do $$
@@ -114,6 +116,12 @@ begin
     ),
     add column tenants_by_anonymous_users boolean not null default false,
     add column writing_clients text[] not null default '{}';
+    );
+  alter table logloom_private.queue add column record_bytes integer[] compression lz4;
+  alter table logloom.logs add column record_bytes integer;
+  alter type logloom_private.ingest_request add attribute p_cut integer cascade;
+  alter type logloom_private.ingest_state add attribute max_record_bytes integer cascade;
+  perform set_config('lock_timeout', '0', true);
 end;
 $$;
 

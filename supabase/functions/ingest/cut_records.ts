@@ -81,8 +81,9 @@ class LongRecord {
       this.#sizes.clear();
     }
     this.#cutTexts(budget, least);
-    this.#keepWhatFits(attrs, "attrs", budget - (this.bytes - this.#bytesOf(attrs)), least);
-    setMember(attrs, "logloom_cut", this.#noted(noteBytes));
+    const left = budget - (this.bytes - this.#bytesOf(attrs));
+    this.attrs = this.#fitting(attrs, "attrs", left, least);
+    setMember(this.attrs, "logloom_cut", this.#noted(noteBytes));
   }
 
   /** Cuts the longest texts to one length, that with which all fits, but none below the least. */
@@ -96,8 +97,9 @@ class LongRecord {
     for (const { text, bytes, path, replace } of long) {
       const most = Math.max(limit, least);
       if (bytes <= most) continue;
-      this.#note(path, characters(text));
-      replace(cutText(text, most));
+      const isPlain = bytes === text.length + 2;
+      this.#note(path, isPlain ? text.length : characters(text));
+      replace(isPlain ? text.slice(0, most - 2) : cutText(text, most));
     }
     this.#sizes.clear();
   }
@@ -109,13 +111,12 @@ class LongRecord {
         const bytes = this.#bytesOf(value);
         if (bytes > least) found.push({ text: value, bytes, path, replace });
       } else if (isContainer(value) && this.#bytesOf(value) > least) {
-        const container = value as JsonObject;
-        for (const key in container) {
-          const member = container[key];
+        eachMember(value, (member, key) => {
+          // A letter takes six bytes at most.
           if (typeof member === "string" ? member.length * 6 > least : isContainer(member)) {
-            look(member, below(path, key), (text) => setMember(container, key, text));
+            look(member, below(path, key), (text) => setAt(value, key, text));
           }
-        }
+        });
       }
     };
     for (const [n, field] of textFields.entries()) {
@@ -126,50 +127,45 @@ class LongRecord {
   }
 
   /**
-   * Makes an array or object fit, in place: its largest arrays and objects are made to, each alike.
-   * Where there are too many of them, or all is small, it keeps what comes first.
+   * An array or object made to fit: the largest arrays and objects in it are, each alike. Where
+   * there are too many of them, or all is small, it keeps what comes first.
    */
-  #keepWhatFits(
-    container: object,
-    path: string,
-    budget: number,
-    least: number,
-  ): void {
+  #fitting<T extends object>(container: T, path: string, budget: number, least: number): T {
     const bytes = this.#bytesOf(container);
-    if (bytes <= budget) return;
-    const members = container as JsonObject;
-    const inner = Object.keys(members).filter((key) => isContainer(members[key]));
-    const sizes = inner.map((key) => this.#bytesOf(members[key]));
-    const sum = sizes.reduce((total, size) => total + size, 0);
-    const limit = evenLimit(sizes, budget - (bytes - sum));
-    if (inner.length > 0 && limit >= least) {
-      for (const [n, key] of inner.entries()) {
-        if (sizes[n] > limit) {
-          this.#keepWhatFits(
-            members[key] as object,
-            below(path, key),
-            limit,
-            least,
-          );
-        }
+    if (bytes <= budget) return container;
+    const large: { key: string | number; value: object; bytes: number }[] = [];
+    eachMember(container, (value, key) => {
+      if (!isContainer(value)) return;
+      const bytes = this.#bytesOf(value);
+      if (bytes > least) large.push({ key, value, bytes });
+    });
+    const sizes = large.map(({ bytes }) => bytes);
+    const others = bytes - sizes.reduce((sum, size) => sum + size, 0);
+    const limit = evenLimit(sizes, budget - others);
+    if (large.length > 0 && limit >= least) {
+      for (const { key, value } of large) {
+        setAt(container, key, this.#fitting(value, below(path, key), limit, least));
       }
-      return;
+      return container;
     }
+    let left = budget;
+    let count = 0;
     if (Array.isArray(container)) {
       this.#note(path, container.length);
-      let left = budget;
-      const kept = container.findIndex((item) => (left -= this.#bytesOf(item) + 2) < 0);
-      container.length = Math.max(kept, 0);
-      return;
+      while ((left -= this.#bytesOf(container[count]) + 2) >= 0) count++;
+      container.length = count;
+      return container;
     }
-    const keys = Object.keys(members);
-    this.#note(path, keys.length);
-    let left = budget;
-    for (const key of keys) {
-      const size = jsonBytes(key) + this.#bytesOf(members[key]) + 4;
-      if (size <= left) left -= size;
-      else delete members[key];
-    }
+    const kept: JsonObject = {};
+    eachMember(container, (value, key) => {
+      count++;
+      const size = jsonBytes(String(key)) + this.#bytesOf(value) + 4;
+      if (size > left) return;
+      left -= size;
+      setMember(kept, String(key), value);
+    });
+    this.#note(path, count);
+    return kept as T;
   }
 
   #note(path: string, length: number): void {
@@ -226,7 +222,24 @@ function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function below(path: string, key: string): string {
+/** Visits members in their order; of an array by their place, of which few are asked for as text. */
+function eachMember(
+  container: object,
+  visit: (value: unknown, key: string | number) => void,
+): void {
+  if (Array.isArray(container)) {
+    for (let at = 0; at < container.length; at++) visit(container[at], at);
+  } else {
+    for (const key in container) visit((container as JsonObject)[key], key);
+  }
+}
+
+function setAt(container: object, key: string | number, value: unknown): void {
+  if (Array.isArray(container)) container[Number(key)] = value;
+  else setMember(container as JsonObject, String(key), value);
+}
+
+function below(path: string, key: string | number): string {
   return path.length > maxPathLength ? path : cutCharacters(`${path}.${key}`);
 }
 
@@ -248,13 +261,22 @@ function evenLimit(sizes: readonly number[], sum: number): number {
   return Infinity;
 }
 
+/** Letters that stand for themselves in JSON, a byte each: of most texts all. */
+const otherLetter = /[^ !#-[\]-~]/;
+/** Of the ASCII letters, in JSON as Postgres writes it; NUL cannot be stored and becomes U+FFFD. */
+const asciiBytes = Uint8Array.from({ length: 128 }, (_, code) => {
+  if (code === 0) return 3;
+  if (code === 0x22 || code === 0x5c) return 2;
+  if (code >= 0x20) return 1;
+  return code >= 8 && code <= 13 && code !== 11 ? 2 : 6;
+});
+
 /** The bytes of a text as JSON, its quotes included; what cannot be stored becomes U+FFFD. */
 function jsonBytes(text: string): number {
-  let bytes = 2;
-  for (let at = 0; at < text.length;) {
-    bytes += bytesAt(text, at);
-    at += unitsAt(text, at);
-  }
+  const other = text.search(otherLetter);
+  if (other === -1) return text.length + 2;
+  let bytes = 2 + other;
+  for (let at = other; at < text.length; at += unitsAt(text, at)) bytes += bytesAt(text, at);
   return bytes;
 }
 
@@ -276,18 +298,13 @@ function characters(text: string): number {
 }
 
 function unitsAt(text: string, at: number): number {
-  const isPair = (text.charCodeAt(at) & 0xfc00) === 0xd800 &&
-    (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
-  return isPair ? 2 : 1;
+  if ((text.charCodeAt(at) & 0xfc00) !== 0xd800) return 1;
+  return (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00 ? 2 : 1;
 }
 
-/** Of the character at a place, in JSON as Postgres writes it. */
 function bytesAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
-  if (code >= 0x800) return unitsAt(text, at) === 2 ? 4 : 3;
-  if (code >= 0x80) return 2;
-  if (code === 0x22 || code === 0x5c) return 2;
-  if (code >= 0x20) return 1;
-  if (code === 0) return 3;
-  return code >= 8 && code <= 13 && code !== 11 ? 2 : 6;
+  if (code < 0x80) return asciiBytes[code];
+  if (code < 0x800) return 2;
+  return unitsAt(text, at) === 2 ? 4 : 3;
 }

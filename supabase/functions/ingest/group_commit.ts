@@ -14,7 +14,7 @@ export type Commit = (
   isCut?: boolean,
 ) => Promise<Result<string>>;
 
-/** Every parameter of `ingest_logs`. */
+/** Every parameter of `ingest_logs` but one. */
 const parameters = [
   "p_tenant_id",
   "p_key_digest",
