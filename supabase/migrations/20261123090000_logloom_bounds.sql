@@ -60,3 +60,14 @@ begin
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
+
+-- What a chunk weighs, of those that are made from now on; the bytes of a page.
+do $$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  alter table logloom_private.sealed_chunks add column weight bigint;
+  alter table logloom_private.settings
+    add column max_page_bytes integer not null default 7340032;
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;

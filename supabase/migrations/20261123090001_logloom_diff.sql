@@ -44,12 +44,6 @@ DROP FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, ti
 DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
 
-ALTER TABLE "logloom_private"."sealed_chunks"
-  ADD COLUMN "weight" bigint;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "max_page_bytes" integer NOT NULL DEFAULT 7340032;
-
 CREATE OR REPLACE FUNCTION logloom_private.accepted_answer (
   p_ingested integer,
   p_rejected integer,
@@ -1442,7 +1436,8 @@ begin
           else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
         v_fits = 1
       );
-      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+      -- Of a single part nothing is opened after it, and a node would be told of the
+      -- subtransaction.
       if cardinality(v_parts) = 1 and v_is_spread then
         v_logs := array(
           select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
@@ -3362,7 +3357,9 @@ begin
           select
             o.ts, o.size, row_number() over (rows unbounded preceding) as n,
             -- Of one time all.
-            sum(o.size) over (order by case when v_is_descending then o.ts end desc, o.ts) as through
+            sum(o.size) over (
+              order by case when v_is_descending then o.ts end desc, o.ts
+            ) as through
           from (
             select u.ts, coalesce(u.size, 0) as size
             from (
@@ -3745,8 +3742,8 @@ begin
   then
     return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
   end if;
-  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by, and
-  -- of one alone PostgreSQL 17 does not count the memory.
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
+  -- and of one alone PostgreSQL 17 does not count the memory.
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
       p_tenant_id, p_query, p_from, p_to,
@@ -4225,7 +4222,7 @@ COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the e
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
 
-COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer) IS 'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. Events are parallel arrays; p_ts is of full length, null where missing; without p_ts the call only authenticates and tells the limits. p_positions: index in the request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is committed in several calls with one idempotency key. p_cut: events of which a part was cut off, since the record would be longer than max_record_bytes. Returns the answer to the client {success, ingested, rejected, cut, errors}. Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';

@@ -278,7 +278,9 @@ begin
           select
             o.ts, o.size, row_number() over (rows unbounded preceding) as n,
             -- Of one time all.
-            sum(o.size) over (order by case when v_is_descending then o.ts end desc, o.ts) as through
+            sum(o.size) over (
+              order by case when v_is_descending then o.ts end desc, o.ts
+            ) as through
           from (
             select u.ts, coalesce(u.size, 0) as size
             from (

@@ -151,4 +151,5 @@ revoke all on function logloom_private.advance_log_tail(
 comment on function logloom_private.advance_log_tail(
   text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
 ) is
-  'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.';
+  'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it '
+  'comes.';

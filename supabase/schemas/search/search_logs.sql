@@ -150,7 +150,8 @@ begin
           else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
         v_fits = 1
       );
-      -- Of a single part nothing is opened after it, and a node would be told of the subtransaction.
+      -- Of a single part nothing is opened after it, and a node would be told of the
+      -- subtransaction.
       if cardinality(v_parts) = 1 and v_is_spread then
         v_logs := array(
           select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f

@@ -167,8 +167,8 @@ begin
   then
     return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
   end if;
-  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by, and
-  -- of one alone PostgreSQL 17 does not count the memory.
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
+  -- and of one alone PostgreSQL 17 does not count the memory.
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
       p_tenant_id, p_query, p_from, p_to,

@@ -224,6 +224,6 @@ to authenticated, service_role;
 
 comment on function public.tail_logs(text, text, integer, integer) is
   'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '
-  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of large '
-  'ones as many as make 8 MB, and the cursor of now. p_limit 1 to 1000 (default 100). '
+  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of '
+  'large ones as many as make 8 MB, and the cursor of now. p_limit 1 to 1000 (default 100). '
   'Errors: PT400, PT401, PT408.';

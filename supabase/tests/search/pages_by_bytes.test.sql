@@ -8,12 +8,17 @@ update logloom_private.settings set max_page_bytes = 20000 where singleton;
 
 -- Sizes from some hundred bytes to more than a page, three records at the same time, arrivals that
 -- have another order than times.
-select set_config('logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true),
+select
+  set_config(
+    'logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true
+  ),
   set_config('logloom_test.sealed', '', true) \g /dev/null
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
-    'id', md5('record ' || i), 'ts', '2026-11-02T10:00:00Z'::timestamptz + i / 3 * interval '1 second',
-    'host', 'h', 'service', 's', 'msg', repeat(i || ' ', case when i % 7 = 0 then 1200 else i % 5 end),
+    'id', md5('record ' || i),
+    'ts', '2026-11-02T10:00:00Z'::timestamptz + i / 3 * interval '1 second',
+    'host', 'h', 'service', 's',
+    'msg', repeat(i || ' ', case when i % 7 = 0 then 1200 else i % 5 end),
     'attrs', jsonb_build_object(
       'n', i, 'doc', '{"m": "' || repeat('y', case when i % 8 = 0 then 9000 else 2 end) || '"}',
       'text', repeat('x', case when i % 11 = 0 then 25000 when i % 3 = 0 then 4000 else 1 end)
@@ -97,7 +102,8 @@ select pg_temp.walk('stages', '| json attrs.doc', 'desc', 1000) \g /dev/null
 select pg_temp.walk_tail('tail ' || l, '', l) from unnest(array[1, 7, 1000]) l \g /dev/null
 
 select is(
-  pg_temp.walked('desc ' || l), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
+  pg_temp.walked('desc ' || l),
+  (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
   'newest first, each once, pages of ' || l
 ) from unnest(array[1, 7, 1000]) l;
 select is(
@@ -187,7 +193,8 @@ select is(
 );
 -- What is cut is no less exact in its place.
 select is(
-  (select count(distinct w.id) from walks w where w.name = 'desc 1000'), 120::bigint, 'all are there'
+  (select count(distinct w.id) from walks w where w.name = 'desc 1000'), 120::bigint,
+  'all are there'
 );
 
 select * from finish();
