@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(17);
+select plan(19);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 update logloom_private.settings set max_page_bytes = 20000 where singleton;
@@ -179,6 +179,27 @@ select is_empty(
     having sum(e.bytes) > 20000 + 2 * 30000
   $$,
   'and is bounded'
+);
+
+-- Groups whose values are long.
+create temp table stats as
+select s.*, octet_length(to_json(s)::text) as bytes, row_number() over () as n
+from public.log_stats(
+  'ts:* | count() by msg', '2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z', 1000
+) s;
+select is(
+  (select array_agg(distinct s.total_groups) from stats s), array[100::bigint],
+  'how many groups there are is said'
+);
+select ok(
+  (
+    select
+      count(*) < 100
+      and sum(s.bytes) >= 20000
+      and sum(s.bytes) filter (where s.n < (select count(*) from stats)) < 20000
+    from stats s
+  ),
+  'and the rows end with the bytes'
 );
 
 -- A record that is larger than a page.
