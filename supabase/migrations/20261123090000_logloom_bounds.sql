@@ -72,14 +72,25 @@ set url = regexp_replace(url, '/notify$', '/logloom-notify')
 where url like '%/notify';
 
 -- Each record has its size with it, each chunk what reading it takes. Of those that are there
--- already it is measured when it is asked for, so nothing is written anew.
--- Each record has its size with it. Of those that are there already it is measured when it is asked
--- for, so nothing is written anew. The tables in the order in which requests and searches take them.
--- A forgotten transaction that has read them would keep everybody waiting: the migration fails instead,
--- longer after its beginning than any search takes.
+-- already it is measured when it is asked for, so nothing is written anew. The tables come in the
+-- order in which requests and searches take them, settings first.
+-- A forgotten transaction that has read them would keep everybody waiting: the migration fails
+-- instead, longer after its beginning than any search takes.
 do $$
 begin
   perform set_config('lock_timeout', '30s', true);
+  alter table logloom_private.settings
+    add column max_record_bytes integer not null default 1048576,
+    add constraint settings_max_record_bytes_is_within_bounds check (
+      max_record_bytes between 65536 and 8388608
+    ),
+    add column max_page_bytes integer not null default 7340032,
+    add column notification_open_limit integer not null default 60,
+    add constraint settings_notification_open_limit_is_positive check (
+      notification_open_limit >= 1
+    ),
+    add column tenants_by_anonymous_users boolean not null default false,
+    add column writing_clients text[] not null default '{}';
   alter table logloom_private.queue add column record_bytes integer[] compression lz4;
   alter table logloom.logs add column record_bytes integer;
   alter table logloom_private.sealed_chunks add column weight bigint;
@@ -97,30 +108,6 @@ begin
   perform set_config('lock_timeout', '30s', true);
   create index notifications_tenant_id_idx on logloom_private.notifications (tenant_id)
   where claim_id is not null;
-  perform set_config('lock_timeout', '0', true);
-end;
-$$;
-
--- Limits are a row.
-do $$
-begin
-  alter table logloom_private.settings
-    add column max_record_bytes integer not null default 1048576,
-    add constraint settings_max_record_bytes_is_within_bounds check (
-      max_record_bytes between 65536 and 8388608
-    ),
-    add column max_page_bytes integer not null default 7340032,
-    add column notification_open_limit integer not null default 60,
-    add constraint settings_notification_open_limit_is_positive check (
-      notification_open_limit >= 1
-    ),
-    add column tenants_by_anonymous_users boolean not null default false,
-    add column writing_clients text[] not null default '{}';
-    );
-  alter table logloom_private.queue add column record_bytes integer[] compression lz4;
-  alter table logloom.logs add column record_bytes integer;
-  alter type logloom_private.ingest_request add attribute p_cut integer cascade;
-  alter type logloom_private.ingest_state add attribute max_record_bytes integer cascade;
   perform set_config('lock_timeout', '0', true);
 end;
 $$;

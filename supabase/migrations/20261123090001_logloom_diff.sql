@@ -20,8 +20,6 @@ DROP FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp WITH tim
 
 DROP FUNCTION "logloom_private"."copied_columns_sql"(text[]);
 
-DROP FUNCTION "logloom_private"."due_notifications"();
-
 DROP FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request);
 
 DROP FUNCTION "logloom_private"."fill_masks"(text[], integer[], text, text);
@@ -35,8 +33,6 @@ DROP FUNCTION "logloom_private"."log_page_sql"(text, logloom_private.compiled_qu
 
 DROP FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint);
 
-DROP FUNCTION "logloom_private"."provision_tenant"(text);
-
 DROP FUNCTION "logloom_private"."rows_in_turn"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean);
 
 DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean);
@@ -45,53 +41,8 @@ DROP FUNCTION "logloom_private"."sealed_arrivals"(text, bigint, bigint, jsonb, t
 
 DROP FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text);
 
-DROP FUNCTION "logloom_private"."unconfirmed_address"();
-
 DROP FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb);
-
-CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
-  p_tenant_id text
-)
-  RETURNS public.logloom_tenant_deletion
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role deletes tenants
-declare
-  v_tenant_id text;
-  v_deletion logloom_private.tenant_deletions;
-begin
-  if logloom_private.is_service_role() then
-    -- Asked again, it says how far it is.
-    select d.* into v_deletion
-    from logloom_private.tenant_deletions d
-    where d.tenant_id = p_tenant_id and d.finished_at is null;
-  end if;
-  if v_deletion.deletion_id is null then
-    v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
-    perform logloom_private.require_role(v_tenant_id, 'owner');
-    perform logloom_private.lock_members(v_tenant_id);
-    if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
-      perform logloom_private.refuse('tenants.not_found');
-    end if;
-    insert into logloom_private.tenant_deletions (tenant_id, requested_by)
-    values (v_tenant_id, logloom_private.actor())
-    returning * into v_deletion;
-    delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
-    delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
-    delete from logloom_private.notifications n
-    where n.tenant_id = v_tenant_id and n.status = 'pending';
-    update logloom.alert_rules r set enabled = false
-    where r.tenant_id = v_tenant_id and r.enabled;
-    perform logloom_private.request_erasure(v_tenant_id);
-  end if;
-  return row(
-    v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
-  )::public.logloom_tenant_deletion;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.accepted_answer (
   p_ingested integer,
@@ -203,120 +154,6 @@ begin
     end if;
   end loop;
   return p_tail;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.age_reason (
-  p_age   interval,
-  p_limit interval
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case when p_age > p_limit then format(
-    'The oldest queued event is %s s old (limit %s s)', round(extract(epoch from p_age)),
-    round(extract(epoch from p_limit), 3)::double precision
-  ) end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.alert_health (
-  p_now       timestamp with time zone,
-  p_watermark timestamp with time zone
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_window_end timestamptz;
-  v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
-  v_waits boolean;
-  v_reason text;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  select r.window_end into v_window_end from logloom_private.alert_rounds r
-  where r.finished_at is not null;
-  v_waits := v_has_rules
-    and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
-  if v_waits then
-    v_reason := 'Rules wait until all that was acknowledged is visible';
-  elsif v_has_rules and v_window_end is not null
-    and logloom_private.silence_since(v_window_end, p_now) > v_settings.alert_round_limit
-  then
-    v_reason := logloom_private.silence_reason(
-      'No round of the alert rules', logloom_private.silence_since(v_window_end, p_now),
-      v_settings.alert_round_limit
-    );
-  end if;
-  return logloom_private.health_grade(null, v_reason) || jsonb_build_object(
-    'waiting', v_waits,
-    'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
-    'evaluated_until', v_window_end
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.alerts_errors()
-  RETURNS SETOF logloom_private.error
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select e.*
-  from (
-    values
-    ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive, p_ts_to is not.', null),
-    ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
-      'Name the rule after what it watches.', null),
-    ('alerts.alert_rules_description_is_valid', 400,
-      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
-    ('alerts.alert_rules_threshold_is_finite', 400, 'Invalid p_threshold: a finite number',
-      'Send a JSON number.', null),
-    ('alerts.alert_rules_comparison_is_known', 400,
-      'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
-      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
-    ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
-      'A day is the longest window.', null),
-    ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
-      'Seven days is the longest cooldown.', null),
-    ('alerts.alert_rules_destinations_are_known', 400,
-      'Invalid p_notification_destinations: any of email, webhook',
-      'Send a flat array of these texts.', null),
-    ('alerts.alert_rules_config_is_object', 400,
-      'Invalid p_notification_config: an object of at most 8192 bytes',
-      'Send a JSON object with email and webhook_url.', null),
-    ('alerts.alert_rules_email_is_valid', 400,
-      'Invalid p_notification_config: email is no email address',
-      'Send one address, without a name or angle brackets.', null),
-    ('alerts.alert_rules_webhook_url_is_valid', 400,
-      'Invalid p_notification_config: webhook_url is no https URL',
-      'Send an https URL without user name and password.', null),
-    ('alerts.alert_rules_destinations_have_addresses', 400,
-      'Invalid p_notification_config: an enabled rule needs the address of each destination',
-      'Send email for the destination email, webhook_url for webhook, or disable the rule.', null),
-    ('alerts.rule_not_found', 404, 'Alert rule not found',
-      'list_alert_rules shows the rules of this tenant.', null),
-    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
-      null),
-    ('alerts.query_gives_no_number', 400,
-      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      'Leave the other stages out; the filter may stand before the bar.', null),
-    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
-      'Leave ts out: the window says which time is meant.',
-      '`preview_alert_rule`: `now` differs from window to window.'),
-    ('alerts.preview_took_too_long', 408, 'The preview took too long',
-      'Narrow the query, by service or level say.',
-      '`preview_alert_rule`: 15 seconds. Narrow the query.')
-  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -556,61 +393,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.audience_is_valid (
-  p_aud      jsonb,
-  p_audience text
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if p_aud is null then
-    return p_audience is null;
-  end if;
-  if jsonb_typeof(p_aud) <> 'array' then
-    return logloom_private.is_string_or_uri(p_aud)
-      and (p_audience is null or p_aud = to_jsonb(p_audience));
-  end if;
-  return p_aud <> '[]'
-    and (p_audience is null or p_aud ? p_audience)
-    and (
-      select bool_and(logloom_private.is_string_or_uri(a.value)) from jsonb_array_elements(p_aud) a
-    );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.authenticate_sender (
-  p_tenant_id  text,
-  p_key_digest text,
-  p_claims     jsonb,
-  OUT          tenant_id text,
-  OUT          key_id uuid
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if p_key_digest is not null then
-    select o.tenant_id, o.key_id
-    into authenticate_sender.tenant_id, authenticate_sender.key_id
-    from logloom_private.authenticate_api_key(p_key_digest) o;
-    return;
-  end if;
-  authenticate_sender.tenant_id := case
-    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
-    when not logloom_private.is_being_deleted(p_tenant_id)
-      then logloom_private.usable_tenant_id(p_tenant_id)
-  end;
-  if authenticate_sender.tenant_id is null then
-    perform logloom_private.refuse('callers.not_known');
-  end if;
-  perform logloom_private.require_writing_client(p_claims);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.bare_record_bytes (
   p_tenant_id   text,
   p_received_at timestamp with time zone
@@ -625,79 +407,6 @@ begin
     '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":,"level":,'
       || '"msg":,"service":,"env":,"req_id":,"user_id":,"route":,"host":,"attrs":}'
   ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
-  p_now       timestamp with time zone,
-  p_watermark timestamp with time zone
-)
-  RETURNS logloom_private.alert_rounds
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  SET "DateStyle" TO 'ISO'
-  AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_last logloom_private.alert_rounds;
-  v_round logloom_private.alert_rounds;
-  v_window_minutes integer;
-  v_from timestamptz;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  -- Nobody else reads these.
-  delete from logloom_private.log_removals r
-  where not exists (
-    select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
-  );
-  -- Locked, so that a second evaluator continues this round instead of opening the same again.
-  select r.* into v_last from logloom_private.alert_rounds r for update;
-  if v_last.window_end > p_now then
-    -- The clock went back: what is dated ahead would keep the rules waiting until then.
-    v_last := null;
-    update logloom.alert_rules r
-    set
-      last_evaluated_at = case when r.last_evaluated_at <= p_now then r.last_evaluated_at end,
-      asked_at = least(r.asked_at, p_now)
-    where r.last_evaluated_at > p_now or r.asked_at > p_now;
-  end if;
-  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
-  v_round.window_end := logloom_private.whole_minute(p_watermark);
-  if v_window_minutes is null
-    or p_watermark is null
-    or p_now - p_watermark > v_settings.alert_watermark_limit
-    or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
-  then
-    return null;
-  end if;
-
-  v_from := v_round.window_end - make_interval(mins => v_window_minutes)
-    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
-  v_round.singleton := true;
-  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
-    -- A round that was cut short is done again from where it began.
-    v_round.arrival_from := case
-      when v_last.finished_at is null then v_last.arrival_from
-      else v_last.arrival_to
-    end;
-    v_round.arrival_to := logloom_private.last_arrival(v_last.arrival_to);
-  else
-    -- Too long ago: every group reads its windows anew.
-    v_round.arrival_to := logloom_private.last_arrival(0);
-    v_round.arrival_from := v_round.arrival_to;
-  end if;
-
-  insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to)
-  values (v_round.window_end, v_round.arrival_from, v_round.arrival_to)
-  on conflict (singleton) do update
-  set window_end = excluded.window_end,
-    arrival_from = excluded.arrival_from,
-    arrival_to = excluded.arrival_to,
-    finished_at = null;
-  perform logloom_private.stage_alert_arrivals(v_round, v_from);
-  perform logloom_private.prepare_alert_groups(v_round);
-  return v_round;
 end;
 $function$;
 
@@ -752,13 +461,6 @@ begin
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
       'Leave p_tenant_id out: the tenant is taken from the token.',
       'A user names another tenant. Leave `p_tenant_id` out.'),
-    ('callers.operation_is_internal', 403, '%s is for service_role alone',
-      'Logloom''s functions call it with the project''s secret key.',
-      'A signed-in user calls what the edge functions alone may call.'),
-    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
-      'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
-      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
-        '([identity.md](identity.md#oauth-clients)).'),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),
@@ -872,145 +574,6 @@ begin
   loop
     execute format('select create_distributed_function(%L::regprocedure)', v_function::text);
   end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.change_member_role (
-  p_tenant_id text,
-  p_user_id   text,
-  p_role      text
-)
-  RETURNS public.logloom_member
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role writes members
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_member logloom.tenant_members;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'owner');
-  perform logloom_private.require_member_role(p_role);
-  perform logloom_private.lock_members(v_tenant_id);
-  select m.* into v_member
-  from logloom.tenant_members m
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
-  if not found then
-    perform logloom_private.refuse('tenants.member_not_found');
-  end if;
-  if p_role <> 'owner' and v_member.role = 'owner' then
-    perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
-  end if;
-  update logloom.tenant_members m set role = p_role
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id
-  returning m.* into v_member;
-  return logloom_private.member_of(v_member);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.check_operation (
-  p_search_path text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_headers constant json := nullif(current_setting('request.headers', true), '')::json;
-  v_method constant text := current_setting('request.method', true);
-  v_operation constant text := logloom_private.requested_operation(
-    current_setting('request.path', true), p_search_path
-  );
-  v_claims jsonb;
-  v_is_known boolean := false;
-begin
-  if v_operation is null then
-    return;
-  end if;
-  if v_headers ->> 'authorization' is null then
-    perform logloom_private.refuse('callers.authorization_is_missing');
-  end if;
-  if current_user in ('authenticated', 'service_role') then
-    v_claims := coalesce(
-      logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
-    );
-    v_is_known := case
-      when current_user = 'service_role' then logloom_private.service_token_is_valid(v_claims)
-      when not logloom_private.token_is_valid(v_claims) then false
-      -- The one operation for users who have no tenant yet.
-      when v_operation = 'create_tenant' then true
-      else logloom_private.current_tenant_id() is not null
-    end;
-  end if;
-  if v_is_known is not true then
-    perform logloom_private.refuse('callers.not_signed_in');
-  end if;
-  -- Not left to EXECUTE: with supautils 3.2.0 and 3.2.1 the error of a missing one ends the server.
-  if current_user = 'authenticated'
-    and v_operation = any (logloom_private.service_operations())
-  then
-    perform logloom_private.refuse('callers.operation_is_internal', v_operation);
-  end if;
-  if v_method <> 'POST' then
-    perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
-  end if;
-  -- Hosted projects have 0, which cuts a double at its 15th digit; a project, or the request's
-  -- Prefer, may have a time zone; and dates as 23/11/2026 IST are read as another zone's.
-  perform
-    set_config('extra_float_digits', '1', true),
-    set_config('timezone', 'UTC', true),
-    set_config('datestyle', 'ISO', true);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.check_query (
-  p_query_dsl text,
-  p_is_alert  boolean DEFAULT false
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role calls the compiler's parts
-declare
-  v_query logloom_private.compiled_query;
-begin
-  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
-    perform logloom_private.take_validation_slot(
-      coalesce(logloom_private.current_tenant_id(), '')
-    );
-  end if;
-  v_query := logloom_private.compile_query(p_query_dsl);
-  if v_query.blank then
-    perform logloom_private.refuse('saved_searches.query_is_blank');
-  end if;
-  if not p_is_alert then
-    return;
-  elsif v_query.plan ? 'first' and (
-    (v_query.plan -> 'count')::integer > 1
-    or v_query.plan ? 'bucket'
-    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
-  ) then
-    perform logloom_private.refuse_at(
-      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
-    );
-  end if;
-  perform logloom_private.refuse_warnings(v_query);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.check_request()
-  RETURNS void
-  LANGUAGE plpgsql
-  AS $function$
-declare
-  -- The project's own may set another.
-  v_search_path constant pg_catalog.text := pg_catalog.current_setting('search_path');
-begin
-  perform logloom_private.call_host_pre_request();
-  perform logloom_private.check_operation(v_search_path);
 end;
 $function$;
 
@@ -1334,85 +897,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.claim_due_notifications (
-  p_limit integer
-)
-  RETURNS SETOF public.logloom_claimed_notification
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role reads the outbox or a webhook's secret
-declare
-  v_ids uuid[];
-  v_notification logloom_private.notifications;
-  v_refusal text;
-begin
-  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
-  loop
-    v_ids := logloom_private.next_notifications(p_limit);
-    v_ids := array(
-      select n.notification_id
-      from logloom_private.notifications n
-      -- Again, on the row as it is once locked: it may have been settled meanwhile.
-      where n.notification_id = any(v_ids)
-        and n.status = 'pending' and n.next_attempt_at <= now()
-      for update of n skip locked
-    );
-    exit when cardinality(v_ids) = 0;
-    for v_notification in
-      select n.*
-      from logloom_private.notifications n
-      where n.notification_id = any(v_ids) and n.channel = 'email'
-    loop
-      v_refusal := logloom_private.email_refusal(v_notification);
-      if v_refusal is not null then
-        perform logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
-        v_ids := array_remove(v_ids, v_notification.notification_id);
-      elsif v_notification.purpose = 'confirmation' and v_notification.attempts = 0 then
-        insert into logloom_private.confirmation_mails (mailbox_digest)
-        values (logloom_private.mailbox_digest(v_notification.address));
-      end if;
-    end loop;
-    exit when cardinality(v_ids) > 0;
-  end loop;
-  perform logloom_private.postpone_notifications();
-
-  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
-  select n.tenant_id, n.channel, date_trunc('hour', now()), count(*)
-  from logloom_private.notifications n
-  where n.notification_id = any(v_ids)
-  group by n.tenant_id, n.channel
-  on conflict (tenant_id, channel, hour) do update
-  set attempts = u.attempts + excluded.attempts;
-  for v_notification in
-    update logloom_private.notifications n
-    set claim_id = gen_random_uuid(),
-      attempts = n.attempts + 1,
-      last_attempt_at = now(),
-      next_attempt_at = now() + s.notification_claim_lifetime
-    from logloom_private.settings s
-    where n.notification_id = any(v_ids)
-    returning n.*
-  loop
-    return query
-    select
-      v_notification.notification_id, v_notification.claim_id, v_notification.channel,
-      v_notification.address,
-      case v_notification.purpose
-        when 'confirmation' then logloom_private.mail_code(v_notification)
-        else v_notification.body
-      end,
-      array_remove(
-        array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
-      )
-    from (select) one
-    left join logloom_private.webhook_secrets w
-      on w.rule_id = v_notification.rule_id and v_notification.channel = 'webhook';
-  end loop;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.compare_chunk (
   p_tenant_id    text,
   p_chunk_id     bigint,
@@ -1480,63 +964,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.confirm_address (
-  p_email text,
-  p_code  text
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role reads or confirms addresses
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_mailbox constant text := lower(logloom_private.trim_space(p_email));
-  v_code constant text := logloom_private.trim_space(p_code);
-  v_tries_max constant integer := (
-    select s.confirmation_tries from logloom_private.settings s
-  );
-  v_address logloom_private.notification_addresses;
-begin
-  if v_code !~ '^[0-9]{6}$' then
-    perform logloom_private.refuse('notifications.code_is_malformed');
-  end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
-  );
-  select a.* into v_address
-  from logloom_private.notification_addresses a
-  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox
-  for update;
-  if v_address.confirmed_at is not null then
-    return jsonb_build_object('success', true);
-  end if;
-  if v_address.code_expires_at > now() is not true then
-    perform logloom_private.refuse('notifications.no_code_is_good');
-  end if;
-  if v_address.tries >= v_tries_max then
-    perform logloom_private.refuse('notifications.code_was_tried_too_often');
-  end if;
-  -- Hashes are compared: how long that takes tells nothing of the code.
-  if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
-    update logloom_private.notification_addresses a
-    set tries = a.tries + 1
-    where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
-    return logloom_private.refuse_and_keep('notifications.code_is_wrong');
-  end if;
-  perform logloom_private.require_room_for_address(v_tenant_id);
-  update logloom_private.notification_addresses a
-  set confirmed_at = now(),
-    confirmed_by = logloom_private.current_user_id(),
-    code_hash = null,
-    code_expires_at = null,
-    tries = 0
-  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
-  return jsonb_build_object('success', true);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.copied_columns_sql (
   p_fields    text[],
   p_are_sized boolean
@@ -1569,17 +996,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.current_client_id()
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return logloom_private.claims() ->> 'client_id';
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.cut_record (
   p_log  public.logloom_log_record,
   p_size bigint
@@ -1600,125 +1016,6 @@ begin
   p_log.host := left(p_log.host, 10000);
   p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
   return p_log;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
-  p_rule_ids uuid[],
-  p_round    logloom_private.alert_rounds
-)
-  RETURNS SETOF logloom_private.alert_window
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select
-    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
-    null::double precision, null::text, null::jsonb
-  from logloom.alert_rules r
-  cross join logloom_private.settings s
-  left join logloom_private.alert_round_arrivals a on a.tenant_id = r.tenant_id
-  cross join lateral generate_series(
-    greatest(
-      least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
-      p_round.window_end - s.alert_catch_up_limit
-    ),
-    p_round.window_end,
-    '1 minute'
-  ) e (window_end)
-  where r.rule_id = any(p_rule_ids)
-    and r.enabled
-    -- A window that ended before the rule was what it is now holds less than a search showed then:
-    -- the first is the next round's.
-    and e.window_end > r.asked_at
-    -- Of the time before its first evaluation, only the last window.
-    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end)
-    -- A window that was evaluated is looked at again only where something came late.
-    and (
-      r.last_evaluated_at is null
-      or e.window_end > r.last_evaluated_at
-      or e.window_end > a.first_ts
-    );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
-  RETURNS TABLE (
-    notification_id uuid,
-    tenant_id       text,
-    next_attempt_at timestamp with time zone,
-    is_beyond_plan  boolean,
-    channel_limit   integer
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  with due as (
-    select
-      n.notification_id, n.tenant_id, n.channel, n.next_attempt_at,
-      row_number() over (
-        partition by n.tenant_id, n.channel order by n.next_attempt_at
-      ) as channel_place
-    from logloom_private.notifications n
-    where n.status = 'pending' and n.next_attempt_at <= now()
-  ), senders as (
-    select
-      d.tenant_id, d.channel,
-      logloom_private.channel_limit(d.channel, logloom_private.plan_of(d.tenant_id)) as attempts
-    from (select distinct x.tenant_id, x.channel from due x) d
-  )
-  select
-    d.notification_id, d.tenant_id, d.next_attempt_at,
-    d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
-  from due d
-  join senders s on s.tenant_id = d.tenant_id and s.channel = d.channel
-  left join logloom_private.notification_usage u
-    on u.tenant_id = d.tenant_id and u.channel = d.channel and u.hour = date_trunc('hour', now());
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.email_refusal (
-  p_notification logloom_private.notifications
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
-    p_notification.tenant_id, p_notification.address
-  );
-begin
-  if p_notification.purpose <> 'confirmation' then
-    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
-      p_notification.tenant_id, p_notification.address
-    ) end;
-  elsif v_is_confirmed then
-    return 'The address is confirmed already';
-  -- Who makes a rule and deletes it at once sends nothing to anybody.
-  elsif not logloom_private.rule_names_address(
-    p_notification.tenant_id, lower(p_notification.address)
-  ) then
-    return 'No alert rule has this address any more';
-  end if;
-  select s.* into v_settings from logloom_private.settings s;
-  -- A repeated attempt was counted the first time.
-  if p_notification.attempts = 0 and (
-    select count(*) >= v_settings.confirmation_codes_per_mailbox
-    from logloom_private.confirmation_mails m
-    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
-      and m.sent_at > now() - v_settings.confirmation_lifetime
-  ) then
-    return 'Too many codes went to this address: none is mailed to it today';
-  end if;
-  return null;
 end;
 $function$;
 
@@ -1857,18 +1154,23 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue (
   p_key_id       uuid,
   p_request      logloom_private.ingest_request,
   p_received_at  timestamp with time zone,
-  p_record_bytes integer[],
-  p_ts_min       timestamp with time zone,
-  p_ts_max       timestamp with time zone
+  p_record_bytes integer[]
 )
   RETURNS void
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_ts_min timestamptz;
+  v_ts_max timestamptz;
 begin
   -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
   -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  select min(coalesce(e.ts, p_received_at)), max(coalesce(e.ts, p_received_at))
+  into v_ts_min, v_ts_max
+  from unnest(p_request.p_ts) e (ts);
+
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
     ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
@@ -1878,190 +1180,11 @@ begin
       p_received_at
     ),
     p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max,
+    coalesce(p_request.p_bytes, 0), v_ts_min, v_ts_max,
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
     p_request.p_attrs, p_record_bytes
   from logloom_private.queue_pointer p;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.enqueue_notifications (
-  p_rule     logloom.alert_rules,
-  p_alert_id uuid,
-  p_body     text
-)
-  RETURNS SETOF logloom_private.notifications
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_preferences public.logloom_notification_preferences;
-  v_notification logloom_private.notifications;
-begin
-  v_preferences := (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences;
-  if 'webhook' = any(p_rule.notification_destinations) then
-    insert into logloom_private.webhook_secrets (rule_id, secret)
-    values (p_rule.rule_id, logloom_private.new_webhook_secret())
-    on conflict (rule_id) do nothing;
-  end if;
-  for v_notification in
-    insert into logloom_private.notifications (
-      tenant_id, rule_id, alert_id, purpose, channel, address, body, expires_at
-    )
-    select
-      p_rule.tenant_id, p_rule.rule_id, p_alert_id,
-      case when p_alert_id is null then 'test' else 'alert' end, d.channel,
-      logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
-      now() + s.notification_lifetime
-    from logloom_private.settings s
-    cross join unnest(p_rule.notification_destinations) d (channel)
-    where logloom_private.channel_is_enabled(d.channel, v_preferences)
-      and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
-    returning *
-  loop
-    if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
-      v_notification.tenant_id, v_notification.address
-    ) then
-      v_notification := logloom_private.end_notification(
-        v_notification, 'failed', null,
-        case
-          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
-          when p_alert_id is null then logloom_private.request_confirmation(p_rule, true)
-          else logloom_private.unconfirmed_address(
-            v_notification.tenant_id, v_notification.address
-          )
-        end
-      );
-    end if;
-    return next v_notification;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.enqueue_rule_test (
-  p_rule_id uuid
-)
-  RETURNS SETOF public.logloom_alert_delivery
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role writes to the outbox
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_rule logloom.alert_rules;
-  v_sample logloom.alert_history;
-  v_channel text;
-begin
-  select r.* into v_rule
-  from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse_alert_rule();
-  end if;
-  if exists (
-    select
-    from logloom_private.notifications n
-    cross join logloom_private.settings s
-    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
-      and n.created_at > now() - s.notification_test_interval
-  ) then
-    perform logloom_private.refuse('notifications.tested_a_moment_ago');
-  end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
-  );
-  foreach v_channel in array v_rule.notification_destinations loop
-    perform logloom_private.require_room_for_test(v_tenant_id, v_channel);
-  end loop;
-  v_sample.triggered_at := now();
-  v_sample.window_end := logloom_private.whole_minute(now());
-  v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);
-  v_sample.value := v_rule.threshold;
-  v_sample.threshold := v_rule.threshold;
-  return query
-  select d.*
-  from logloom_private.enqueue_notifications(
-    v_rule, null, logloom_private.notification_body('alert.test', v_rule, v_sample)
-  ) n
-  cross join lateral logloom_private.delivery(n) d;
-  if not found then
-    perform logloom_private.refuse('notifications.no_destination');
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.enroll_member (
-  p_tenant_id text,
-  p_user_id   text,
-  p_role      text,
-  p_email     text
-)
-  RETURNS public.logloom_member
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role writes members
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_email constant text := nullif(logloom_private.trim_space(p_email), '');
-  v_caller text;
-  v_user_id text := p_user_id;
-  v_members integer;
-  v_max integer;
-  v_added logloom.tenant_members;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'owner');
-  perform logloom_private.require_member_role(p_role);
-  if length(v_email) > 320 then
-    perform logloom_private.refuse('tenants.email_is_too_long');
-  end if;
-  if v_user_id is null then
-    perform logloom_private.require_parameter('p_user_id', v_email is null);
-    v_user_id := logloom_private.auth_user_of_email(v_email);
-  end if;
-  if logloom_private.usable_id(v_user_id) is null then
-    perform logloom_private.refuse('tenants.user_id_is_invalid');
-  end if;
-  perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
-  perform logloom_private.lock_members(v_tenant_id);
-
-  select count(*) into v_members
-  from logloom.tenant_members m where m.tenant_id = v_tenant_id;
-  if v_members = 0 and logloom_private.is_service_role() then
-    if p_role <> 'owner' then
-      perform logloom_private.refuse('tenants.first_member_is_owner');
-    end if;
-  elsif v_members = 0 then
-    -- From here on the tenant uses roles: who set that off must not be locked out by it.
-    v_caller := logloom_private.require_user_id();
-    insert into logloom.tenant_members (tenant_id, user_id, role)
-    values (v_tenant_id, v_caller, 'owner');
-    v_members := 1;
-  end if;
-  v_max := (logloom_private.plan_of(v_tenant_id)).max_members;
-  if v_members >= v_max and v_user_id is distinct from v_caller then
-    perform logloom_private.refuse('tenants.no_room_for_member', v_max::text);
-  end if;
-
-  if v_user_id = v_caller then
-    -- A tenant's first member is its owner, whatever they asked for.
-    update logloom.tenant_members m set email = v_email
-    where m.tenant_id = v_tenant_id and m.user_id = v_user_id
-    returning m.* into v_added;
-  else
-    insert into logloom.tenant_members as m (tenant_id, user_id, role, email)
-    values (v_tenant_id, v_user_id, p_role, v_email)
-    on conflict do nothing
-    returning m.* into v_added;
-    if not found then
-      perform logloom_private.refuse('tenants.already_a_member');
-    end if;
-  end if;
-  return logloom_private.member_of(v_added);
 end;
 $function$;
 
@@ -2105,37 +1228,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.expel_member (
-  p_tenant_id text,
-  p_user_id   text
-)
-  RETURNS public.logloom_success
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role writes members
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_role text;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'owner');
-  perform logloom_private.lock_members(v_tenant_id);
-  select m.role into v_role
-  from logloom.tenant_members m
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
-  if not found then
-    perform logloom_private.refuse('tenants.member_not_found');
-  end if;
-  if v_role = 'owner' then
-    perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
-  end if;
-  delete from logloom.tenant_members m
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
-  return row(true)::public.logloom_success;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.extract_json (
   p_text text
 )
@@ -2155,33 +1247,6 @@ begin
     return logloom_private.canonical_numbers(p_text::jsonb);
   end if;
   return p_text::jsonb;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.failed_alert_windows (
-  p_rule_ids uuid[],
-  p_round    logloom_private.alert_rounds
-)
-  RETURNS SETOF logloom_private.alert_window
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select
-    p.rule_id, p_round.window_end, p_round.window_end, null::double precision,
-    coalesce(p.refusal, p.last_error, g.last_error), null::jsonb
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id and r.query_dsl = p.query_dsl
-  left join logloom_private.alert_groups g on g.group_id = p.group_id
-  where p.rule_id = any(p_rule_ids)
-    and r.asked_at < p_round.window_end
-    and (
-      p.refusal is not null
-      or (p.last_error is not null and p.retry_at > p_round.window_end)
-      or (g.last_error is not null and g.retry_at > p_round.window_end)
-    );
 end;
 $function$;
 
@@ -2371,7 +1436,8 @@ begin
           else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
         v_fits = 1
       );
-      -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
+      -- Of a single part nothing is opened after it, and a node would be told of the
+      -- subtransaction.
       if cardinality(v_parts) = 1 and v_is_spread then
         v_logs := array(
           select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
@@ -2413,88 +1479,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.found_tenant (
-  p_tenant_id text
-)
-  RETURNS public.logloom_tenant
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role may insert tenants or members
-declare
-  v_user_id text;
-begin
-  if logloom_private.is_service_role() then
-    perform logloom_private.refuse('tenants.made_by_a_user');
-  end if;
-  if not logloom_private.token_is_valid(logloom_private.claims()) then
-    perform logloom_private.refuse('callers.not_known');
-  end if;
-  v_user_id := logloom_private.require_user_id();
-  if not (select s.tenants_by_users from logloom_private.settings s) then
-    perform logloom_private.refuse('tenants.not_made_by_users');
-  end if;
-  perform logloom_private.require_writing_client(logloom_private.claims());
-  perform logloom_private.require_lasting_user(logloom_private.claims());
-  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
-  if logloom_private.usable_tenant_id(p_tenant_id) is null then
-    perform logloom_private.refuse('tenants.id_is_invalid');
-  end if;
-  -- One at a time for a user, so that each has one at most.
-  perform logloom_private.lock_members('user ' || v_user_id);
-  if logloom_private.claims() ? 'tenant_id'
-    or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
-  then
-    perform logloom_private.refuse('tenants.caller_has_one');
-  end if;
-  if logloom_private.is_being_deleted(p_tenant_id) then
-    perform logloom_private.refuse_taken_tenant();
-  end if;
-  insert into logloom.tenants (tenant_id, plan_id)
-  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
-  on conflict do nothing;
-  if not found then
-    perform logloom_private.refuse_taken_tenant();
-  end if;
-  insert into logloom.tenant_members (tenant_id, user_id, role)
-  values (p_tenant_id, v_user_id, 'owner');
-  return logloom_private.tenant_with_plan(p_tenant_id);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.health_grade (
-  p_unhealthy text,
-  p_degraded  text
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return jsonb_strip_nulls(
-    jsonb_build_object(
-      'status', logloom_private.health_word(p_unhealthy is not null, p_degraded is not null),
-      'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
-    )
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.hold_tenant (
-  p_tenant_id text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  perform logloom_private.provision_tenant(p_tenant_id, logloom_private.claims());
-  perform from logloom.tenants t where t.tenant_id = p_tenant_id for no key update;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.ingest (
   p_request logloom_private.ingest_request,
   p_state   logloom_private.ingest_state
@@ -2513,7 +1497,7 @@ declare
   v_earlier_answer json;
   -- Within the timeout of the call, as the watermark wants it.
   v_received_at constant timestamptz := clock_timestamp();
-  v_measured record;
+  v_record_bytes integer[];
 begin
   if p_request.p_ts is null then
     return row(
@@ -2538,10 +1522,8 @@ begin
       p_state.batch_max_bytes::text
     );
   end if;
-  v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
-  if p_state.keeps_from > v_measured.ts_min or p_state.takes_to < v_measured.ts_max then
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
     p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
-    v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
@@ -2560,7 +1542,10 @@ begin
     end if;
   end if;
   if v_answer.ingested > 0 then
-    if v_measured.longest > p_state.max_record_bytes then
+    v_record_bytes := logloom_private.measured_records(
+      p_state.tenant_id, v_received_at, p_request
+    );
+    if p_state.max_record_bytes < any (v_record_bytes) then
       perform logloom_private.refuse(
         'ingest.record_is_too_long', p_state.max_record_bytes::text
       );
@@ -2570,7 +1555,7 @@ begin
       perform logloom_private.refuse_full_queue(p_state);
     end if;
     if not p_state.is_provisioned then
-      perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
+      perform logloom_private.provision_tenant(p_state.tenant_id);
     end if;
     -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
     -- event of its plan.
@@ -2588,8 +1573,7 @@ begin
   end if;
   if v_answer.ingested > 0 then
     perform logloom_private.enqueue(
-      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_measured.record_bytes,
-      v_measured.ts_min, v_measured.ts_max
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_record_bytes
     );
   end if;
   return v_answer;
@@ -2796,72 +1780,6 @@ begin
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
   perform logloom_private.note_spread_range(
     p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.is_string_or_uri (
-  p_claim jsonb
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_text constant text := p_claim #>> '{}';
-begin
-  return jsonb_typeof(p_claim) = 'string' and (
-    strpos(v_text, ':') = 0
-    or v_text ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.job_health (
-  p_now timestamp with time zone
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return (
-    select jsonb_object_agg(
-      g.job,
-      logloom_private.health_grade(
-        null,
-        nullif(
-          concat_ws(
-            '; ',
-            case when g.silence > g.bound then
-              logloom_private.silence_reason('No run of the job', g.silence, g.bound)
-            end,
-            case when g.failing then format('%s runs failed in a row', g.failures) end
-          ),
-          ''
-        )
-      ) || jsonb_build_object(
-        'last_success', g.last_succeeded_at,
-        'last_failure', g.last_failed_at,
-        'failures', g.failures,
-        'error_code', g.error_code
-      )
-    )
-    from (
-      select
-        l.job, h.last_succeeded_at, h.last_failed_at, coalesce(h.failures, 0) as failures,
-        logloom_private.silence_since(
-          coalesce(h.last_succeeded_at, l.watched_since), p_now
-        ) as silence,
-        l.silence as bound,
-        coalesce(h.failures >= l.failures, false) as failing,
-        -- Never the message: it may have a tenant's words, and health is open to all.
-        case when h.failures > 0 then substring(h.last_error from '^[0-9A-Z]{5}') end as error_code
-      from logloom_private.job_limits l
-      left join logloom_private.job_heartbeats h on h.job = l.job
-    ) g
   );
 end;
 $function$;
@@ -3470,16 +2388,12 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.measured_events (
+CREATE OR REPLACE FUNCTION logloom_private.measured_records (
   p_tenant_id   text,
   p_received_at timestamp with time zone,
-  p_request     logloom_private.ingest_request,
-  OUT           record_bytes integer[],
-  OUT           longest integer,
-  OUT           ts_min timestamp with time zone,
-  OUT           ts_max timestamp with time zone
+  p_request     logloom_private.ingest_request
 )
-  RETURNS record
+  RETURNS integer[]
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3487,149 +2401,30 @@ CREATE OR REPLACE FUNCTION logloom_private.measured_events (
   SET "DateStyle" TO 'ISO'
   AS $function$
 declare
-  v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
+  v_received_at constant integer := octet_length(to_json(p_received_at)::text);
+  -- An array of the texts has nine letters of its own.
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_tenant_id, p_received_at) - 9;
 begin
-  -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
-  -- minutes; eight texts in one have two quotes, and each of them its own, or is null.
-  select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
-  into record_bytes, longest, ts_min, ts_max
-  from (
+  return array(
     select
-      t.ts,
-      v_bare + octet_length(t.ts::text) + 5
+      v_bare
+        -- As JSON it has two quotes and minutes of the zone: the text alone is made in a third.
+        + coalesce(octet_length(e.ts::text) + 5, v_received_at)
         + octet_length(
-          to_json(concat(
-            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
-          ))::text
-        ) + 14 + 2 * num_nulls(
-          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+          array_to_json(array[
+            e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host
+          ])::text
         )
-        + coalesce(octet_length(t.attrs::text), 4) as bytes
+        + coalesce(octet_length(e.attrs::text), 4)
     from (
       select
-        coalesce(e.ts, p_received_at) as ts, e.level, e.msg, e.service, e.env, e.req_id,
-        e.user_id, e.route, e.host, e.attrs
-      from (
-        select
-          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
-          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
-          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
-          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
-          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
-      ) e
-    ) t
-    -- Made once an event, not once for each of what is asked of it.
-    offset 0
-  ) m;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.members_of (
-  p_object  jsonb,
-  p_members text[]
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return (
-    select jsonb_object_agg(m.key, m.value)
-    from jsonb_each(p_object) m
-    where m.key = any(p_members)
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.my_stored (
-  p_tenant_id text
-)
-  RETURNS public.logloom_stored
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because the API roles read neither chunks nor counts
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_sealed bigint;
-begin
-  select coalesce(sum(c.bytes), 0) into v_sealed
-  from logloom_private.sealed_chunks c
-  where c.tenant_id = v_tenant_id;
-  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
-exception
-when query_canceled or connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.my_stored(p_tenant_id);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.next_alert_rules (
-  p_after uuid,
-  p_limit integer,
-  p_round logloom_private.alert_rounds
-)
-  RETURNS uuid[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    select r.rule_id
-    from logloom.alert_rules r
-    where r.enabled
-      and r.asked_at < p_round.window_end
-      and r.last_evaluated_at is distinct from p_round.window_end
-      and (p_after is null or r.rule_id > p_after)
-    order by r.rule_id
-    limit p_limit
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.next_notifications (
-  p_limit integer
-)
-  RETURNS uuid[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    with under_way as (
-      select n.tenant_id, count(*) as deliveries
-      from logloom_private.notifications n
-      where n.claim_id is not null and n.next_attempt_at > now()
-      group by n.tenant_id
-    ), turns as (
-      select
-        d.notification_id, d.next_attempt_at,
-        coalesce(u.deliveries, 0)
-          + row_number() over (partition by d.tenant_id order by d.next_attempt_at) as place
-      from logloom_private.due_notifications() d
-      left join under_way u on u.tenant_id = d.tenant_id
-      where not d.is_beyond_plan
-    ), numbered as (
-      select t.*, row_number() over (order by t.place, t.next_attempt_at) as taken
-      from turns t
-    )
-    select m.notification_id
-    from numbered m
-    cross join logloom_private.settings s
-    where m.place + m.taken
-      <= s.notification_open_limit - (select coalesce(sum(u.deliveries), 0) from under_way u) + 1
-    order by m.taken
-    limit p_limit
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+    ) e
   );
 end;
 $function$;
@@ -3657,8 +2452,7 @@ begin
       'test_alert_rule sends another notification.',
       '`retry_alert_delivery`: there is nothing to send again.'),
     ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
-      'Claim again for more.',
-      '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
+      'Claim again for more.', '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
     ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
       'retry is tried again later, failed is not.',
       '`settle_alert_notification`, which only the function `logloom-notify` calls.'),
@@ -3687,22 +2481,6 @@ begin
       'Wait, or choose a larger plan.',
       '`test_alert_rule`: the plan''s `emails_per_hour`, `webhooks_per_hour`.')
   ) e (name, status, message, hint, explanation);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.numeric_date (
-  p_claim jsonb
-)
-  RETURNS numeric
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if jsonb_typeof(p_claim) = 'number' and abs(p_claim::numeric) < 1e15 then
-    return p_claim::numeric;
-  end if;
-  return null;
 end;
 $function$;
 
@@ -3740,16 +2518,16 @@ begin
     'health_report',
     'ingest_logs',
     'ingest_requests',
-    'list_alert_addresses',
     'list_alert_deliveries',
     'list_alert_history',
     'list_alert_rules',
     'list_api_keys',
+    'list_tenant_audit_events',
     'list_log_fields',
+    'list_tenant_members',
+    'list_alert_addresses',
     'list_log_retention_runs',
     'list_saved_searches',
-    'list_tenant_audit_events',
-    'list_tenant_members',
     'log_histogram',
     'log_series',
     'log_stats',
@@ -3757,8 +2535,8 @@ begin
     'remove_tenant_member',
     'retry_alert_delivery',
     'revoke_api_key',
-    'rotate_alert_webhook_secret',
     'rotate_api_key',
+    'rotate_alert_webhook_secret',
     'run_saved_search',
     'run_writer',
     'search_logs',
@@ -3784,90 +2562,6 @@ CREATE OR REPLACE FUNCTION logloom_private.page_bytes()
 -- definer because the API roles do not read logloom_private.settings
 begin
   return (select s.max_page_bytes from logloom_private.settings s);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.pending_alert_scans (
-  p_round     logloom_private.alert_rounds,
-  p_tenant_id text                         DEFAULT NULL::text
-)
-  RETURNS SETOF logloom_private.alert_plans
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select p.*
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id
-  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
-    and p.group_id is null
-    and p.refusal is null
-    and p.query_dsl = r.query_dsl
-    and r.enabled
-    and r.asked_at < p_round.window_end
-    and r.last_evaluated_at is distinct from p_round.window_end
-    and coalesce(p.retry_at <= p_round.window_end, true);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.plan_own_alert_rule (
-  p_tenant_id text,
-  p_rule_id   uuid
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because the API roles see neither plans nor groups
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  if exists (
-    select
-    from logloom.alert_rules r
-    left join logloom_private.alert_plans p on p.rule_id = r.rule_id
-    where r.rule_id = p_rule_id
-      and r.tenant_id = v_tenant_id
-      and r.enabled
-      and p.query_dsl is distinct from r.query_dsl
-  ) then
-    perform logloom_private.plan_alert_rule(p_rule_id, now());
-  end if;
-exception when foreign_key_violation then
-  -- Its group was deleted meanwhile, when it had no rule: the evaluator makes both.
-  return;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.pre_request_health()
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_function constant text := (logloom_private.pre_request_setting()).function;
-  v_is_called boolean;
-begin
-  -- Ours itself, or a function of the project that calls ours.
-  v_is_called := v_function = 'logloom_private.check_request' or exists (
-    select
-    from pg_catalog.pg_proc p
-    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-    where p.proname = substr(v_function, strpos(v_function, '.') + 1)
-      and (strpos(v_function, '.') = 0 or n.nspname = split_part(v_function, '.', 1))
-      and strpos(p.prosrc, 'logloom_private.check_request') > 0
-  );
-  return logloom_private.health_grade(
-    null,
-    case when not v_is_called then
-      'PostgREST does not call logloom_private.check_request: '
-        'logloom_private.adopt_pre_request() mends it'
-    end
-  );
 end;
 $function$;
 
@@ -3950,95 +2644,6 @@ begin
     where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
   );
   return p_preview;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.provision_current_tenant (
-  p_tenant_id text DEFAULT NULL::text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role may insert tenants or choose a plan
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
-  return v_tenant_id;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.provision_tenant (
-  p_tenant_id text,
-  p_claims    jsonb
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
-    return;
-  end if;
-  perform logloom_private.require_lasting_user(p_claims);
-  insert into logloom.tenants (tenant_id, plan_id)
-  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
-  on conflict do nothing;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.put_back_delivery (
-  p_delivery_id uuid
-)
-  RETURNS public.logloom_alert_delivery
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role writes to the outbox
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_notification logloom_private.notifications;
-  v_address text;
-begin
-  select n.* into v_notification
-  from logloom_private.notifications n
-  where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
-  for update;
-  if not found then
-    perform logloom_private.refuse('notifications.delivery_not_found');
-  end if;
-  if v_notification.status = 'delivered' then
-    perform logloom_private.refuse('notifications.delivery_arrived');
-  end if;
-  if v_notification.purpose = 'confirmation' then
-    perform logloom_private.refuse('notifications.code_is_not_mailed_twice');
-  end if;
-  v_address := coalesce(
-    (
-      select logloom_private.channel_address(v_notification.channel, r.notification_config)
-      from logloom.alert_rules r
-      where r.rule_id = v_notification.rule_id
-    ),
-    v_notification.address
-  );
-  if v_notification.channel = 'email'
-    and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
-  then
-    perform logloom_private.refuse('notifications.address_is_not_confirmed');
-  end if;
-  -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
-  update logloom_private.notifications n
-  set status = 'pending',
-    settled_at = null,
-    next_attempt_at = case when n.claim_id is null then now() else n.next_attempt_at end,
-    expires_at = now() + (select s.notification_lifetime from logloom_private.settings s),
-    address = v_address
-  where n.notification_id = p_delivery_id
-  returning n.* into v_notification;
-  return logloom_private.delivery(v_notification);
 end;
 $function$;
 
@@ -4136,361 +2741,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.query_errors()
-  RETURNS SETOF logloom_private.error
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select e.*
-  from (
-    values
-    ('query.minus_negates_nothing', 400, '- negates a term that follows at once',
-      'Write -term, or "-" for the character itself.', null),
-    ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
-      'Write \\ for the character itself.', null),
-    ('query.bound_is_missing', 400, 'A bound of a range is missing',
-      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
-    ('query.bracket_closes_nothing', 400, 'A closing bracket closes nothing',
-      'Take it away, or quote it to search for it.', null),
-    ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
-      'Close the bracket that position %s opens.', null),
-    ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
-      'Write @"name":value without white space.', null),
-    ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.', null),
-    ('query.field_is_missing', 400, 'A field is missing before the colon',
-      'Write field:value without white space around the colon, or quote the text.', null),
-    ('query.number_is_out_of_range', 400, 'A number is out of range',
-      'Exponents reach from -400 to 400.', null),
-    ('query.quote_is_not_closed', 400, 'A quoted text is not closed',
-      'End it with ", or write \" for the character itself.', null),
-    ('query.quoted_text_is_empty', 400, 'A quoted text to search for is empty',
-      'Write a text, or field:"" for an empty field.', null),
-    ('query.range_is_not_closed', 400, 'A range is not closed',
-      'End it with ] (inclusive) or } (exclusive).', null),
-    ('query.regex_is_not_quoted', 400, 'A regular expression is quoted',
-      'Write ~"regex", or \~ for the character itself.', null),
-    ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
-      'Write a shorter one, such as now-15m.', null),
-    ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        'for it.', null),
-    ('query.term_is_missing', 400, 'A term is missing before %s',
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        'for it.', null),
-    ('query.value_is_missing_in_a_list', 400, 'A value is missing',
-      'Write field:(a OR b), values only, and close the bracket.', null),
-    ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
-      'Write a number, a time or a word after it.', null),
-    ('query.test_needs_a_value', 400, 'A value is missing after %s',
-      'Write a word or a quoted text after it; "" is the empty text.', null),
-    ('query.value_is_missing', 400, 'A value is missing after %s',
-      'Write field:value without white space around the colon; field:"" finds the empty text.',
-      null),
-    ('query.not_a_number', 400, 'An attribute is compared with a number, and this is none: %s',
-      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
-        'quotes.', null),
-    ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
-      'Take away brackets that group nothing.', null),
-    ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
-    ('query.not_a_time', 400, 'Not a time: %s',
-      'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
-    ('query.to_is_missing', 400, 'TO is missing in a range',
-      'Write [a TO b] or {a TO b}, TO in upper case.', null),
-    ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
-      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
-        '- is quoted: @"a b".c', null),
-    ('query.too_many_terms', 400, 'The query has more than 64 terms',
-      'Leave terms out, or join texts by wildcards or a regex.',
-      'Each term of a list of values counts.'),
-    ('query.too_long', 400, 'The query is longer than 2048 bytes',
-      'Shorten it, or narrow the time range instead of naming more terms.', null),
-    ('query.field_is_unknown', 400, 'Unknown field %s',
-      '%2$sQuote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
-        'service, env, req_id, user_id, route, host, any and attrs.',
-      'The hint names a field that is written alike.'),
-    ('query.level_is_unknown', 400, 'Unknown level %s',
-      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
-    ('query.white_space_is_missing', 400, 'White space is missing before %s',
-      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
-      null),
-    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
-      'A comparison is written with a colon: %2$s', null),
-    ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
-      'Write @name or attrs.name, such as @status.', null),
-    ('query.id_is_not_compared', 400, '%s cannot be compared',
-      'id takes a whole UUID, or * for any.', null),
-    ('query.text_is_not_compared', 400, '%s cannot be compared',
-      'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
-    ('query.word_is_not_for_lists', 400, '%s cannot stand in a list of values',
-      'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
-    ('query.operator_is_for_values', 400, '%s stands at the start of a value only',
-      'Write field:>5, or quote the text.', null),
-    ('query.bracket_is_for_ranges', 400, '%s stands in a range of a field only',
-      'Write field:[a TO b], or quote the text. {app="x"} of other languages is service:x here.',
-      null),
-    ('query.id_takes_no_regex', 400, '%s takes no regular expression',
-      'id takes a whole UUID, or * for any.', null),
-    ('query.time_takes_no_regex', 400, '%s takes no regular expression',
-      'Write a time or a range of times, such as ts:>now-15m.', null),
-    ('query.units_differ', 400, 'The bounds of a range have different units',
-      'Write two numbers, two durations or two sizes.', null),
-    ('query.any_takes_a_text', 400, 'any takes a text only',
-      'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".', null),
-    ('query.not_a_network', 400, 'Not a network: %s',
-      'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.', null),
-    ('query.takes_no_test', 400, '%s takes no %s', 'Write %s:value. %s is for texts.', null),
-    ('query.word_is_empty', 400, 'A word to look for is empty',
-      'Write msg:w=error or msg:w="out of memory".', null),
-    ('query.too_many_steps', 400,
-      'The query is too complex: it takes more than 20000 steps to compile',
-      'Leave terms or regular expressions out.', null),
-    ('query.searched_texts_are_too_long', 400,
-      'The query is too complex: the texts that it looks for inside others have together more '
-        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
-    ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
-      'Write %2$s, or quote the text if that is what is looked for.',
-      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
-        '`warnings` of a search.')
-  ) e (name, status, message, hint, explanation);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_parse_free (
-  p_state logloom_private.query_state
-)
-  RETURNS logloom_private.query_state
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
-  p_state := logloom_private.query_spend(p_state, 1);
-  p_state := logloom_private.query_warn_free(p_state);
-  if p_state.texts[p_state."at"] = '*' then
-    -- Every record, also one without a message: the counts answer it as the empty filter.
-    p_state.node := '{"type": "all"}';
-  else
-    p_state := logloom_private.query_check_term(
-      p_state, '{"field": "msg", "name": "msg"}',
-      p_state.texts[p_state."at"], p_state.positions[p_state."at"]
-    );
-  end if;
-  return logloom_private.query_go_on(p_state);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_health()
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because service_role reads neither queue nor heartbeats
-declare
-  v_settings logloom_private.settings;
-  v_queue logloom_private.queue_state;
-  v_writer logloom_private.job_heartbeats;
-  v_now timestamptz;
-  v_today constant date := logloom_private.utc_day(now());
-  v_queue_age interval;
-  v_silence interval;
-  v_current_exists constant boolean := logloom_private.partition_exists(v_today);
-  v_next_exists constant boolean := logloom_private.partition_exists(v_today + 1);
-  v_dead_letters bigint;
-  v_queue_grade jsonb;
-  v_writer_grade jsonb;
-  v_partitions_grade jsonb;
-  v_installation jsonb;
-  v_alerts jsonb;
-  v_jobs jsonb;
-  v_sealing jsonb;
-  v_pre_request constant jsonb := logloom_private.pre_request_health();
-  v_is_restored constant boolean := logloom_private.is_restored();
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  v_queue := logloom_private.queue_state();
-  select count(*) into v_dead_letters from logloom_private.dead_letters;
-  -- What ingest ran in its stead counts as well.
-  select h.* into v_writer
-  from logloom_private.job_heartbeats h
-  where h.job in ('write_logs', 'run_writer')
-  order by h.last_succeeded_at <= clock_timestamp() desc nulls last, h.last_succeeded_at desc
-  limit 1;
-  -- After what it is compared with was read, so that no age is negative.
-  v_now := clock_timestamp();
-  v_queue_age := v_now - v_queue.oldest_received_at;
-  -- A writer that never ran counts as silent since for ever.
-  v_silence := logloom_private.silence_since(v_writer.last_succeeded_at, v_now);
-
-  v_queue_grade := logloom_private.health_grade(
-    logloom_private.age_reason(v_queue_age, v_settings.queue_unhealthy_age),
-    nullif(
-      concat_ws(
-        '; ',
-        case when v_queue_age <= v_settings.queue_unhealthy_age then
-          logloom_private.age_reason(v_queue_age, v_settings.queue_degraded_age)
-        end,
-        case when v_queue.depth > v_settings.queue_degraded_events then format(
-          '%s events are queued (limit %s)', v_queue.depth, v_settings.queue_degraded_events
-        ) end
-      ),
-      ''
-    )
-  );
-  v_writer_grade := logloom_private.health_grade(
-    case when v_silence >= v_settings.writer_unhealthy_silence then
-      logloom_private.silence_reason(
-        'No run of the writer', v_silence, v_settings.writer_unhealthy_silence
-      )
-    end,
-    case
-      when v_silence >= v_settings.writer_degraded_silence
-        and v_silence < v_settings.writer_unhealthy_silence
-        then logloom_private.silence_reason(
-          'No run of the writer', v_silence, v_settings.writer_degraded_silence
-        )
-    end
-  );
-  v_partitions_grade := logloom_private.health_grade(
-    case when not v_current_exists then 'The partition of today is missing' end,
-    case when not v_next_exists then 'The partition of tomorrow is missing' end
-  );
-  v_installation := logloom_private.health_grade(
-    case when v_is_restored then
-      'Restored from a dump and not repaired: see Backup and restore in docs/operations.md'
-    end,
-    null
-  );
-  v_alerts := logloom_private.alert_health(
-    v_now, logloom_private.watermark(v_queue.oldest_received_at)
-  );
-
-  v_jobs := logloom_private.job_health(v_now);
-  v_sealing := logloom_private.sealing_health(v_now);
-
-  return logloom_private.with_health_endpoints(jsonb_build_object(
-    'status', logloom_private.health_word(
-      v_is_restored or 'unhealthy' in (
-        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status'
-      ),
-      'degraded' in (
-        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status',
-        v_alerts ->> 'status', v_pre_request ->> 'status', v_sealing ->> 'status',
-        case when exists (
-          select from jsonb_each(v_jobs) j where j.value ->> 'status' = 'degraded'
-        ) then 'degraded' end
-      )
-    ),
-    'timestamp', v_now,
-    'checks', jsonb_build_object(
-      'queue', v_queue_grade || jsonb_build_object(
-        'depth', v_queue.depth,
-        'oldest_item_age_seconds', coalesce(round(extract(epoch from v_queue_age), 3), 0),
-        'dead_letters', v_dead_letters
-      ),
-      'writer', v_writer_grade || jsonb_build_object(
-        'last_run', v_writer.last_succeeded_at,
-        'last_duration_ms', round(v_writer.last_duration_ms::numeric, 3),
-        'seconds_since_run', case
-          when isfinite(v_silence) then round(extract(epoch from v_silence), 3)
-        end
-      ),
-      'partitions', v_partitions_grade || jsonb_build_object(
-        'current_partition', logloom_private.partition_name(v_today),
-        'current_exists', v_current_exists,
-        'next_partition', logloom_private.partition_name(v_today + 1),
-        'next_exists', v_next_exists
-      ),
-      'alerts', v_alerts,
-      'sealing', v_sealing,
-      'pre_request', v_pre_request,
-      'installation', v_installation || jsonb_build_object(
-        'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
-      ),
-      'jobs', v_jobs
-    )
-  ));
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_log (
-  p_id uuid,
-  p_ts timestamp with time zone
-)
-  RETURNS public.logloom_log_record
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
--- definer because nobody but this file makes SQL over records
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_received_at timestamptz;
-  v_window tstzrange;
-  v_windows tstzrange[] := '{}';
-  v_log public.logloom_log_record;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  perform logloom_private.require_parameter('p_id', p_id is null);
-  -- Around it: a client's clock may hold less than microseconds.
-  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
-    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
-  end if;
-  -- The id says when the event was received, and most events are received when they happen.
-  v_received_at := logloom_private.from_microseconds(
-    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
-  );
-  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
-    v_windows := v_windows || array[
-      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
-      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
-    ];
-  end if;
-  foreach v_window in array v_windows loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
-    if v_log.id is not null then
-      return v_log;
-    end if;
-  end loop;
-  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
-  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
-  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
-  if v_log.id is not null then
-    return v_log;
-  end if;
-  foreach v_window in array logloom_private.search_parts(
-    v_tenant_id, lower(v_window), upper(v_window), 'desc'
-  )
-  loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
-    if v_log.id is not null then
-      return v_log;
-    end if;
-  end loop;
-  perform logloom_private.refuse('search.log_not_found');
-  return null;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log(p_id, p_ts);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
   p_id     uuid,
   p_ts     timestamp with time zone,
@@ -4530,281 +2780,6 @@ when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
 when connection_exception or admin_shutdown then
   perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
-  p_query_dsl text,
-  p_ts_from   timestamp with time zone,
-  p_ts_to     timestamp with time zone
-)
-  RETURNS SETOF public.logloom_log_field
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  SET work_mem TO '16MB'
-  AS $function$
--- definer because nobody but this file makes SQL over records
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_query logloom_private.compiled_query;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
-  return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_log_histogram (
-  p_query_dsl text,
-  p_ts_from   timestamp with time zone,
-  p_ts_to     timestamp with time zone,
-  p_buckets   integer
-)
-  RETURNS public.logloom_log_histogram
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_query logloom_private.compiled_query;
-  v_seconds bigint;
-  v_total bigint;
-  v_buckets public.logloom_log_bucket[];
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  v_seconds := logloom_private.histogram_seconds(
-    v_range, logloom_private.require_buckets(p_buckets)
-  );
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
-  execute 'select array('
-    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
-  into v_buckets;
-  select sum(b.count) into v_total from unnest(v_buckets) b;
-  return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_log_page (
-  p_query_dsl text,
-  p_ts_from   timestamp with time zone,
-  p_ts_to     timestamp with time zone,
-  p_limit     integer,
-  p_cursor    text,
-  p_order     text
-)
-  RETURNS public.logloom_log_page
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit integer := logloom_private.page_limit(p_limit);
-  v_order text := coalesce(p_order, 'desc');
-  v_now timestamptz := now();
-  v_from timestamptz := p_ts_from;
-  v_to timestamptz := p_ts_to;
-  v_range tstzrange;
-  v_query logloom_private.compiled_query;
-  v_left integer;
-  v_after text[];
-  v_page logloom_private.found_page;
-  v_cursor text;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  if v_order not in ('desc', 'asc') then
-    perform logloom_private.refuse('search.order_is_unknown');
-  end if;
-  if p_cursor is not null then
-    v_after := logloom_private.decode_cursor(
-      p_cursor,
-      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
-        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
-    );
-    -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_from := coalesce(v_from, logloom_private.from_microseconds(v_after[4]::bigint));
-    v_to := coalesce(v_to, logloom_private.from_microseconds(v_after[5]::bigint));
-    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
-  end if;
-  v_range := logloom_private.search_range(v_from, v_to);
-  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
-  v_order := logloom_private.page_order(v_query.plan, p_order);
-  if v_after[1] <> v_order then
-    perform logloom_private.refuse('search.cursor_has_another_order');
-  end if;
-  -- What limit leaves to this page and those after it.
-  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
-  if p_limit is null and v_left is not null then
-    v_limit := (select s.list_limit_max from logloom_private.settings s);
-  end if;
-  v_limit := least(v_limit, v_left);
-
-  v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order,
-    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
-  );
-  v_left := v_left - cardinality(v_page.logs);
-  if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
-      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
-      logloom_private.to_microseconds(upper(v_range))::text,
-      logloom_private.to_microseconds(v_now)::text, v_left::text
-    ]);
-  end if;
-  return row(
-    v_page.logs, v_cursor, lower(v_range), upper(v_range),
-    logloom_private.query_warnings(v_query.warnings)
-  )::public.logloom_log_page;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_page(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
-  p_query_dsl text,
-  p_ts_from   timestamp with time zone,
-  p_ts_to     timestamp with time zone,
-  p_buckets   integer
-)
-  RETURNS public.logloom_log_series_answer
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  SET jit TO 'off'
-  AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_query logloom_private.compiled_query;
-  v_buckets integer;
-  v_seconds bigint;
-  v_groups jsonb := '[[]]';
-  v_series public.logloom_log_series[];
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  v_buckets := logloom_private.require_buckets(p_buckets);
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
-  v_seconds := coalesce(
-    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
-  );
-  if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
-    > (select s.search_buckets_max from logloom_private.settings s)
-  then
-    perform logloom_private.refuse_stage_bound(
-      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
-    );
-  end if;
-  if cardinality(v_query.by_sql) > 0 then
-    v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
-  end if;
-  execute 'with found (ts, series, value) as materialized ('
-    || logloom_private.log_series_sql(v_tenant_id, v_query, v_range, v_seconds, v_groups)
-    || ') '
-    || $query$
-      select array_agg(
-        row(
-          case when s.n is not null then jsonb_object($1::text[], s.texts) end, p.points
-        )::public.logloom_log_series
-        order by s.n nulls last
-      )
-      from (
-        select (g.n - 1)::integer as n, array(select jsonb_array_elements_text(g.texts)) as texts
-        from jsonb_array_elements($2) with ordinality g (texts, n)
-        union all
-        select null, null where exists (select from found f where f.series is null)
-      ) s
-      cross join lateral (
-        select jsonb_agg(
-          jsonb_build_array(
-            to_char(b.ts at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-            coalesce(f.value, $3)
-          )
-          order by b.ts
-        ) as points
-        from generate_series(
-          date_bin($4, lower($5), 'epoch'),
-          date_bin($4, upper($5) - interval '1 microsecond', 'epoch'),
-          $4
-        ) b (ts)
-        left join found f on f.ts = b.ts and f.series is not distinct from s.n
-      ) p
-    $query$
-  into v_series
-  using
-    v_query.by_fields, v_groups,
-    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
-      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
-    make_interval(secs => v_seconds), v_range;
-  return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
-  )::public.logloom_log_series_answer;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $function$;
 
@@ -4847,165 +2822,6 @@ when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
 when connection_exception or admin_shutdown then
   perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return query
-  select r.*
-  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_log_tail (
-  p_query_dsl text,
-  p_cursor    text,
-  p_limit     integer,
-  p_backlog   integer
-)
-  RETURNS public.logloom_log_tail
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  SET enable_seqscan TO 'off'
-  AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.page_limit(p_limit);
-  v_query logloom_private.compiled_query;
-  v_last bigint;
-  v_after text[];
-  v_tail logloom_private.log_tail;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
-    perform logloom_private.refuse(
-      'search.backlog_is_out_of_range',
-      (select s.list_limit_max from logloom_private.settings s)::text
-    );
-  end if;
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
-  select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
-  if p_cursor is null then
-    v_tail.first := v_last + 1;
-    -- Arrivals and records are of one snapshot: what is not here yet comes after this cursor.
-    if p_backlog > 0 then
-      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
-        || ')'
-      into v_tail.logs;
-    end if;
-  else
-    v_after := logloom_private.decode_cursor(
-      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
-    );
-    v_tail.first := v_after[1];
-    v_tail.id := v_after[2];
-    if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
-      perform logloom_private.refuse('search.cursor_lies_ahead');
-    end if;
-  end if;
-  v_tail.logs := coalesce(v_tail.logs, '{}');
-  v_tail.more := false;
-  v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
-  if not v_tail.more then
-    -- All of the last arrival was seen. The days of later ones may be gone.
-    v_tail.first := greatest(v_last + 1, v_tail.first);
-    v_tail.id := null;
-  end if;
-  return row(
-    v_tail.logs,
-    logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
-  )::public.logloom_log_tail;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.read_saved_search (
-  p_query_dsl text,
-  p_ts_from   timestamp with time zone,
-  p_ts_to     timestamp with time zone,
-  p_limit     integer,
-  p_cursor    text
-)
-  RETURNS public.logloom_saved_search_run
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because whether the query aggregates is for the compiler to say
-declare
-  v_query logloom_private.compiled_query;
-  v_page public.logloom_log_page;
-  v_range tstzrange;
-  v_stats public.logloom_log_stat[];
-begin
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'any');
-  if not v_query.plan ?| array['aggregates', 'patterns'] then
-    v_page := logloom_private.read_log_page(
-      p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
-    );
-    return row(
-      v_page.logs, v_page.next_cursor, v_page.ts_from, v_page.ts_to, null
-    )::public.logloom_saved_search_run;
-  end if;
-  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_stats := array(
-    select s
-      from logloom_private.read_log_stats(p_query_dsl, lower(v_range), upper(v_range), p_limit) s
-  );
-  return row(
-    '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
-  )::public.logloom_saved_search_run;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_saved_search(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.reads_again (
-  p_error text
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_setting constant text := 'logloom.reads_again';
-begin
-  if p_error not like 'could not find valid entry for shard%' then
-    return false;
-  elsif current_setting(v_setting, true) = 'yes' then
-    perform logloom_private.refuse_search_away();
-  end if;
-  perform set_config(v_setting, 'yes', true);
-  return true;
 end;
 $function$;
 
@@ -5052,57 +2868,6 @@ begin
     || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
     || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
     || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.refuse_warnings (
-  p_query logloom_private.compiled_query
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if jsonb_array_length(p_query.warnings) > 0 then
-    perform logloom_private.refuse_at(
-      (p_query.warnings -> 0 ->> 'position')::integer,
-      'query.means_something_else',
-      p_query.warnings -> 0 ->> 'message',
-      p_query.warnings -> 0 ->> 'suggestion'
-    );
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.replace_webhook_secret (
-  p_rule_id uuid
-)
-  RETURNS public.logloom_webhook_secret
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role reaches the secrets
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_result public.logloom_webhook_secret;
-begin
-  perform from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse_alert_rule();
-  end if;
-  insert into logloom_private.webhook_secrets as w (rule_id, secret)
-  values (p_rule_id, logloom_private.new_webhook_secret())
-  on conflict (rule_id) do update
-  set previous_secret = w.secret,
-    previous_valid_until = now() + (select s.webhook_secret_overlap
-      from logloom_private.settings s),
-    secret = excluded.secret
-  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
-  return v_result;
 end;
 $function$;
 
@@ -5225,250 +2990,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.request_deletion (
-  p_query_dsl text,
-  p_ts_from   timestamp with time zone,
-  p_ts_to     timestamp with time zone,
-  p_dry_run   boolean
-)
-  RETURNS logloom.retention_runs
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because the API roles neither compile queries nor write runs
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_now constant timestamptz := clock_timestamp();
-  v_range tstzrange;
-  v_query logloom_private.compiled_query;
-  v_run logloom.retention_runs;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  if p_dry_run then
-    -- It reads records as a search does.
-    perform logloom_private.take_search_slot(v_tenant_id);
-  end if;
-  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_query := logloom_private.search_query(p_query_dsl, v_now, 'filter');
-  if v_query.blank then
-    perform logloom_private.refuse('usage.deletion_query_is_blank');
-  end if;
-  perform logloom_private.refuse_warnings(v_query);
-  perform logloom_private.provision_current_tenant();
-  if not p_dry_run then
-    perform logloom_private.require_room_for_deletion(v_tenant_id);
-  end if;
-  insert into logloom.retention_runs (
-    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
-  )
-  values (
-    v_tenant_id, 'erasure', 'queued', logloom_private.actor(), v_now, p_query_dsl,
-    lower(v_range), upper(v_range), p_dry_run
-  )
-  returning * into v_run;
-  if p_dry_run then
-    execute 'select (select count(*) ' || logloom_private.rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '', p_expired => true
-      )
-      || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
-      || '$1, $2, $3, $4, $5) c), 0)'
-    into v_run.records
-    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree, v_query.filter;
-    update logloom.retention_runs r
-    set status = 'done', records = v_run.records, finished_at = clock_timestamp()
-    where r.run_id = v_run.run_id
-    returning * into v_run;
-    -- Who looks again and again fills no disk with that.
-    delete from logloom.retention_runs r
-    where r.run_id in (
-      select o.run_id
-      from logloom.retention_runs o
-      where o.tenant_id = v_tenant_id and o.dry_run
-      order by o.requested_at desc, o.run_id desc
-      offset (select s.dry_runs_kept from logloom_private.settings s)
-    );
-  end if;
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  values (
-    v_tenant_id, v_run.requested_by, 'logs.deletion_requested', v_run.run_id::text,
-    jsonb_build_object(
-      'query_dsl', v_run.query_dsl, 'ts_from', v_run.ts_from, 'ts_to', v_run.ts_to,
-      'dry_run', v_run.dry_run
-    )
-  );
-  return v_run;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_lasting_user (
-  p_claims jsonb
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if coalesce(p_claims -> 'is_anonymous', 'false') not in ('false', 'null')
-    and not (select s.tenants_by_anonymous_users from logloom_private.settings s)
-  then
-    perform logloom_private.refuse('tenants.not_made_by_anonymous_users');
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_room_for_alert_rule (
-  p_tenant_id text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  perform logloom_private.refuse_beyond_plan(
-    v_tenant_id, 'alerts', logloom_private.count_alert_rules(v_tenant_id)
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_room_for_api_key (
-  p_tenant_id text,
-  p_times     integer
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role may hold a tenant or delete keys
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  if (
-    select count(*) from logloom.api_keys k
-    where k.tenant_id = v_tenant_id
-      and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
-  ) >= p_times * v_max then
-    perform logloom_private.refuse('api_keys.no_room', v_max::text);
-  end if;
-  -- Of the others as many are shown as may be alive.
-  delete from logloom.api_keys k
-  where k.tenant_id = v_tenant_id and k.key_id in (
-    select o.key_id
-    from logloom.api_keys o
-    where o.tenant_id = v_tenant_id
-      and logloom_private.api_key_status(o.revoked_at, o.expires_at) <> 'active'
-    order by coalesce(o.revoked_at, o.expires_at) desc, o.key_id
-    offset v_max
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_room_for_saved_search (
-  p_tenant_id text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  perform logloom_private.refuse_beyond_plan(
-    v_tenant_id, 'saved_searches', logloom_private.count_saved_searches(v_tenant_id)
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_writing_client (
-  p_claims jsonb
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role reads the settings
-begin
-  if p_claims ->> 'client_id' is not null and not exists (
-    select
-    from logloom_private.settings s
-    where p_claims ->> 'client_id' = any (s.writing_clients)
-  ) then
-    perform logloom_private.refuse('callers.client_may_only_read');
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.resolve_tenant (
-  p_tenant_id text DEFAULT NULL::text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_claims constant jsonb := logloom_private.claims();
-  v_tenant_id text;
-begin
-  if logloom_private.is_service_role() then
-    -- No claims: not a request, but somebody at the database.
-    if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
-      perform logloom_private.refuse('callers.not_known');
-    end if;
-    if p_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_must_be_named');
-    end if;
-    v_tenant_id := logloom_private.usable_tenant_id(p_tenant_id);
-    if v_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_is_invalid');
-    end if;
-    if logloom_private.is_being_deleted(v_tenant_id) then
-      perform logloom_private.refuse('tenants.being_deleted');
-    end if;
-    return v_tenant_id;
-  end if;
-
-  v_tenant_id := logloom_private.current_tenant_id();
-  if v_tenant_id is null then
-    perform logloom_private.refuse('callers.tenant_is_missing');
-  end if;
-  if p_tenant_id <> v_tenant_id then
-    perform logloom_private.refuse('callers.tenant_is_another');
-  end if;
-  return v_tenant_id;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.resolve_tenant_to_change (
-  p_tenant_id text DEFAULT NULL::text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-begin
-  perform logloom_private.require_writing_client(logloom_private.claims());
-  return v_tenant_id;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.rows_in_turn (
   p_tenant_id text,
   p_from      timestamp with time zone,
@@ -5553,98 +3074,6 @@ begin
     '%L, %L, %L, %L, %L, %L, %L, %L, %L',
     p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired, p_bytes
   ) || ') l where true';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.saved_searches_errors()
-  RETURNS SETOF logloom_private.error
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select e.*
-  from (
-    values
-    ('saved_searches.saved_searches_name_is_valid', 400,
-      'Invalid p_name: 1 to 200 characters after trimming', 'Name the search after what it finds.',
-      null),
-    ('saved_searches.saved_searches_description_is_valid', 400,
-      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
-    ('saved_searches.saved_searches_category_is_valid', 400,
-      'Invalid p_category: at most 100 characters', 'Shorten it.', null),
-    ('saved_searches.saved_searches_tags_are_valid', 400,
-      'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
-      null),
-    ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
-      '* finds every record.', null),
-    ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
-      'Save it under a name of your own with create_saved_search.',
-      'It is a colleague''s, shared.'),
-    ('saved_searches.not_found', 404, 'Saved search not found',
-      'list_saved_searches shows those that you can read.',
-      'It is not there, another tenant''s, or a colleague''s private one.')
-  ) e (name, status, message, hint, explanation);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.schedule_jobs()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_job record;
-begin
-  for v_job in
-    select
-      'logloom_' || j.name as name,
-      j.schedule,
-      coalesce(
-        j.command,
-        format('call logloom_private.run_job(%L, %L)', j.name, 'logloom_private.' || j.name || '()')
-      ) as command
-    from (
-      values
-        ('write_logs', '1 second', 'call logloom_private.write_logs()'),
-        ('compact_log_counts', '20 seconds', null),
-        ('maintain_partitions', '7 * * * *', null),
-        ('purge_job_history', '*/10 * * * *', null),
-        -- Once a day: it goes on every minute until the day's work is done, then returns at once.
-        ('run_retention', '* * * * *', 'call logloom_private.run_retention()'),
-        (
-          'run_deletions', '* * * * *',
-          'call logloom_private.run_job(''run_deletions'', ''logloom_private.run_deletion_step()'')'
-        ),
-        (
-          'seal_logs', '* * * * *',
-          'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
-        ),
-        ('purge_audit_events', '41 * * * *', null),
-        ('purge_alert_history', '47 * * * *', null),
-        ('purge_rate_buckets', '43 * * * *', null),
-        ('purge_idempotency_keys', '13 * * * *', null),
-        -- More often than once a minute: a round begins when the watermark has passed a minute.
-        ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),
-        ('send_notifications', '2 seconds', null),
-        ('purge_notifications', '23 4 * * *', null)
-    ) j (name, schedule, command)
-  loop
-    -- pg_cron takes a second job of a name for a change of the first one.
-    if exists (
-      select
-      from cron.job c
-      where c.jobname = v_job.name
-        and (c.username = current_user and strpos(c.command, 'logloom_private.') > 0) is not true
-    ) then
-      raise exception using
-        errcode = 'duplicate_object',
-        message = format('pg_cron has a job %s that is not Logloom''s', quote_ident(v_job.name)),
-        hint = 'Schedule it under another name and remove this one, then try again.';
-    end if;
-    perform cron.schedule(v_job.name, v_job.schedule, v_job.command);
-  end loop;
 end;
 $function$;
 
@@ -6124,47 +3553,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.sealing_health (
-  p_now timestamp with time zone
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_days_due bigint;
-  v_differences bigint;
-  v_last_chunk timestamptz;
-begin
-  select count(*) into v_days_due
-  from logloom_private.settings s
-  cross join unnest(logloom_private.partition_days()) p (day)
-  left join logloom_private.sealing_days d on d.day = p.day
-  where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
-    and (d.checked_at is null or d.checked_through is not null);
-  select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
-  -- Health must answer while a node is away, whatever that does to who asks it.
-  if not logloom_private.is_spread() then
-    select c.sealed_at into v_last_chunk
-    from logloom_private.sealed_chunks c
-    order by c.chunk_id desc
-    limit 1;
-  end if;
-  return logloom_private.health_grade(
-    null,
-    case when v_differences > 0 then format(
-      '%s chunks were not read back as they should be: logloom_private.sealing_days has the error',
-      v_differences
-    ) end
-  ) || jsonb_build_object(
-    'days_due', v_days_due,
-    'last_chunk', v_last_chunk,
-    'differences', v_differences
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.send_notifications()
   RETURNS void
   LANGUAGE plpgsql
@@ -6209,37 +3597,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.sent_claims (
-  p_authorization text
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_part constant text := split_part(p_authorization, '.', 2);
-  v_text text;
-begin
-  if split_part(p_authorization, '.', 3) = '' or split_part(p_authorization, '.', 4) <> '' then
-    return null;
-  end if;
-  v_text := convert_from(
-    decode(
-      rpad(translate(v_part, '-_', '+/'), (length(v_part) + 3) / 4 * 4, '='), 'base64'
-    ),
-    'UTF8'
-  );
-  -- Of two members of one name PostgREST takes the first, others the last.
-  if v_text is json object with unique keys then
-    return v_text::jsonb;
-  end if;
-  return '{}';
-exception when data_exception or character_not_in_repertoire then
-  return '{}';
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
   LANGUAGE plpgsql
@@ -6255,23 +3612,6 @@ begin
     'run_writer',
     'settle_alert_notification'
   ];
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.service_token_is_valid (
-  p_claims jsonb
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role reads the settings
-begin
-  return logloom_private.token_is_current(
-    p_claims, (select s.token_leeway from logloom_private.settings s)
-  );
 end;
 $function$;
 
@@ -6306,27 +3646,6 @@ begin
     || case when v_exponent < 0 then 'e' else 'e+' end || v_exponent;
   return case when octet_length(v_digits) < octet_length(v_text) then to_jsonb(v_digits)
     else to_jsonb(v_number) end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
-  p_what    text,
-  p_silence interval,
-  p_limit   interval
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case
-    when not isfinite(p_silence) then format('%s ever succeeded by this clock', p_what)
-    else format(
-      '%s succeeded for %s s (limit %s s)', p_what, round(extract(epoch from p_silence)),
-      round(extract(epoch from p_limit), 3)::double precision
-    )
-  end;
 end;
 $function$;
 
@@ -6484,11 +3803,6 @@ begin
     ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
       'Whoever runs the project adds you to one, or sets tenants_by_users in '
         'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
-    ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users do not make tenants here',
-      'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
-        'logloom_private.settings.',
-      'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
-        'yet.'),
     ('tenants.being_deleted', 404, 'Tenant not found',
       'It is being deleted. Its id is free again when nothing of it is left.', null),
     ('tenants.not_found', 404, 'Tenant not found',
@@ -6522,106 +3836,15 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.token_is_current (
-  p_claims jsonb,
-  p_leeway interval
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_now constant numeric := extract(epoch from now());
-  v_leeway constant numeric := extract(epoch from p_leeway);
-begin
-  return coalesce(
-    logloom_private.numeric_date(p_claims -> 'exp') + v_leeway > v_now
-    and (
-      not p_claims ? 'nbf' or logloom_private.numeric_date(p_claims -> 'nbf') - v_leeway <= v_now
-    )
-    and (
-      not p_claims ? 'iat' or logloom_private.numeric_date(p_claims -> 'iat') - v_leeway <= v_now
-    ),
-    false
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.token_is_valid (
-  p_claims jsonb
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because no API role reads the settings
-declare
-  v_leeway interval;
-  v_audience text;
-begin
-  select s.token_leeway, s.token_audience into v_leeway, v_audience
-  from logloom_private.settings s;
-  return coalesce(
-    logloom_private.token_is_current(p_claims, v_leeway)
-    and logloom_private.audience_is_valid(p_claims -> 'aud', v_audience)
-    and (not p_claims ? 'iss' or logloom_private.is_string_or_uri(p_claims -> 'iss'))
-    and (not p_claims ? 'jti' or jsonb_typeof(p_claims -> 'jti') = 'string')
-    and (
-      not p_claims ? 'sub'
-      or logloom_private.is_string_or_uri(p_claims -> 'sub')
-        and logloom_private.usable_id(p_claims ->> 'sub') is not null
-    ),
-    false
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address (
-  p_tenant_id text,
-  p_address   text
-)
+CREATE OR REPLACE FUNCTION logloom_private.unconfirmed_address()
   RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_error text;
-begin
-  select n.last_error into v_error
-  from logloom_private.notifications n
-  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
-    and lower(n.address) = lower(p_address)
-  order by n.created_at desc
-  limit 1;
-  if v_error is not null then
-    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
-  end if;
-  return 'The address is not confirmed: confirm_alert_address takes the code that was '
-    'mailed to it, test_alert_rule mails a new one';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.unhealthy_checks (
-  p_checks jsonb
-)
-  RETURNS jsonb
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return coalesce(
-    (
-      select jsonb_object_agg(c.key, logloom_private.members_of(c.value, '{status,reason}'))
-      from jsonb_each(p_checks) c
-      where c.value ->> 'status' <> 'healthy'
-    ),
-    '{}'
-  );
+  return 'The address is not confirmed: confirm_alert_address takes the code that was '
+    'mailed to it, test_alert_rule mails a new one';
 end;
 $function$;
 
@@ -6653,54 +3876,8 @@ begin
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR does the work of several.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
-      'Say * to delete every record of the range.', '`delete_logs`: `*` finds every record.')
+      'Say ts:* to delete every record of the range.', '`delete_logs`: `ts:*` finds every record.')
   ) e (name, status, message, hint, explanation);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.with_health_endpoints (
-  p_report jsonb
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_checks constant jsonb := p_report -> 'checks';
-begin
-  return p_report || jsonb_build_object('endpoints',
-    (
-      select jsonb_object_agg(
-        c.name,
-        jsonb_build_object(
-          'available', true,
-          'status', v_checks -> c.name -> 'status',
-          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
-        )
-      )
-      from unnest(array['queue', 'writer', 'partitions']) c (name)
-    )
-    || jsonb_build_object(
-      'ready', jsonb_build_object(
-        'available', p_report ->> 'status' = 'healthy',
-        'status', p_report -> 'status',
-        'checks', logloom_private.unhealthy_checks(v_checks - 'jobs')
-          || jsonb_strip_nulls(jsonb_build_object(
-            'jobs', nullif(logloom_private.unhealthy_checks(v_checks -> 'jobs'), '{}')
-          ))
-          || jsonb_build_object(
-            'queue', logloom_private.members_of(v_checks -> 'queue', '{depth,reason}'),
-            'writer', logloom_private.members_of(v_checks -> 'writer', '{status,reason}')
-          )
-      ),
-      'detailed', jsonb_build_object(
-        'available', p_report ->> 'status' <> 'unhealthy',
-        'status', p_report -> 'status',
-        'checks', v_checks
-      )
-    )
-  );
 end;
 $function$;
 
@@ -6728,250 +3905,6 @@ begin
     return v_number;
   end if;
   return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.acknowledge_alert (
-  p_alert_id uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_success
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
-begin
-  perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
-  -- The first acknowledgement stays on record.
-  update logloom.alert_history h
-  set
-    acknowledged_at = coalesce(h.acknowledged_at, now()),
-    acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
-  where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id;
-  if not found then
-    perform logloom_private.refuse('alerts.alert_not_found');
-  end if;
-  return row(true)::public.logloom_success;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.confirm_alert_address (
-  p_email text DEFAULT NULL::text,
-  p_code  text DEFAULT NULL::text
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_email', p_email is null);
-  perform logloom_private.require_parameter('p_code', p_code is null);
-  return logloom_private.confirm_address(p_email, p_code);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.create_alert_rule (
-  p_tenant_id                 text             DEFAULT NULL::text,
-  p_name                      text             DEFAULT NULL::text,
-  p_description               text             DEFAULT NULL::text,
-  p_query_dsl                 text             DEFAULT NULL::text,
-  p_threshold                 double precision DEFAULT NULL::double precision,
-  p_comparison                text             DEFAULT NULL::text,
-  p_window_minutes            integer          DEFAULT NULL::integer,
-  p_cooldown_minutes          integer          DEFAULT NULL::integer,
-  p_enabled                   boolean          DEFAULT NULL::boolean,
-  p_notification_destinations text[]           DEFAULT NULL::text[],
-  p_notification_config       jsonb            DEFAULT NULL::jsonb
-)
-  RETURNS public.logloom_alert_rule
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_constraint text;
-  v_row logloom.alert_rules;
-begin
-  perform logloom_private.require_parameter('p_name', p_name is null);
-  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
-  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
-  perform logloom_private.require_parameter('p_comparison', p_comparison is null);
-  perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
-  perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
-  perform logloom_private.require_parameter('p_enabled', p_enabled is null);
-  perform logloom_private.check_query(p_query_dsl, true);
-  perform logloom_private.require_room_for_alert_rule(p_tenant_id);
-  insert into logloom.alert_rules as r (
-    tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
-    cooldown_minutes, enabled, notification_destinations, notification_config, created_by
-  )
-  values (
-    v_tenant_id, logloom_private.trim_space(p_name), nullif(
-      logloom_private.trim_space(p_description), ''
-    ),
-    p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
-    coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}'),
-    coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id()
-  )
-  returning r.* into v_row;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
-  return logloom_private.alert_rule_of(v_row);
-exception when check_violation then
-  get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse('alerts.' || v_constraint);
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.create_api_key (
-  p_tenant_id  text                     DEFAULT NULL::text,
-  p_name       text                     DEFAULT NULL::text,
-  p_expires_at timestamp with time zone DEFAULT NULL::timestamp WITH time zone,
-  p_scopes     text[]                   DEFAULT NULL::text[]
-)
-  RETURNS public.logloom_created_api_key
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_name constant text := logloom_private.trim_space(p_name);
-  v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_name', p_name is null);
-  if length(v_name) not between 1 and 100 then
-    perform logloom_private.refuse('api_keys.name_is_invalid');
-  end if;
-  if p_expires_at <= now() then
-    perform logloom_private.refuse('api_keys.expires_in_the_past');
-  end if;
-  if not v_scopes <@ '{ingest}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
-    or array_position(v_scopes, null) is not null
-  then
-    perform logloom_private.refuse('api_keys.scope_is_unknown');
-  end if;
-
-  perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
-  return logloom_private.issue_api_key(v_tenant_id, v_name, p_expires_at, v_scopes);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.create_saved_search (
-  p_name        text    DEFAULT NULL::text,
-  p_query_dsl   text    DEFAULT NULL::text,
-  p_description text    DEFAULT NULL::text,
-  p_category    text    DEFAULT NULL::text,
-  p_is_shared   boolean DEFAULT false,
-  p_tags        text[]  DEFAULT NULL::text[]
-)
-  RETURNS uuid
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
-  v_constraint text;
-  v_id uuid;
-begin
-  perform logloom_private.require_parameter('p_name', p_name is null);
-  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
-  perform logloom_private.check_query(p_query_dsl);
-  perform logloom_private.require_room_for_saved_search(null);
-  insert into logloom.saved_searches (
-    tenant_id, created_by, name, query_dsl, description, category, is_shared, tags
-  )
-  values (
-    v_tenant_id, v_user_id, logloom_private.trim_space(p_name), p_query_dsl,
-    nullif(logloom_private.trim_space(p_description), ''), nullif(
-      logloom_private.trim_space(p_category), ''
-    ),
-    coalesce(p_is_shared, false), coalesce(p_tags, '{}')
-  )
-  returning id into v_id;
-  return v_id;
-exception when check_violation then
-  get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse('saved_searches.' || v_constraint);
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.delete_alert_rule (
-  p_rule_id uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_success
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
-  if not found then
-    perform logloom_private.refuse_alert_rule();
-  end if;
-  return row(true)::public.logloom_success;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.delete_logs (
-  p_query_dsl text    DEFAULT NULL::text,
-  p_ts_from   text    DEFAULT NULL::text,
-  p_ts_to     text    DEFAULT NULL::text,
-  p_dry_run   boolean DEFAULT NULL::boolean
-)
-  RETURNS public.logloom_retention_run
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET statement_timeout TO '15s'
-  AS $function$
-begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
-  perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
-  perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
-  return logloom_private.retention_run_of(
-    logloom_private.request_deletion(
-      p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-      logloom_private.time_parameter('p_ts_to', p_ts_to), coalesce(p_dry_run, true)
-    )
-  );
-exception
-when query_canceled then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.delete_saved_search (
-  p_id uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_success
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
-begin
-  perform logloom_private.require_parameter('p_id', p_id is null);
-  delete from logloom.saved_searches s
-  where s.tenant_id = v_tenant_id and s.id = p_id and s.created_by = v_user_id;
-  if not found then
-    perform logloom_private.refuse_saved_search(p_id);
-  end if;
-  return row(true)::public.logloom_success;
 end;
 $function$;
 
@@ -7201,536 +4134,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.list_tenant_audit_events (
-  p_tenant_id text    DEFAULT NULL::text,
-  p_action    text    DEFAULT NULL::text,
-  p_ts_from   text    DEFAULT NULL::text,
-  p_ts_to     text    DEFAULT NULL::text,
-  p_limit     integer DEFAULT NULL::integer,
-  p_after     uuid    DEFAULT NULL::uuid
-)
-  RETURNS SETOF public.logloom_audit_event
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
-  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select e.occurred_at
-        from logloom.audit_events e
-        where e.tenant_id = v_tenant_id and e.event_id = p_after
-      ),
-      'audit event', 'event_id'
-    )
-  end;
-begin
-  return query
-  select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
-    e.client_id
-  from logloom.audit_events e
-  where e.tenant_id = v_tenant_id
-    and (p_action is null or e.action = p_action)
-    and (v_from is null or e.occurred_at >= v_from)
-    and (v_to is null or e.occurred_at < v_to)
-    and (p_after is null or (e.occurred_at, e.event_id) < (v_after, p_after))
-  order by e.occurred_at desc, e.event_id desc
-  limit v_limit;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.preview_alert_rule (
-  p_tenant_id        text             DEFAULT NULL::text,
-  p_rule_id          uuid             DEFAULT NULL::uuid,
-  p_query_dsl        text             DEFAULT NULL::text,
-  p_threshold        double precision DEFAULT NULL::double precision,
-  p_comparison       text             DEFAULT NULL::text,
-  p_window_minutes   integer          DEFAULT NULL::integer,
-  p_cooldown_minutes integer          DEFAULT NULL::integer
-)
-  RETURNS public.logloom_alert_preview
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET statement_timeout TO '15s'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_rule logloom.alert_rules;
-begin
-  if p_rule_id is not null then
-    select r.* into v_rule
-    from logloom.alert_rules r
-    where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
-    if not found then
-      perform logloom_private.refuse_alert_rule();
-    end if;
-  end if;
-  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
-  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
-  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
-  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
-  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
-  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
-  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
-  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
-  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
-  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
-    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
-  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
-    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
-  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
-    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
-  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
-    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
-  end if;
-  return logloom_private.preview_windows(
-    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
-    v_rule.cooldown_minutes
-  );
-exception
-when query_canceled then
-  perform logloom_private.refuse('alerts.preview_took_too_long');
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return public.preview_alert_rule(
-    p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
-    p_cooldown_minutes
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.retry_alert_delivery (
-  p_delivery_id uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_alert_delivery
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
-  return logloom_private.put_back_delivery(p_delivery_id);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.revoke_api_key (
-  p_tenant_id text DEFAULT NULL::text,
-  p_key_id    uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_success
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
-  update logloom.api_keys k
-  set revoked_at = coalesce(k.revoked_at, now())
-  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
-  if not found then
-    perform logloom_private.refuse('api_keys.not_found');
-  end if;
-  return row(true)::public.logloom_success;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.rotate_alert_webhook_secret (
-  p_rule_id uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_webhook_secret
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  return logloom_private.replace_webhook_secret(p_rule_id);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.rotate_api_key (
-  p_tenant_id       text    DEFAULT NULL::text,
-  p_key_id          uuid    DEFAULT NULL::uuid,
-  p_overlap_minutes integer DEFAULT NULL::integer
-)
-  RETURNS public.logloom_created_api_key
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_overlap constant integer := coalesce(p_overlap_minutes, 60);
-  v_old record;
-  v_result public.logloom_created_api_key;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
-  if v_overlap not between 0 and 10080 then
-    perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
-  end if;
-  select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at into v_old
-  from logloom.api_keys k
-  where k.tenant_id = v_tenant_id and k.key_id = p_key_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('api_keys.not_found');
-  end if;
-  if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
-    perform logloom_private.refuse('api_keys.not_active');
-  end if;
-
-  -- A key that was to live for a time is followed by one that lives as long.
-  -- Both are alive for a while, also where the plan has no room for one more.
-  perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
-  v_result := logloom_private.issue_api_key(
-    v_tenant_id, v_old.name, now() + (v_old.expires_at - v_old.created_at), v_old.scopes
-  );
-  update logloom.api_keys k
-  set expires_at = least(k.expires_at, now() + make_interval(mins => v_overlap))
-  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
-  return v_result;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.test_alert_rule (
-  p_rule_id uuid DEFAULT NULL::uuid
-)
-  RETURNS SETOF public.logloom_alert_delivery
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.update_alert_rule (
-  p_rule_id                   uuid             DEFAULT NULL::uuid,
-  p_name                      text             DEFAULT NULL::text,
-  p_description               text             DEFAULT NULL::text,
-  p_query_dsl                 text             DEFAULT NULL::text,
-  p_threshold                 double precision DEFAULT NULL::double precision,
-  p_comparison                text             DEFAULT NULL::text,
-  p_window_minutes            integer          DEFAULT NULL::integer,
-  p_cooldown_minutes          integer          DEFAULT NULL::integer,
-  p_enabled                   boolean          DEFAULT NULL::boolean,
-  p_notification_destinations text[]           DEFAULT NULL::text[],
-  p_notification_config       jsonb            DEFAULT NULL::jsonb
-)
-  RETURNS public.logloom_alert_rule
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_constraint text;
-  v_row logloom.alert_rules;
-begin
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  if p_query_dsl is not null then
-    perform logloom_private.check_query(p_query_dsl, true);
-  end if;
-  -- An empty description takes it away; notification_config is replaced as a whole.
-  update logloom.alert_rules r
-  set
-    name = coalesce(logloom_private.trim_space(p_name), r.name),
-    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
-    query_dsl = coalesce(p_query_dsl, r.query_dsl),
-    threshold = coalesce(p_threshold, r.threshold),
-    comparison = coalesce(p_comparison, r.comparison),
-    window_minutes = coalesce(p_window_minutes, r.window_minutes),
-    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
-    enabled = coalesce(p_enabled, r.enabled),
-    notification_destinations = case
-      when p_notification_destinations is null then r.notification_destinations
-      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
-    end,
-    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
-    updated_at = now(),
-    asked_at = case
-      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
-          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
-          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes)
-        )
-        and r.enabled >= coalesce(p_enabled, r.enabled)
-        then r.asked_at
-      else now()
-    end
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  returning r.* into v_row;
-  if not found then
-    perform logloom_private.refuse_alert_rule();
-  end if;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
-  return logloom_private.alert_rule_of(v_row);
-exception when check_violation then
-  get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse('alerts.' || v_constraint);
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.update_saved_search (
-  p_id          uuid    DEFAULT NULL::uuid,
-  p_name        text    DEFAULT NULL::text,
-  p_query_dsl   text    DEFAULT NULL::text,
-  p_description text    DEFAULT NULL::text,
-  p_category    text    DEFAULT NULL::text,
-  p_is_shared   boolean DEFAULT NULL::boolean,
-  p_tags        text[]  DEFAULT NULL::text[]
-)
-  RETURNS public.logloom_saved_search
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
-  v_constraint text;
-  v_row logloom.saved_searches;
-begin
-  perform logloom_private.require_parameter('p_id', p_id is null);
-  if p_query_dsl is not null then
-    perform logloom_private.check_query(p_query_dsl);
-  end if;
-  -- An empty description or category takes it away.
-  update logloom.saved_searches s
-  set
-    name = coalesce(logloom_private.trim_space(p_name), s.name),
-    query_dsl = coalesce(p_query_dsl, s.query_dsl),
-    description = nullif(coalesce(logloom_private.trim_space(p_description), s.description), ''),
-    category = nullif(coalesce(logloom_private.trim_space(p_category), s.category), ''),
-    is_shared = coalesce(p_is_shared, s.is_shared),
-    tags = coalesce(p_tags, s.tags),
-    updated_at = now()
-  where s.tenant_id = v_tenant_id and s.id = p_id and s.created_by = v_user_id
-  returning s.* into v_row;
-  if not found then
-    perform logloom_private.refuse_saved_search(p_id);
-  end if;
-  return logloom_private.saved_search_of(v_row);
-exception when check_violation then
-  get stacked diagnostics v_constraint = constraint_name;
-  perform logloom_private.refuse('saved_searches.' || v_constraint);
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE PROCEDURE logloom_private.evaluate_alerts()
-  LANGUAGE plpgsql
-  AS $procedure$
-declare
-  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
-  v_begun logloom_private.alert_rounds;
-  v_round logloom_private.alert_rounds;
-  v_step_rules constant pg_catalog.int4 :=
-    (select s.alert_step_rules from logloom_private.settings s);
-  v_rule_ids pg_catalog.uuid[];
-  v_is_cut_short pg_catalog.bool := false;
-  v_turn pg_catalog.int4;
-  v_error pg_catalog.text;
-begin
-  -- Not two at a time; a session that is killed lets go.
-  if not pg_catalog.pg_try_advisory_lock(logloom_private.lock_key('alerts')) then
-    return;
-  end if;
-  loop
-    begin
-      v_begun := logloom_private.begin_alert_round(
-        pg_catalog.clock_timestamp(), logloom_private.watermark()
-      );
-    exception when query_canceled or others then
-      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-    end;
-    commit;
-    exit when v_error is not null;
-
-    -- What is cheap, for all tenants.
-    if v_begun.window_end is not null then
-      v_round := v_begun;
-      loop
-        begin
-          exit when not logloom_private.advance_alert_groups(
-            v_round, pg_catalog.clock_timestamp() + '1 second'::pg_catalog.interval
-          );
-        exception when query_canceled or others then
-          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-          exit;
-        end;
-        commit;
-      end loop;
-      v_rule_ids := '{}';
-      loop
-        v_rule_ids := logloom_private.next_alert_rules(
-          v_rule_ids[pg_catalog.cardinality(v_rule_ids)], v_step_rules, v_round
-        );
-        exit when pg_catalog.cardinality(v_rule_ids) = 0;
-        v_is_cut_short := pg_catalog.clock_timestamp() > v_deadline;
-        exit when v_is_cut_short;
-        begin
-          perform logloom_private.judge_alert_rules(
-            v_rule_ids, v_round, pg_catalog.clock_timestamp()
-          );
-        exception when query_canceled or others then
-          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-        end;
-        commit;
-      end loop;
-      -- The next run goes on with the rules that this round has not evaluated yet.
-      exit when v_is_cut_short;
-      perform logloom_private.finish_alert_round(pg_catalog.clock_timestamp());
-      commit;
-    end if;
-    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
-
-    -- What is not: a turn at a time, so that the next round waits for one at most.
-    if v_round.window_end is null then
-      v_round := logloom_private.continued_alert_round();
-      commit;
-      exit when v_round.window_end is null;
-    end if;
-    begin
-      v_turn := logloom_private.read_alert_windows(v_round, pg_catalog.clock_timestamp());
-    exception when query_canceled or others then
-      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-    end;
-    commit;
-    exit when v_error is not null or v_turn is null;
-  end loop;
-  perform logloom_private.record_job('evaluate_alerts', v_started_at, v_error);
-  commit;
-  perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
-end;
-$procedure$;
-
-CREATE OR REPLACE PROCEDURE logloom_private.run_job (
-  IN p_job text,
-  IN p_step regprocedure
-)
-  LANGUAGE plpgsql
-  AS $procedure$
-declare
-  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
-  v_rest pg_catalog.interval;
-  v_answer pg_catalog.text;
-  v_error pg_catalog.text;
-begin
-  loop
-    begin
-      -- The project's may have days of 23 hours, and dates that are read as another zone's.
-      perform
-        pg_catalog.set_config('timezone', 'UTC', true),
-        pg_catalog.set_config('datestyle', 'ISO', true);
-      execute pg_catalog.format('select %s::pg_catalog.text', p_step) into v_answer;
-      v_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
-    exception when query_canceled or others then
-      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-      v_rest := null;
-    end;
-    commit;
-    exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
-    perform pg_catalog.pg_sleep(extract(epoch from v_rest));
-  end loop;
-  perform logloom_private.record_job(p_job, v_started_at, v_error);
-  commit;
-end;
-$procedure$;
-
-CREATE OR REPLACE PROCEDURE logloom_private.run_retention (
-  IN p_today date DEFAULT NULL::date
-)
-  LANGUAGE plpgsql
-  AS $procedure$
-declare
-  v_today constant pg_catalog.date := coalesce(p_today, logloom_private.utc_day(pg_catalog.now()));
-begin
-  if p_today is null and not logloom_private.retention_is_due(v_today) then
-    return;
-  end if;
-  perform logloom_private.begin_retention(v_today);
-  commit;
-  call logloom_private.run_job('run_retention', 'logloom_private.retention_step()');
-end;
-$procedure$;
-
-CREATE OR REPLACE PROCEDURE logloom_private.write_logs()
-  LANGUAGE plpgsql
-  AS $procedure$
-declare
-  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-  v_deadline constant pg_catalog.timestamptz :=
-    least(
-      v_started_at + (select s.writer_run_budget from logloom_private.settings s),
-      logloom_private.job_deadline(v_started_at)
-    );
-  v_step_events constant pg_catalog.int4 :=
-    (select s.writer_step_events from logloom_private.settings s);
-  v_events pg_catalog.int4;
-  v_since_flip pg_catalog.int4;
-  v_flipped pg_catalog.bool;
-  v_error pg_catalog.text;
-begin
-  begin
-    perform logloom_private.meter_queue();
-  exception when others then
-    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-  end;
-  commit;
-  loop
-    -- What an earlier run left behind comes first, then what the flip closes.
-    v_since_flip := 0;
-    loop
-      begin
-        v_events := logloom_private.write_step();
-      exception when query_canceled or others then
-        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-        v_events := 0;
-      end;
-      commit;
-      v_since_flip := v_since_flip + v_events;
-      exit when v_events = 0 or pg_catalog.clock_timestamp() > v_deadline;
-    end loop;
-    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
-    -- A further flip in this run only where there is more than a step's worth to move.
-    exit when v_flipped and v_since_flip < v_step_events;
-    v_flipped := logloom_private.flip_queue();
-    commit;
-    exit when not v_flipped;
-  end loop;
-
-  begin
-    perform logloom_private.empty_moved_slots();
-    perform logloom_private.provide_partitions();
-  exception when query_canceled or others then
-    v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
-  end;
-  perform logloom_private.record_job('write_logs', v_started_at, v_error);
-  commit;
-end;
-$procedure$;
-
-COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'Since when it asks what it asks: made, enabled, or given another query, window or condition. Only windows that end later are evaluated.';
-
-COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client that acted for the user, where the token was issued to one.';
-
 COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations answer it; null where it came before this column. logloom_private.bytes_of_record says either.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'How many bytes the JSON text of each event''s record will have.';
@@ -7745,15 +4148,9 @@ COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'An answer en
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the longest values.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries under way at once, of all tenants: one tenant has no more of them than stay free.';
-
 COMMENT ON COLUMN "logloom_private"."settings"."seal_chunk_bytes" IS 'Bytes of the records of a chunk, unpacked, at most; what one has beyond 2,000 counts eightfold: what bounds the memory of sealing, and of reading what is sealed.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_sample_bytes" IS 'Bytes of records that list_log_fields looks at; one record at least.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether an anonymous sign-in makes a tenant, by create_tenant or by the first write for the tenant that its token names.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of the OAuth clients whose tokens may do what their user may. Others only read.';
 
 COMMENT ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) IS 'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were rejected, cut where records were too long to be stored whole.';
 
@@ -7761,33 +4158,20 @@ COMMENT ON FUNCTION "logloom_private"."advance_log_tail"(text, logloom_private.c
 
 COMMENT ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record[]) IS 'How many bytes records have in an answer.';
 
-COMMENT ON FUNCTION "logloom_private"."audience_is_valid"(jsonb, text) IS 'Whether a claim aud is a string or an array of some, and is or contains p_audience where that is not null.';
-
-COMMENT ON FUNCTION "logloom_private"."authenticate_sender"(text, text, jsonb) IS 'Whose a request is: of the API key where one is given, else of the tenant of the verified claims, else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that may only read.';
-
 COMMENT ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp with time zone) IS 'Bytes of a record''s JSON text without the values of its event, null ones too.';
 
 COMMENT ON FUNCTION "logloom_private"."bytes_of_record"(logloom.logs) IS 'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before that was done, measured now, for which it has to be whole.';
-
-COMMENT ON FUNCTION "logloom_private"."check_operation"(text) IS 'Where the request asks for one of our operations: PT400 without an Authorization header, PT401 without a usable tenant (service_role excepted, whose token has to be current), PT403 for a user who asks for what is for service_role alone, PT405 by another method than POST.';
 
 COMMENT ON FUNCTION "logloom_private"."chunk_end"(text, date, integer, integer) IS 'Up to which record of a day, oldest first, a tenant''s records make a chunk of seal_chunk_records and seal_chunk_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null: none.';
 
 COMMENT ON FUNCTION "logloom_private"."chunk_sizes"(logloom_private.sealed_chunks, integer[]) IS 'record_bytes at ascending positions of a chunk, of which there is one at least; 0 or null where it is not known.';
 
-COMMENT ON FUNCTION "logloom_private"."claim_due_notifications"(integer) IS 'The notifications that are due, taken for as long as a claim lasts: who has least under way comes first, and of each as many as its plan allows in the hour.';
-
 COMMENT ON FUNCTION "logloom_private"."compare_chunk"(text, bigint, timestamp with time zone[], timestamp
   with time zone[], bigint[], uuid[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer[]) IS 'Reads a chunk back. LL001 where it differs from the records that it was made of.';
 
-COMMENT ON FUNCTION "logloom_private"."current_client_id"() IS 'The OAuth client that the request''s token was issued to: the claim client_id. Null where a user signed in without one.';
-
 COMMENT ON FUNCTION "logloom_private"."cut_record"(public.logloom_log_record, bigint) IS 'What an answer has of a record that is larger than a page: the beginnings of its texts, and in attrs.logloom_cut how many bytes it has.';
 
-COMMENT ON FUNCTION "logloom_private"."due_notifications"() IS 'The notifications that are due, and whether they are beyond what their tenant''s plan allows in this hour.';
-
-COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[], timestamp with time zone, timestamp
-  with time zone) IS 'Puts one batch into the open slot.';
+COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp with time zone, integer[]) IS 'Puts one batch into the open slot.';
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
@@ -7802,35 +4186,15 @@ COMMENT ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigi
 
 COMMENT ON FUNCTION "logloom_private"."found_page"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp with time zone, uuid) IS 'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends with max_page_bytes, and begins no further part of the range after search_turn, so that it may find fewer.';
 
-COMMENT ON FUNCTION "logloom_private"."health_grade"(text, text) IS 'status and reason of a check, by what makes it unhealthy or degraded: no grade without its reason, and none of a tenant''s words, since health is open to all.';
-
 COMMENT ON FUNCTION "logloom_private"."is_address_of_member"(text, text) IS 'Whether a member of the tenant confirmed this email address to Supabase Auth. What add_tenant_member was given is a label, and proves nothing.';
-
-COMMENT ON FUNCTION "logloom_private"."is_string_or_uri"(jsonb) IS 'Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the same of iss, sub and aud.';
 
 COMMENT ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) IS 'The greatest record_bytes of a chunk, null where it is not known.';
 
 COMMENT ON FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query, tstzrange) IS 'Records, newest first, which together stay within the sample''s bytes and keys.';
 
-COMMENT ON FUNCTION "logloom_private"."measured_events"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have, the most of them, and between which times they happened: p_received_at where they do not say it.';
-
-COMMENT ON FUNCTION "logloom_private"."next_notifications"(integer) IS 'The due notifications whose turn it is, while the service has room for them.';
-
-COMMENT ON FUNCTION "logloom_private"."numeric_date"(jsonb) IS 'The time that a claim names, in seconds; null where it names none.';
+COMMENT ON FUNCTION "logloom_private"."measured_records"(text, timestamp with time zone, logloom_private.ingest_request) IS 'Of each event how many bytes the JSON text of its record will have.';
 
 COMMENT ON FUNCTION "logloom_private"."page_bytes"() IS 'A list ends with the item that brings it to so many bytes.';
-
-COMMENT ON FUNCTION "logloom_private"."provision_tenant"(text, jsonb) IS 'Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.';
-
-COMMENT ON FUNCTION "logloom_private"."reads_again"(text) IS 'Whether a reading that failed is worth a second try: Citus moved or split the shard between plan and execution, and has its new place by then. PT504 where the second met it again.';
-
-COMMENT ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) IS 'PT400 where the query probably means something else than was meant, with its first warning.';
-
-COMMENT ON FUNCTION "logloom_private"."require_lasting_user"(jsonb) IS 'PT403 where the token is of an anonymous sign-in, which makes no tenant unless settings.tenants_by_anonymous_users says so.';
-
-COMMENT ON FUNCTION "logloom_private"."require_writing_client"(jsonb) IS 'PT403 where the token was issued to an OAuth client that settings.writing_clients does not list.';
-
-COMMENT ON FUNCTION "logloom_private"."resolve_tenant_to_change"(text) IS 'resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client that may only read.';
 
 COMMENT ON FUNCTION "logloom_private"."rows_in_turn"(text, timestamp with time zone, timestamp
   with time zone, text, text, text, integer, boolean, bigint) IS 'The tenant''s rows of a range that pass a filter, search_days_at_once days after search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL over the alias l that reads them; of each only what it reads is there, all where it is null. p_bytes: of those that have so many before them only the size is there, besides what names them.';
@@ -7844,13 +4208,7 @@ COMMENT ON FUNCTION "logloom_private"."sealed_page"(text, timestamp with time zo
 
 COMMENT ON FUNCTION "logloom_private"."send_notifications"() IS 'Wakes the edge function logloom-notify when something is due.';
 
-COMMENT ON FUNCTION "logloom_private"."sent_claims"(text) IS 'The claims as the token of an Authorization header says them, before PostgREST reads them. Empty, which is nobody''s, where they are no JSON object or two members of one have the same name; null where the header holds no token of three parts. Its signature is PostgREST''s to verify.';
-
-COMMENT ON FUNCTION "logloom_private"."service_token_is_valid"(jsonb) IS 'Whether verified claims of service_role may act now: token_is_current().';
-
 COMMENT ON FUNCTION "logloom_private"."short_number"(numeric) IS 'A number of an extracted JSON text as a record has it: the number, or, where that would be written out too long, its text with an exponent.';
-
-COMMENT ON FUNCTION "logloom_private"."silence_reason"(text, interval, interval) IS 'What is said of a check whose last success is too long ago.';
 
 COMMENT ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) IS 'SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
 
@@ -7858,25 +4216,13 @@ COMMENT ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, big
 
 COMMENT ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) IS 'Records without those at their end that are null.';
 
-COMMENT ON FUNCTION "logloom_private"."token_is_current"(jsonb, interval) IS 'Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or take the leeway.';
-
-COMMENT ON FUNCTION "logloom_private"."token_is_valid"(jsonb) IS 'Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud may be an array of some, and is or contains token_audience where that is set; sub can name a user. The one verdict of every door; who verified the signature may be stricter.';
-
-COMMENT ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) IS 'What a delivery says that is not made because nobody confirmed its address. It asks for no code that was not mailed.';
-
-COMMENT ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) IS 'Of the checks that are not healthy, status and reason.';
-
-COMMENT ON FUNCTION "logloom_private"."with_health_endpoints"(jsonb) IS 'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and why.';
-
 COMMENT ON FUNCTION "logloom_private"."written_number"(text) IS 'The value of a number that is stored as its text, since written out it would be longer than that and than 40 letters; null for any other text.';
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. A query that a search answers with warnings is refused. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
+COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), dead letters included. With p_dry_run (default true) nothing is deleted: records says how many match. Else a job deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for a dry run too many searches running).';
 
-COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
-
-COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and job_limits.';
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and those around it, of the same host and the same service (or likewise without), in time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of large records fewer, some 4 MB a side. p_ts, its time, finds it at once. Errors: PT400, PT401, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
   with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer) IS 'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. Events are parallel arrays; p_ts is of full length, null where missing; without p_ts the call only authenticates and tells the limits. p_positions: index in the request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is committed in several calls with one idempotency key. p_cut: events of which a part was cut off, since the record would be longer than max_record_bytes. Returns the answer to the client {success, ingested, rejected, cut, errors}. Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
@@ -7895,11 +4241,7 @@ COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function
 
 REVOKE ALL ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."age_reason"(interval, interval) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION "logloom_private"."answered_bytes"(public.logloom_log_record[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."audience_is_valid"(jsonb, text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone) FROM PUBLIC;
 
@@ -7916,15 +4258,9 @@ REVOKE ALL
 
 REVOKE ALL ON FUNCTION "logloom_private"."copied_columns_sql"(text[], boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."current_client_id"() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION "logloom_private"."cut_record"(public.logloom_log_record, bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."due_notifications"() FROM PUBLIC;
-
-REVOKE ALL
-  ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[], timestamp WITH time zone, timestamp WITH time zone)
-  FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."fill_mask"(text, bytea, bigint) FROM PUBLIC;
 
@@ -7937,10 +4273,6 @@ REVOKE ALL
 
 REVOKE ALL ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."health_grade"(text, text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."is_string_or_uri"(jsonb) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION "logloom_private"."largest_record"(logloom_private.sealed_chunks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."log_neighbours"(public.logloom_log_record, integer, text, bigint) FROM PUBLIC;
@@ -7951,37 +4283,13 @@ REVOKE ALL
 
 REVOKE ALL ON FUNCTION "logloom_private"."log_tail_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."measured_events"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."members_of"(jsonb, text[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."next_notifications"(integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."numeric_date"(jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "logloom_private"."measured_records"(text, timestamp WITH time zone, logloom_private.ingest_request) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."page_bytes"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."page_bytes"() TO "authenticated", "service_role";
 
-REVOKE ALL ON FUNCTION "logloom_private"."provision_tenant"(text, jsonb) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."reads_again"(text) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."reads_again"(text) TO "authenticated", "service_role";
-
 REVOKE ALL ON FUNCTION "logloom_private"."record_size_sql"() FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."refuse_warnings"(logloom_private.compiled_query) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."require_lasting_user"(jsonb) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."require_writing_client"(jsonb) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."require_writing_client"(jsonb) TO "authenticated", "service_role";
-
-REVOKE ALL ON FUNCTION "logloom_private"."resolve_tenant_to_change"(text) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."resolve_tenant_to_change"(text) TO "authenticated", "service_role";
 
 REVOKE ALL ON FUNCTION "logloom_private"."rows_in_turn"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text, integer, boolean, bigint) FROM PUBLIC;
 
@@ -7993,25 +4301,7 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."sealed_page"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, integer, text, timestamp WITH time zone, uuid, text, bigint)
   FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."sent_claims"(text) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."sent_claims"(text) TO "authenticated", "service_role";
-
-REVOKE ALL ON FUNCTION "logloom_private"."service_operations"() FROM "authenticated";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authenticated";
-
-REVOKE ALL ON FUNCTION "logloom_private"."service_operations"() FROM "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "service_role";
-
-REVOKE ALL ON FUNCTION "logloom_private"."service_token_is_valid"(jsonb) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."service_token_is_valid"(jsonb) TO "authenticated", "service_role";
-
 REVOKE ALL ON FUNCTION "logloom_private"."short_number"(numeric) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."silence_reason"(text, interval, interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) FROM PUBLIC;
 
@@ -8019,28 +4309,21 @@ REVOKE ALL ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, 
 
 REVOKE ALL ON FUNCTION "logloom_private"."those_that_fit"(public.logloom_log_record[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION "logloom_private"."token_is_current"(jsonb, interval) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION "logloom_private"."written_number"(text) FROM PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
+  FROM "postgres";
+
+GRANT EXECUTE
+  ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
+    WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
+  TO "postgres";
 
 GRANT EXECUTE
   ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
     WITH time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer)
   TO "service_role";
-
-REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "authenticated";
-
-GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("asked_at") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT UPDATE ("asked_at") ON TABLE "logloom"."alert_rules" TO "service_role";
-
-ALTER TABLE "logloom"."audit_events"
-  ALTER COLUMN "client_id" SET DEFAULT logloom_private.current_client_id();
 
 select logloom_private.bring_to_nodes();

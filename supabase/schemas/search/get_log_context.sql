@@ -142,5 +142,5 @@ to authenticated, service_role;
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
   'A record and those around it, of the same host and the same service (or likewise without), in '
   'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of '
-  'large records fewer, some 4 MiB a side. p_ts, its time, finds it at once. '
+  'large records fewer, some 4 MB a side. p_ts, its time, finds it at once. '
   'Errors: PT400, PT401, PT404, PT408, PT429.';

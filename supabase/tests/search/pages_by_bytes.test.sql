@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(17);
+select plan(19);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 update logloom_private.settings set max_page_bytes = 20000 where singleton;
@@ -15,7 +15,8 @@ select
   set_config('logloom_test.sealed', '', true) \g /dev/null
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
-    'id', md5('record ' || i), 'ts', '2026-11-02T10:00:00Z'::timestamptz + i / 3 * interval '1 second',
+    'id', md5('record ' || i),
+    'ts', '2026-11-02T10:00:00Z'::timestamptz + i / 3 * interval '1 second',
     'host', 'h', 'service', 's',
     'msg', repeat(i || ' ', case when i % 7 = 0 then 1200 else i % 5 end),
     'attrs', jsonb_build_object(
@@ -101,7 +102,8 @@ select pg_temp.walk('stages', '| json attrs.doc', 'desc', 1000) \g /dev/null
 select pg_temp.walk_tail('tail ' || l, '', l) from unnest(array[1, 7, 1000]) l \g /dev/null
 
 select is(
-  pg_temp.walked('desc ' || l), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
+  pg_temp.walked('desc ' || l),
+  (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
   'newest first, each once, pages of ' || l
 ) from unnest(array[1, 7, 1000]) l;
 select is(
@@ -179,6 +181,27 @@ select is_empty(
   'and is bounded'
 );
 
+-- Groups whose values are long.
+create temp table stats as
+select s.*, octet_length(to_json(s)::text) as bytes, row_number() over () as n
+from public.log_stats(
+  'ts:* | count() by msg', '2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z', 1000
+) s;
+select is(
+  (select array_agg(distinct s.total_groups) from stats s), array[100::bigint],
+  'how many groups there are is said'
+);
+select ok(
+  (
+    select
+      count(*) < 100
+      and sum(s.bytes) >= 20000
+      and sum(s.bytes) filter (where s.n < (select count(*) from stats)) < 20000
+    from stats s
+  ),
+  'and the rows end with the bytes'
+);
+
 -- A record that is larger than a page.
 select is(
   (
@@ -191,7 +214,8 @@ select is(
 );
 -- What is cut is no less exact in its place.
 select is(
-  (select count(distinct w.id) from walks w where w.name = 'desc 1000'), 120::bigint, 'all are there'
+  (select count(distinct w.id) from walks w where w.name = 'desc 1000'), 120::bigint,
+  'all are there'
 );
 
 select * from finish();
