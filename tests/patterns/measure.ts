@@ -1,4 +1,4 @@
-import { isHosted, processorMs } from "../support/processor.ts";
+import { isHosted, processorMs } from "../../supabase/functions/_shared/processor.ts";
 import { type Letters, lettersFor } from "./letters.ts";
 
 /** What a pattern's worst letters cost. */

@@ -83,8 +83,8 @@ export class ExcessiveJson extends Error {}
 const maxNesting = 10_000;
 const maxContainers = 400_000;
 const maxValues = 600_000;
-/** Half of all values may make an object of a new shape; the events of a request share a few. */
-const maxShapes = 300_000;
+/** A third of all values may make an object of a new shape; the events of a request share a few. */
+const maxShapes = 200_000;
 
 /** Below this a body may hold what it likes: what it stands for in memory is bounded by its size. */
 export const harmlessLength = 512_000;

@@ -119,6 +119,8 @@ export function concatenated(text: string, content: Content): JsonObject[] | und
     const object = content.parse(part);
     if (!isObject(object)) return undefined;
     objects.push(object);
+    // With one more than there may be they are refused, whatever follows.
+    if (objects.length > receiver.maxEvents) break;
   }
   return objects;
 }

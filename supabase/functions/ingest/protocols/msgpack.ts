@@ -126,10 +126,10 @@ class Reader {
     if (type !== -1) return data.toString("base64");
     switch (length) {
       case 4:
-        return isoOf(BigInt(data.readUInt32BE()), 0);
+        return isoOf(data.readUInt32BE(), 0);
       case 8: {
-        const both = this.#view.getBigUint64(at);
-        return isoOf(both & 0x3ffffffffn, Number(both >> 34n));
+        const high = data.readUInt32BE();
+        return isoOf((high & 3) * 2 ** 32 + data.readUInt32BE(4), high >>> 2);
       }
       case 12:
         return isoOf(this.#view.getBigInt64(at + 4), data.readUInt32BE());
@@ -163,8 +163,40 @@ function integer(value: bigint): number | string {
   return Number.isSafeInteger(number) ? number : markNumber(value.toString());
 }
 
-function isoOf(seconds: bigint, nanos: number): string {
-  const date = new Date(Number(seconds) * 1000);
-  if (Number.isNaN(date.getTime())) return `${seconds}.${String(nanos).padStart(9, "0")}`;
-  return `${date.toISOString().slice(0, -5)}.${String(nanos).padStart(9, "0")}Z`;
+function isoOf(seconds: number | bigint, nanos: number): string {
+  const fraction = String(nanos).padStart(9, "0");
+  if (!(seconds >= 0 && seconds < 253_402_300_800)) {
+    const date = new Date(Number(seconds) * 1000);
+    if (Number.isNaN(date.getTime())) return `${seconds}.${fraction}`;
+    return `${date.toISOString().slice(0, -5)}.${fraction}Z`;
+  }
+  const whole = Number(seconds);
+  const day = Math.floor(whole / 86_400);
+  const rest = whole - day * 86_400;
+  const time = `${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${
+    two(rest % 60)
+  }`;
+  return `${dateOf(day)}T${time}.${fraction}Z`;
+}
+
+function two(number: number): string {
+  return number < 10 ? `0${number}` : `${number}`;
+}
+
+/** A day since 1970, without a Date for each of half a million: years begin in March, leap days end them. */
+function dateOf(day: number): string {
+  const since = day + 719_468;
+  const era = Math.floor(since / 146_097);
+  const ofEra = since - era * 146_097;
+  const year = Math.floor(
+    (ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36_524) -
+      Math.floor(ofEra / 146_096)) /
+      365,
+  );
+  const ofYear = ofEra -
+    (365 * year + Math.floor(year / 4) - Math.floor(year / 100));
+  const month = Math.floor((5 * ofYear + 2) / 153);
+  const date = ofYear - Math.floor((153 * month + 2) / 5) + 1;
+  const isNext = month >= 10;
+  return `${year + era * 400 + Number(isNext)}-${two(isNext ? month - 9 : month + 3)}-${two(date)}`;
 }
