@@ -433,7 +433,7 @@ function functionRoute(name: string): string {
       proxy_next_upstream error;
       proxy_pass http://${name}/${name}/;
     }
-${name === "ingest" ? bulkRoute : ""}`;
+${name === "ingest" ? ingestRoutes : ""}`;
 }
 
 /**
@@ -441,7 +441,7 @@ ${name === "ingest" ? bulkRoute : ""}`;
  * answered; rsyslog gives up what is refused as a whole. The function tells of each event; where
  * there is no function, nobody answers.
  */
-const bulkRoute = `    location /functions/v1/ingest/es/ {
+const ingestRoutes = `    location /functions/v1/ingest/es/ {
       client_max_body_size ${maxTakenBytes};
       error_page 400 405 408 494 501 505 /malformed;
       error_page 414 /too-long;
@@ -452,5 +452,11 @@ const bulkRoute = `    location /functions/v1/ingest/es/ {
     }
     location @unanswered {
       return 444;
+    }
+    # pino-logflare drops the path of the address that it is given.
+    location = /logs {
+      client_max_body_size ${maxTakenBytes};
+      proxy_next_upstream error;
+      proxy_pass http://ingest/ingest/logs;
     }
 `;

@@ -133,6 +133,16 @@ Deno.test("a request is a log event, without its query string, headers or body",
   assert.equal(text.includes(`/functions/v1/health/${mark}`), false);
 });
 
+Deno.test("/logs, where pino-logflare sends to, is the receiver's", async () => {
+  const { status, body } = await call("/logs?source=shop", {
+    method: "POST",
+    headers: { "x-api-key": "ll_x", "content-type": "application/json" },
+    body: '{"batch":[]}',
+  });
+  // In the words of Logflare.
+  assert.deepEqual([status, Object.keys(body)], [401, ["error", "message"]]);
+});
+
 Deno.test("while PostgREST is away an operation is 503, in JSON, and says when to come again", async () => {
   await using _down = await keepDown("postgrest");
   const { status, headers, body } = await call("/rest/v1/rpc/search_logs", { method: "POST" });
