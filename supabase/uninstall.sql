@@ -347,8 +347,7 @@ begin
         'logloom_as_a_guest',
         'logloom_upgrades_over_nodes',
         'logloom_turns_and_dates',
-        'logloom_bounds',
-        'logloom_diff'
+        'logloom_bounds'
       ]
     );
   end if;
