@@ -210,10 +210,16 @@ Deno.test("what is sent is what is stored, however hostile", async () => {
   );
 });
 
-/** What a text field shows of a scalar: of a number its value in full, without an exponent. */
+/** What a text field shows of a scalar: of a number its value in full where that is no longer than 40 characters. */
 function textOf(value: unknown): string {
-  const [digits, exponent] = String(value).split("e");
-  if (typeof value !== "number" || exponent === undefined) return String(value);
+  const sent = String(value);
+  if (typeof value !== "number" || !sent.includes("e")) return sent;
+  const text = writtenOut(sent);
+  return text.length > Math.max(40, sent.length) ? sent : text;
+}
+
+function writtenOut(sent: string): string {
+  const [digits, exponent] = sent.split("e");
   const sign = digits.startsWith("-") ? "-" : "";
   const [whole, fraction = ""] = digits.replace("-", "").split(".");
   const point = Number(exponent);
@@ -234,6 +240,7 @@ function storable(text: string): string {
 
 function storableJson(value: unknown): unknown {
   if (typeof value === "string") return storable(value);
+  if (typeof value === "number" && textOf(value).includes("e")) return textOf(value);
   if (Array.isArray(value)) return value.map(storableJson);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value).map(([key, member]): [string, unknown] => [

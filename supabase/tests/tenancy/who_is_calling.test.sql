@@ -122,7 +122,6 @@ select throws_ok(
   'PT401', 'Invalid token, API key, or missing tenant_id', 'a saved search needs a user'
 );
 
-
 -- Also where the project has put another pre-request function in the place of ours.
 select pg_temp.act_as('service_role', '{"role": "service_role", "exp": null}');
 select throws_ok(
