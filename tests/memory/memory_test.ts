@@ -53,9 +53,9 @@ for (const [name, shape] of Object.entries(shapes)) {
       for (const [operation, call] of Object.entries(operations)) {
         const used = await measured((reader) =>
           reader.unsafe(
-            `select length(${call.replace("@range", range).replace("@id", `'${id}'`)}::text)`,
+            `select octet_length(${call.replace("@range", range).replace("@id", `'${id}'`)}::text)`,
           ), tenant);
-        const answer = Number(used.rows?.[0]?.length ?? 0) / 2 ** 20;
+        const answer = Number(used.rows?.[0]?.octet_length ?? 0) / 2 ** 20;
         if (isTold) {
           console.log(
             `${kind}, ${operation}: ${used.mib.toFixed(0)} MiB, ${used.ms.toFixed(0)} ms, answer ${
