@@ -25,3 +25,24 @@ Deno.test({
     }
   },
 });
+
+Deno.test({
+  name: "a head that takes longer than 30 seconds ends its connection, however steadily it comes",
+  ignore: Deno.env.get("LOGLOOM_LONG") !== "1",
+  fn: async () => {
+    const { hostname, port } = new URL(stack.url);
+    using connection = await Deno.connect({ hostname, port: Number(port) });
+    const write = (text: string) => connection.write(new TextEncoder().encode(text));
+    const began = performance.now();
+    await write(`POST /rest/v1/rpc/list_api_keys HTTP/1.1\r\nHost: ${hostname}\r\nX-Slow: `);
+    // Once it is closed nobody reads on, and a write fails.
+    const timer = setInterval(() => {
+      write("a").catch(() => clearInterval(timer));
+    }, 1_000);
+    const chunk = new Uint8Array(4096);
+    while (await connection.read(chunk).catch(() => null) !== null);
+    clearInterval(timer);
+    const took = performance.now() - began;
+    assert.ok(took > 29_000 && took < 60_000, `${took} ms`);
+  },
+});

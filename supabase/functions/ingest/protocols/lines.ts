@@ -116,6 +116,8 @@ function eventsOf(line: string, content: Content): (JsonObject | undefined)[] {
 export function concatenated(text: string, content: Content): JsonObject[] | undefined {
   const objects: JsonObject[] = [];
   for (const part of splitObjects(text)) {
+    // The whole was tried before.
+    if (part.length === text.length) return undefined;
     const object = content.parse(part);
     if (!isObject(object)) return undefined;
     objects.push(object);

@@ -121,18 +121,18 @@ class Reader {
   /** A time is the extension -1; any other is kept as its bytes. */
   #extension(length: number): unknown {
     const type = this.#view.getInt8(this.#skip(1));
-    const at = this.#at;
-    const data = this.#take(length);
-    if (type !== -1) return data.toString("base64");
+    if (type !== -1) return this.#take(length).toString("base64");
+    const at = this.#skip(length);
+    const unsigned = (from: number) => this.#view.getUint32(at + from);
     switch (length) {
       case 4:
-        return isoOf(data.readUInt32BE(), 0);
+        return isoOf(unsigned(0), 0);
       case 8: {
-        const high = data.readUInt32BE();
-        return isoOf((high & 3) * 2 ** 32 + data.readUInt32BE(4), high >>> 2);
+        const high = unsigned(0);
+        return isoOf((high & 3) * 2 ** 32 + unsigned(4), high >>> 2);
       }
       case 12:
-        return isoOf(this.#view.getBigInt64(at + 4), data.readUInt32BE());
+        return isoOf(this.#view.getBigInt64(at + 4), unsigned(0));
       default:
         throw new MalformedMsgpack();
     }
@@ -164,7 +164,7 @@ function integer(value: bigint): number | string {
 }
 
 function isoOf(seconds: number | bigint, nanos: number): string {
-  const fraction = String(nanos).padStart(9, "0");
+  const fraction = nanos === 0 ? "000000000" : String(nanos).padStart(9, "0");
   if (!(seconds >= 0 && seconds < 253_402_300_800)) {
     const date = new Date(Number(seconds) * 1000);
     if (Number.isNaN(date.getTime())) return `${seconds}.${fraction}`;
@@ -179,8 +179,10 @@ function isoOf(seconds: number | bigint, nanos: number): string {
   return `${dateOf(day)}T${time}.${fraction}Z`;
 }
 
+const pairs = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"));
+
 function two(number: number): string {
-  return number < 10 ? `0${number}` : `${number}`;
+  return pairs[number];
 }
 
 /** A day since 1970, without a Date for each of half a million: years begin in March, leap days end them. */
