@@ -8,6 +8,8 @@ import { statfs } from "node:fs/promises";
 const revision = 1;
 const release = "trixie";
 
+const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
+
 /** Room for the packages while they are unpacked, and a little for data. */
 const neededBytes = 2 * 1024 ** 3;
 
@@ -29,7 +31,10 @@ export async function buildRoot(
   progress: (step: string) => void,
 ): Promise<string> {
   const root = rootPath();
-  if (await exists(root)) return root;
+  if (await exists(root)) {
+    await complete(root, packages, progress);
+    return root;
+  }
 
   await Deno.mkdir(cacheFolder(), { recursive: true });
   const { bavail, bsize } = await statfs(cacheFolder());
@@ -63,6 +68,29 @@ export async function buildRoot(
   return root;
 }
 
+/** Adds what an older set-up did not have. Its databases are in the root, so it is kept. */
+async function complete(
+  root: string,
+  packages: string[],
+  progress: (step: string) => void,
+): Promise<void> {
+  const lists = await Promise.all(
+    packages.map((name) => exists(`${root}/var/lib/dpkg/info/${name}.list`)),
+  );
+  const missing = packages.filter((_, n) => !lists[n]);
+  if (missing.length === 0) return;
+  progress(`Installing ${missing.join(", ")}`);
+  const log = `${root}.added.log`;
+  try {
+    await install(root, missing, (what) => ({ env, log, failure: `${what} failed (see ${log})` }));
+    await removeIfThere(log);
+  } catch (error) {
+    // Without a network, say: what the older set-up has serves all the same.
+    if (!(error instanceof Failure)) throw error;
+    progress(`Going on without: ${error.message}`);
+  }
+}
+
 /** Removes what set-ups left that were killed before they could do so themselves. */
 async function removeAbandoned(prefix: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(cacheFolder())) {
@@ -89,7 +117,6 @@ async function build(
   progress: (step: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
   const failure = (what: string) => ({ env, log, signal, failure: `${what} failed (see ${log})` });
 
   if (!(await exists("/usr/sbin/debootstrap"))) {
@@ -117,11 +144,27 @@ async function build(
     `${draft}/etc/postgresql-common/createcluster.conf`,
     "create_main_cluster = false\n",
   );
-  await command(["chroot", draft, "apt-get", "update"], failure("Reading the package lists"));
+  await install(draft, packages, failure);
+}
+
+type Options = Parameters<typeof command>[1];
+
+async function install(
+  root: string,
+  packages: string[],
+  options: (what: string) => Options,
+): Promise<void> {
+  // Two stacks may start at once.
+  const alone = ["flock", root];
+  await command(
+    [...alone, "chroot", root, "apt-get", "update"],
+    options("Reading the package lists"),
+  );
   await command(
     [
+      ...alone,
       "chroot",
-      draft,
+      root,
       "apt-get",
       "install",
       "--yes",
@@ -130,8 +173,8 @@ async function build(
       "Dpkg::Options::=--force-confold",
       ...packages,
     ],
-    failure("Installing PostgreSQL"),
+    options(`Installing ${packages[0]}`),
   );
-  await command(["chroot", draft, "apt-get", "clean"], failure("Tidying up"));
-  await removeIfThere(`${draft}/var/lib/apt/lists`);
+  await command(["chroot", root, "apt-get", "clean"], options("Tidying up"));
+  await removeIfThere(`${root}/var/lib/apt/lists`);
 }

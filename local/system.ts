@@ -37,6 +37,7 @@ const debianPackages = [
   "postgresql-17-plpgsql-check",
   "postgresql-17-http",
   "nginx-light",
+  "libnginx-mod-http-lua",
   "libtap-parser-sourcehandler-pgtap-perl",
 ];
 

@@ -6,6 +6,7 @@ import type { ProcessDefinition } from "../supervisor.ts";
 import type { System } from "../system.ts";
 
 const program = "/usr/sbin/nginx";
+const modules = "/usr/lib/nginx/modules";
 
 /** The probe's name, by which the access log leaves it out. */
 const probeAgent = "logloom-probe";
@@ -50,7 +51,8 @@ export async function writeGatewayConfig(
   const path = folder(system, stack);
   await system.makeFolder("www-data", path);
   await putAccessLogAside(system, stack);
-  const text = config(path, consoleFolder(system, stack), stack, functions, processes);
+  const hasLua = await exists(system.outside(`${modules}/ngx_http_lua_module.so`));
+  const text = config(path, consoleFolder(system, stack), stack, functions, processes, hasLua);
   await system.writeFile("www-data", `${path}/nginx.conf`, text);
 }
 
@@ -84,6 +86,7 @@ function config(
   stack: Stack,
   functions: FunctionName[],
   processes: number,
+  hasLua: boolean,
 ): string {
   const upstreams: [string, number[]][] = [
     ["rest", [stack.ports.postgrest]],
@@ -93,7 +96,7 @@ function config(
       Array.from({ length: processes }, (_, n) => functionPort(stack, name, n)),
     ]),
   ];
-  return `daemon off;
+  return `${hasLua ? luaModules : ""}daemon off;
 worker_processes 1;
 worker_rlimit_nofile 32768;
 pcre_jit on;
@@ -110,7 +113,7 @@ http {
   default_type application/json;
   server_tokens off;
   keepalive_timeout 75s;
-  # Of the whole head; of a body between two of its pieces.
+  # Of the whole head; of a body between two of its pieces (an operation's as a whole: below).
   client_header_timeout ${patience}s;
   client_body_timeout ${patience}s;
   keepalive_requests 100000;
@@ -189,7 +192,7 @@ ${proxyHeaders("  ")}
   server {
     listen 127.0.0.1:${stack.ports.gateway} backlog=1024;
     access_log ${path}/access.ndjson event buffer=32k flush=1s if=$is_logged;
-${operationRoutes()}
+${operationRoutes(hasLua)}
 ${routes(functions)}
 ${consoleRoutes(consolePath)}
   }
@@ -285,6 +288,10 @@ ${errorPages("    ")}
     location @too_large {${corsHeaders}
       return 413 '{"error":"Request body too large"}';
     }
+    location @late {${corsHeaders}
+      lingering_time 1s;
+      return 408 '{"code":"PT408","message":"Request body took longer than ${patience} seconds","details":null,"hint":null}';
+    }
     location @foreign_names {${corsHeaders}
       return 404 '{"code":"PT404","message":"No operation has such parameters","details":null,"hint":null}';
     }
@@ -334,7 +341,7 @@ const manyNames = (() => {
  * Operations as users call them go through the second door, so that a body is whole, and looked at,
  * before PostgREST has it.
  */
-function operationRoutes(): string {
+function operationRoutes(hasLua: boolean): string {
   return `
     location ~ "^/rest/v1/rpc/[^/]{64,}" {
       add_header Access-Control-Allow-Origin "*" always;
@@ -352,12 +359,30 @@ ${errorPages("      ")}
       client_max_body_size 128k;
       client_body_buffer_size 128k;
       client_body_in_single_buffer on;
-      proxy_request_buffering on;
+      proxy_request_buffering on;${hasLua ? bodyDeadline : ""}
 ${proxyHeaders("      ")}
       proxy_set_header X-Logloom-Foreign-Names $has_foreign_names;
       proxy_pass http://second_door;
     }`;
 }
+
+const luaModules = `load_module ${modules}/ndk_http_module.so;
+load_module ${modules}/ngx_http_lua_module.so;
+`;
+
+/** nginx itself bounds the time between two pieces of a body alone, so a byte a second goes on for a day. */
+const bodyDeadline = `
+      error_page 418 = @late;
+      access_by_lua_block {
+        local is_read = false
+        local reading = ngx.thread.spawn(function() ngx.req.read_body() is_read = true end)
+        -- Most bodies come with their heads.
+        if is_read then return end
+        local waiting = ngx.thread.spawn(function() ngx.sleep(${patience}) end)
+        ngx.thread.wait(reading, waiting)
+        if not is_read then return ngx.exit(418) end
+        ngx.thread.kill(waiting)
+      }`;
 
 /** What a browser may do with the console: its own files, its own service, nothing else. */
 const contentSecurityPolicy = [

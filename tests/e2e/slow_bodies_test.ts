@@ -46,3 +46,24 @@ Deno.test({
     assert.ok(took > 29_000 && took < 60_000, `${took} ms`);
   },
 });
+
+Deno.test({
+  name: "an operation's body that takes longer than 30 seconds is a 408, whole or in chunks",
+  ignore: Deno.env.get("LOGLOOM_LONG") !== "1",
+  fn: async () => {
+    const url = `${stack.url}/rest/v1/rpc/list_api_keys`;
+    const answers = await Promise.all([
+      trickle(url, {}, 1_000),
+      trickle(url, {}, 1_000, "chunked"),
+    ]);
+    for (const { status, body, took } of answers) {
+      assert.deepEqual([status, JSON.parse(body)], [408, {
+        code: "PT408",
+        message: "Request body took longer than 30 seconds",
+        details: null,
+        hint: null,
+      }]);
+      assert.ok(took > 29_000 && took < 60_000, `${took} ms`);
+    }
+  },
+});

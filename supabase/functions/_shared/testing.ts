@@ -57,6 +57,7 @@ export async function trickle(
   url: string,
   headers: Record<string, string>,
   every: number,
+  form: "whole" | "chunked" = "whole",
 ): Promise<Trickled> {
   const { hostname, port, pathname } = new URL(url);
   using connection = await Deno.connect({ hostname, port: Number(port) });
@@ -65,14 +66,15 @@ export async function trickle(
     `POST ${pathname} HTTP/1.1`,
     `Host: ${hostname}:${port}`,
     "Content-Type: application/json",
-    "Content-Length: 100000",
+    form === "whole" ? "Content-Length: 100000" : "Transfer-Encoding: chunked",
     "Connection: close",
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ].join("\r\n");
-  await connection.write(new TextEncoder().encode(`${head}\r\n\r\n[`));
+  const piece = (text: string) => form === "whole" ? text : `1\r\n${text}\r\n`;
+  await connection.write(new TextEncoder().encode(`${head}\r\n\r\n${piece("[")}`));
   // Once it is answered nobody reads on, and a write may fail.
   const timer = setInterval(() => {
-    connection.write(new TextEncoder().encode(" ")).catch(() => clearInterval(timer));
+    connection.write(new TextEncoder().encode(piece(" "))).catch(() => clearInterval(timer));
   }, every);
   let text = "";
   try {

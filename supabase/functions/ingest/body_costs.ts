@@ -30,13 +30,19 @@ export function bodyOf(recipe: Recipe, part = 1): Bytes {
     64;
   if (recipe.bytes !== undefined) return recipe.bytes(limit);
   const { before = "", again, between = "", after = "", most = Infinity } = recipe;
+  const room = limit - before.length - after.length;
+  if (!again.includes("#")) {
+    const piece = encoder.encode(again).length + between.length;
+    const times = Math.max(Math.min(Math.floor(room / piece), Math.ceil(most * part)), 1);
+    return encoder.encode(before + (again + between).repeat(times - 1) + again + after);
+  }
   const pieces: string[] = [];
-  let length = before.length + after.length;
+  let length = 0;
   for (let n = 0; n < most * part; n++) {
     // Far apart, so that no name or number follows from the last one.
     const piece = again.replaceAll("#", String(1 + (n * 7919) % 1_000_003));
     length += encoder.encode(piece).length + between.length;
-    if (length > limit) break;
+    if (length > room) break;
     pieces.push(piece);
   }
   return encoder.encode(before + pieces.join(between) + after);

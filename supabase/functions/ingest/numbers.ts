@@ -20,22 +20,22 @@ export function markNumbers(text: string): string {
   let outside = 0;
   let quote = text.indexOf('"');
   for (;;) {
-    const candidate = candidates.exec(text);
-    if (candidate === null) break;
-    while (quote !== -1 && quote < candidate.index) {
+    // Where it stands is all that is asked: an array of what was found would cost as much again.
+    if (!candidates.test(text)) break;
+    const start = candidates.lastIndex;
+    while (quote !== -1 && quote < start) {
       outside = endOfString(text, quote);
       quote = text.indexOf('"', outside);
     }
-    if (outside > candidate.index) {
+    if (outside > start) {
       candidates.lastIndex = outside;
       continue;
     }
-    numberToken.lastIndex = candidates.lastIndex;
-    const source = numberToken.exec(text)?.[0];
-    if (source === undefined) continue;
-    const replacement = guarded(source);
+    numberToken.lastIndex = start;
+    if (!numberToken.test(text)) continue;
+    const replacement = guarded(text.slice(start, numberToken.lastIndex));
     if (replacement === undefined) continue;
-    marked += text.slice(copied, candidates.lastIndex) + replacement;
+    marked += text.slice(copied, start) + replacement;
     copied = numberToken.lastIndex;
     candidates.lastIndex = copied;
   }
@@ -64,6 +64,8 @@ const maxWrittenOut = 40;
 function guarded(source: string): string | undefined {
   if (source.length > 300) return `"${source}"`;
   const value = Number(source);
+  // An integer, as most are: its text is the one that it has, and no longer than what was sent.
+  if (!/[.eE]/.test(source)) return String(value) === source ? undefined : `"${marker}${source}"`;
   if (!Number.isFinite(value)) return `"${source}"`;
   const decimal = decimalOf(source);
   if (value === 0 && decimal.digits !== "") return `"${source}"`;
