@@ -36,7 +36,7 @@ async function search(tenant: Tenant, query = ""): Promise<{ page: Page; bytes: 
 
 const dayBeforeYesterday = new Date(Date.now() - 2 * 86_400_000).toISOString();
 
-Deno.test("590,000 large numbers are a record of a mebibyte, as a row and sealed", async () => {
+Deno.test("590,000 large numbers are a record of less than a mebibyte, as a row and sealed", async () => {
   const tenant = await newTenant();
   // By hand: JSON.stringify writes 1e+300.
   const numbers = Array(590_000).fill("1e300").join(",");
@@ -54,7 +54,7 @@ Deno.test("590,000 large numbers are a record of a mebibyte, as a row and sealed
     for (const { attrs } of page.logs) {
       const { n, logloom_cut } = attrs as { n: string[]; logloom_cut: unknown };
       assert.deepEqual(logloom_cut, { "attrs.n": 590_000 });
-      assert.ok(n.length > 90_000 && n.every((number) => number === "1e300"));
+      assert.ok(n.length > 70_000 && n.every((number) => number === "1e300"));
     }
     assert.ok(bytes < 2 * maxRecordBytes, String(bytes));
     assert.equal((await search(tenant, "any:1e300")).page.logs.length, 2);
@@ -73,7 +73,7 @@ Deno.test("590,000 large numbers are a record of a mebibyte, as a row and sealed
     from logloom.logs l where l.tenant_id = ${tenant.id}`;
   for (const { kept, answered } of sizes) {
     assert.equal(kept, answered);
-    assert.ok(kept <= maxRecordBytes && kept > 0.9 * maxRecordBytes, String(kept));
+    assert.ok(kept <= maxRecordBytes && kept > 0.6 * maxRecordBytes, String(kept));
   }
 
   await callAsOwner(
@@ -91,20 +91,20 @@ Deno.test("590,000 large numbers are a record of a mebibyte, as a row and sealed
 
 Deno.test("an address of the interface cuts as well, and says so beside its own members", async () => {
   const tenant = await newTenant();
-  // A letter of 6 bytes that JSON takes as 6 and answers as 6, and numbers that grow by a blank.
-  const long = { msg: "long", n: Array(255_000).fill(1) };
+  // Numbers that grow by a blank.
+  const long = { msg: "long", n: Array(79_000).fill(12345) };
   const answer = await ingest(tenant.headers, [{ msg: "a" }]);
   assertAnswer(answer, 200, { success: true, ingested: 1, rejected: 0 });
   await using db = openDatabase();
   await recordsOf(db, tenant.id, 1);
-  // 510 kB as sent are 765 kB as answered: no longer than a record may be.
+  // 474 kB as sent are 553 kB as answered: no longer than a record may be.
   assertAnswer(await ingest(tenant.headers, [long]), 200, {
     success: true,
     ingested: 1,
     rejected: 0,
   });
   const whole = (await recordsOf(db, tenant.id, 2)).find(({ msg }) => msg === "long");
-  assert.equal((whole?.attrs as { n: number[] }).n.length, 255_000);
+  assert.equal((whole?.attrs as { n: number[] }).n.length, 79_000);
   // 1e39 is stored as its 40 digits: 500 kB become 4 MB.
   const grown = `[{"msg":"grown","n":[${Array(100_000).fill("1e39").join(",")}]},{"msg":"b"},7]`;
   assertAnswer(await ingest(tenant.headers, grown), 200, {
@@ -116,6 +116,33 @@ Deno.test("an address of the interface cuts as well, and says so beside its own 
   });
   const [cut] = (await recordsOf(db, tenant.id, 4)).filter(({ msg }) => msg === "grown");
   assert.deepEqual((cut.attrs as Record<string, unknown>).logloom_cut, { "attrs.n": 100_000 });
+});
+
+Deno.test("of too many values the first are kept, whichever way they come", async () => {
+  const tenant = await newTenant();
+  const numbers = Array.from({ length: 340_000 }, (_, i) => i % 10);
+  const objects = Array.from({ length: 30_000 }, (_, i) => ({ a: i % 10 }));
+  // Commas and brackets in a text are no values.
+  const text = "[1], {2}, ".repeat(40_000);
+  const answer = { success: true, ingested: 1, rejected: 0 };
+  const ts = dayBeforeYesterday;
+  assertAnswer(await sendLines(tenant, [{ ts, msg: "1", numbers }]), 200, { ...answer, cut: 1 });
+  assertAnswer(await ingest(tenant.headers, [{ ts, msg: "2", objects }]), 200, {
+    ...answer,
+    cut: 1,
+  });
+  assertAnswer(await ingest(tenant.headers, [{ ts, msg: "3", text }]), 200, answer);
+  await using db = openDatabase();
+  const kept = await recordsOf(db, tenant.id, 3);
+  const [first, second, third] = kept.sort((a, b) => a.msg! < b.msg! ? -1 : 1)
+    .map(({ attrs }) => attrs as Record<string, unknown[]>);
+  assert.deepEqual(first.logloom_cut, { "attrs.numbers": 340_000 });
+  assert.deepEqual(second.logloom_cut, { "attrs.objects": 30_000 });
+  assert.deepEqual(third, { text });
+  assert.ok(first.numbers.length > 74_000 && first.numbers.length < 80_000);
+  assert.deepEqual(first.numbers, numbers.slice(0, first.numbers.length));
+  assert.ok(second.objects.length > 10_000 && second.objects.length < 11_500);
+  assert.deepEqual(second.objects, objects.slice(0, second.objects.length));
 });
 
 Deno.test("a repeat of what was cut gets the first answer, and stores nothing", async () => {
@@ -159,7 +186,7 @@ Deno.test("a limit is a row: a lower one holds from the next request on", async 
   assert.deepEqual([short, whole], ["b", event.msg]);
 });
 
-Deno.test("a caller of the database itself is told that a record is too long", async () => {
+Deno.test("a caller of the database itself is told that a record is too large", async () => {
   await using db = openDatabase();
   await assert.rejects(
     () =>
@@ -169,5 +196,13 @@ Deno.test("a caller of the database itself is told that a record is too long", a
         p_msg => array[repeat('x', 1048576)]
       )`,
     { code: "PT413", message: "A record is longer than 1048576 bytes" },
+  );
+  await assert.rejects(
+    () =>
+      db`select public.ingest_logs(
+        p_tenant_id => 'long-records', p_ts => array[null]::timestamptz[],
+        p_attrs => array[jsonb_build_object('n', array_fill(1, array[340000]))]
+      )`,
+    { code: "PT413", message: "A record has more than 80000 values" },
   );
 });

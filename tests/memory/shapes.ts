@@ -32,14 +32,38 @@ export const shapes: Record<string, Shape> = {
     msg:
       `(select string_agg('took ' || i % 7919 || ' ms, ', '') from generate_series(1, 65000 + 0 * n) i)`,
   },
-  "events of 150,000 numbers": {
+  // A record has at most 80,000 values.
+  "as many numbers as a record may have": {
     count: 24,
     attrs:
-      `jsonb_build_object('n', (select jsonb_agg(i % 9999 + n) from generate_series(1, 150000) i))`,
+      `jsonb_build_object('n', (select jsonb_agg(i % 9) from generate_series(1, 79000 + 0 * n) i))`,
   },
-  "small numbers in their hundreds of thousands": {
+  "as many objects as a record may have": {
     count: 24,
-    attrs: `jsonb_build_object('n', (select jsonb_agg(i % 9) from generate_series(1, 160000) i))`,
+    msg: digits(900_000),
+    attrs: `jsonb_build_object(
+      'n', (select jsonb_agg('{}'::jsonb) from generate_series(1, 11300 + 0 * n))
+    )`,
+  },
+  "as many small objects as a record may have": {
+    count: 24,
+    msg: digits(800_000),
+    attrs: `jsonb_build_object(
+      'n', (select jsonb_agg(jsonb_build_object('a', i % 9)) from generate_series(1, 11300 + n) i)
+    )`,
+  },
+  "as many objects below keys as a record may have": {
+    count: 24,
+    msg: digits(600_000),
+    attrs: `(
+      select jsonb_object_agg(to_hex(i), jsonb_build_object('a', i % 9))
+      from generate_series(1, 11300 + 0 * n) i
+    )`,
+  },
+  "as many keys as a record may have": {
+    count: 24,
+    attrs:
+      `(select jsonb_object_agg(to_hex(n * i), i % 9) from generate_series(1, 79000 + 0 * n) i)`,
   },
   "numbers whose text is far longer than they are": {
     count: 200,

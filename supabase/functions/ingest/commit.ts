@@ -77,7 +77,7 @@ const unaskedLength = 1024 * 1024;
 
 /**
  * What commits a slice, however often it has to be tried. The database measures each record and
- * refuses one that is too long; only then, or where the JSON itself is long, it is asked how long
+ * refuses one that is too large; only then, or where the JSON itself is long, it is asked how large
  * one may be, and records are cut to that.
  */
 function sliceCommit(
@@ -96,10 +96,12 @@ function sliceCommit(
     }
     const known = await askWhoCalls(caller, commit);
     if (!known.ok) return known;
-    const { max_event_bytes: maxBytes }: Limits = JSON.parse(known.value);
+    const { max_event_bytes: maxBytes, max_event_values: maxValues }: Limits = JSON.parse(
+      known.value,
+    );
     // A database that is yet to be upgraded names no limit.
     if (maxBytes === undefined) return await commit(caller, request, mayShare);
-    const cut = cutRecords(batch, maxBytes);
+    const cut = cutRecords(batch, maxBytes, maxValues);
     request = batchJson(cut, parameters);
     isCut = cut.p_cut !== undefined;
     return await commit(caller, request, mayShare, isCut);
@@ -109,6 +111,7 @@ function sliceCommit(
 interface Limits {
   /** What the longest record leaves to its event. */
   readonly max_event_bytes?: number;
+  readonly max_event_values?: number;
 }
 
 /** Whether the database knows the caller, and what it says of limits. */

@@ -8,17 +8,18 @@ import { markedNumber, numberText } from "./numbers.ts";
  * A record has at most as many bytes as the database allows, as the JSON text that operations
  * answer: of those `maxBytes` are left to what an event brings. Of one that is longer the longest
  * texts are cut until it fits. Where texts are not what makes it long, its largest arrays and
- * objects keep what stands first in them. `attrs.logloom_cut` says what was cut, and how long it
- * was. It is the one exception to "nothing is lost".
+ * objects keep what stands first in them; so they do where it has more than `maxValues`.
+ * `attrs.logloom_cut` says what was cut, and how long it was. It is the one exception to "nothing
+ * is lost".
  */
-export function cutRecords(batch: Batch, maxBytes: number): Batch {
+export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity): Batch {
   let count = 0;
   const texts = textFields.map((field) => [...batch[`p_${field}`] ?? []]);
   const attrs = [...batch.p_attrs ?? []];
   for (let at = 0; at < batch.p_ts.length; at++) {
     const record = new LongRecord(texts.map((column) => column[at] ?? null), attrs[at] ?? null);
-    if (record.bytes <= maxBytes) continue;
-    record.cut(maxBytes);
+    if (record.fits(maxBytes, maxValues)) continue;
+    record.cut(maxBytes, maxValues);
     count++;
     attrs[at] = record.attrs;
     for (const [n, column] of texts.entries()) {
@@ -36,7 +37,7 @@ export function cutRecords(batch: Batch, maxBytes: number): Batch {
 /** What an event brings beside its texts and attributes, at most: its time and its level. */
 const bareBytes = 41;
 
-/** Of how many bytes a record's `logloom_cut` is one. */
+/** Of how many bytes, and of how many values, a record's `logloom_cut` is one. */
 const shareOfNote = 16;
 /** Of how many bytes a text is one that is cut no further before arrays and objects are. */
 const shareOfText = 256;
@@ -55,8 +56,8 @@ class LongRecord {
   attrs: JsonObject | null;
   /** Paths and how long was what stood there. */
   readonly #cut = new Map<string, number>();
-  /** Of the arrays and objects that were measured. */
-  readonly #sizes = new Map<object, number>();
+  readonly #bytes = new Bytes();
+  readonly #values = new Values();
 
   constructor(texts: Text[], attrs: JsonObject | null) {
     this.texts = texts;
@@ -64,26 +65,39 @@ class LongRecord {
   }
 
   get bytes(): number {
-    let bytes = bareBytes + this.#bytesOf(this.attrs);
-    for (const text of this.texts) bytes += this.#bytesOf(text);
+    let bytes = bareBytes + this.#bytes.of(this.attrs);
+    for (const text of this.texts) bytes += this.#bytes.of(text);
     return bytes;
   }
 
-  cut(maxBytes: number): void {
+  fits(maxBytes: number, maxValues: number): boolean {
+    const { bytes } = this;
+    if (bytes > maxBytes) return false;
+    // An array in an array is two letters and six values.
+    return 3 * bytes <= maxValues || this.#values.of(this.attrs) <= maxValues;
+  }
+
+  cut(maxBytes: number, maxValues: number): void {
     const noteBytes = Math.floor(maxBytes / shareOfNote);
     const least = Math.floor(maxBytes / shareOfText);
     const budget = maxBytes - noteBytes;
     const attrs = this.attrs ??= {};
     // The name is the service's where it cuts; what was sent by that name is lost as what is cut is.
     if (Object.hasOwn(attrs, "logloom_cut")) {
-      this.#note("attrs.logloom_cut", this.#bytesOf(attrs.logloom_cut));
+      this.#note("attrs.logloom_cut", this.#bytes.of(attrs.logloom_cut));
       delete attrs.logloom_cut;
-      this.#sizes.clear();
+      this.#values.forget();
     }
+    const noteValues = Math.floor(maxValues / shareOfNote);
+    this.attrs = this.#fitting(attrs, "attrs", this.#values, {
+      budget: maxValues * (1 - 1 / shareOfNote),
+      least: maxValues / shareOfText,
+    });
+    this.#bytes.forget();
     this.#cutTexts(budget, least);
-    const left = budget - (this.bytes - this.#bytesOf(attrs));
-    this.attrs = this.#fitting(attrs, "attrs", left, least);
-    setMember(this.attrs, "logloom_cut", this.#noted(noteBytes));
+    const left = budget - (this.bytes - this.#bytes.of(this.attrs));
+    this.attrs = this.#fitting(this.attrs, "attrs", this.#bytes, { budget: left, least });
+    setMember(this.attrs, "logloom_cut", this.#noted(noteBytes, noteValues));
   }
 
   /** Cuts the longest texts to one length, that with which all fits, but none below the least. */
@@ -101,16 +115,16 @@ class LongRecord {
       this.#note(path, isPlain ? text.length : characters(text));
       replace(isPlain ? text.slice(0, most - 2) : cutText(text, most));
     }
-    this.#sizes.clear();
+    this.#bytes.forget();
   }
 
   #longTexts(least: number): LongText[] {
     const found: LongText[] = [];
     const look = (value: unknown, path: string, replace: (text: string) => void) => {
       if (typeof value === "string") {
-        const bytes = this.#bytesOf(value);
+        const bytes = this.#bytes.of(value);
         if (bytes > least) found.push({ text: value, bytes, path, replace });
-      } else if (isContainer(value) && this.#bytesOf(value) > least) {
+      } else if (isContainer(value) && this.#bytes.of(value) > least) {
         eachMember(value, (member, key) => {
           // A letter takes six bytes at most.
           if (typeof member === "string" ? member.length * 6 > least : isContainer(member)) {
@@ -130,36 +144,38 @@ class LongRecord {
    * An array or object made to fit: the largest arrays and objects in it are, each alike. Where
    * there are too many of them, or all is small, it keeps what comes first.
    */
-  #fitting<T extends object>(container: T, path: string, budget: number, least: number): T {
-    const bytes = this.#bytesOf(container);
-    if (bytes <= budget) return container;
-    const large: { key: string | number; value: object; bytes: number }[] = [];
+  #fitting<T extends object>(container: T, path: string, measure: Measure, room: Room): T {
+    const { budget, least } = room;
+    const whole = measure.of(container);
+    if (whole <= budget) return container;
+    const large: { key: string | number; value: object; size: number }[] = [];
     eachMember(container, (value, key) => {
       if (!isContainer(value)) return;
-      const bytes = this.#bytesOf(value);
-      if (bytes > least) large.push({ key, value, bytes });
+      const size = measure.of(value);
+      if (size > least) large.push({ key, value, size });
     });
-    const sizes = large.map(({ bytes }) => bytes);
-    const others = bytes - sizes.reduce((sum, size) => sum + size, 0);
+    const sizes = large.map(({ size }) => size);
+    const others = whole - sizes.reduce((sum, size) => sum + size, 0);
     const limit = evenLimit(sizes, budget - others);
     if (large.length > 0 && limit >= least) {
+      const each = { budget: limit, least };
       for (const { key, value } of large) {
-        setAt(container, key, this.#fitting(value, below(path, key), limit, least));
+        setAt(container, key, this.#fitting(value, below(path, key), measure, each));
       }
       return container;
     }
-    let left = budget;
+    let left = budget - measure.ofContainer;
     let count = 0;
     if (Array.isArray(container)) {
       this.#note(path, container.length);
-      while ((left -= this.#bytesOf(container[count]) + 2) >= 0) count++;
+      while ((left -= measure.of(container[count]) + measure.ofElement) >= 0) count++;
       container.length = count;
       return container;
     }
     const kept: JsonObject = {};
     eachMember(container, (value, key) => {
       count++;
-      const size = jsonBytes(String(key)) + this.#bytesOf(value) + 4;
+      const size = measure.ofKey(String(key)) + measure.of(value);
       if (size > left) return;
       left -= size;
       setMember(kept, String(key), value);
@@ -173,13 +189,13 @@ class LongRecord {
   }
 
   /** What was cut, the longest first; of more than fit it says how many they are. */
-  #noted(maxBytes: number): JsonObject {
+  #noted(maxBytes: number, maxValues: number): JsonObject {
     const noted: JsonObject = {};
     const sorted = [...this.#cut].sort(([, a], [, b]) => b - a);
     let left = maxBytes - 64;
     for (const [n, [path, length]] of sorted.entries()) {
       left -= jsonBytes(path) + 4 + String(length).length;
-      if (left < 0) {
+      if (left < 0 || n > maxValues - 8) {
         noted.more = sorted.length - n;
         break;
       }
@@ -187,9 +203,59 @@ class LongRecord {
     }
     return noted;
   }
+}
 
-  /** The bytes of a value's JSON text as the database writes it, with a blank after each : and , */
-  #bytesOf(value: unknown): number {
+/** What an array or object may hold, and of what size one is that is cut before others. */
+interface Room {
+  readonly budget: number;
+  readonly least: number;
+}
+
+/** A way to measure values; it remembers what it measured until it is told that it changed. */
+abstract class Measure {
+  abstract readonly ofElement: number;
+  /** What an array or object takes beside what it holds. */
+  abstract readonly ofContainer: number;
+  protected abstract readonly ofEmpty: number;
+  readonly #known = new Map<object, number>();
+
+  abstract ofKey(key: string): number;
+  protected abstract ofSimple(value: unknown): number;
+
+  of(value: unknown): number {
+    if (!isContainer(value)) return this.ofSimple(value);
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    let size = this.ofContainer;
+    if (Array.isArray(value)) {
+      for (const item of value) size += this.of(item) + this.ofElement;
+    } else {
+      const members = value as JsonObject;
+      for (const key in members) size += this.ofKey(key) + this.of(members[key]);
+    }
+    size = Math.max(size, this.ofEmpty);
+    // Of many small ones it takes less to measure them again than to remember each.
+    if (size > 256) this.#known.set(value, size);
+    return size;
+  }
+
+  forget(): void {
+    this.#known.clear();
+  }
+}
+
+/** The bytes of a value's JSON text as the database writes it, with a blank after each : and , */
+class Bytes extends Measure {
+  // Two brackets, and two letters between any two members: two for each of them.
+  readonly ofElement = 2;
+  readonly ofContainer = 0;
+  readonly ofEmpty = 2;
+
+  ofKey(key: string): number {
+    return jsonBytes(key) + 4;
+  }
+
+  ofSimple(value: unknown): number {
     switch (typeof value) {
       case "string":
         return markedNumber(value)?.length ?? jsonBytes(value);
@@ -198,23 +264,26 @@ class LongRecord {
       case "boolean":
         return value ? 4 : 5;
     }
-    if (!isContainer(value)) return 4;
-    const known = this.#sizes.get(value);
-    if (known !== undefined) return known;
-    // Two brackets, and two letters between any two members: two for each of them.
-    let bytes = 0;
-    if (Array.isArray(value)) {
-      for (const item of value) bytes += this.#bytesOf(item) + 2;
-    } else {
-      const members = value as JsonObject;
-      for (const key in members) {
-        bytes += jsonBytes(key) + this.#bytesOf(members[key]) + 4;
-      }
-    }
-    bytes = Math.max(bytes, 2);
-    // Of many small ones it takes less to measure them again than to remember each.
-    if (bytes > 256) this.#sizes.set(value, bytes);
-    return bytes;
+    return 4;
+  }
+}
+
+/**
+ * How many values there are, as the database counts them. An array or object counts five beside
+ * what it holds, since reading it takes as much memory as several numbers; an empty one is taken to
+ * hold a value.
+ */
+class Values extends Measure {
+  readonly ofElement = 1;
+  readonly ofContainer = 5;
+  readonly ofEmpty = 6;
+
+  ofKey(): number {
+    return 1;
+  }
+
+  ofSimple(): number {
+    return 0;
   }
 }
 

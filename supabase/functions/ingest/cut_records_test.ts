@@ -12,16 +12,17 @@ const bare = 41;
 function cut(
   events: unknown[],
   limit = maxBytes,
+  maxValues?: number,
 ): { batch: Batch; sent: string } {
   const collector = new EventCollector(events.length);
   for (const event of events) collector.add(parseJson(JSON.stringify(event)));
-  const batch = cutRecords(collector.batch(), limit);
+  const batch = cutRecords(collector.batch(), limit, maxValues);
   return { batch, sent: batchJson(batch, {}) };
 }
 
 /** The one event, as it is stored. */
-function stored(event: unknown, limit = maxBytes) {
-  const { batch, sent } = cut([event], limit);
+function stored(event: unknown, limit = maxBytes, maxValues?: number) {
+  const { batch, sent } = cut([event], limit, maxValues);
   const { p_ts: _, p_cut: count, p_level: _level, ...columns } = JSON.parse(
     sent,
   );
@@ -170,6 +171,54 @@ Deno.test("an array or object of too many small values keeps the first of them",
   assert.ok(kept.length > 40_000);
 });
 
+/** As `logloom_private.has_more_values` counts them. */
+function valuesOf(value: unknown): number {
+  const json = JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"/g, "");
+  return json.split(",").length - 1 + 6 * (json.split(/[[{]/).length - 1);
+}
+
+Deno.test("one has as many values as it may, and is cut from the next on", () => {
+  // Beside the elements: five each for two objects and an array, two members, an empty object.
+  for (const [count, cut] of [[982, undefined], [983, 1]] as const) {
+    const { record, count: found } = stored(
+      { n: Array(count).fill(1), o: {} },
+      maxBytes,
+      1000,
+    );
+    assert.equal(found, cut);
+    if (cut === undefined) assert.equal(valuesOf(record.attrs), 1000);
+  }
+});
+
+Deno.test("of too many values the first are kept, and texts are whole", () => {
+  const numbers = Array.from({ length: 340_000 }, (_, i) => i % 10);
+  const text = "a, [b], {c}".repeat(20_000);
+  const { record } = stored({ msg: text, n: numbers, t: text, small: [1] }, maxBytes, 80_000);
+  const { n, t, small, logloom_cut } = record.attrs as Record<string, unknown>;
+  assert.deepEqual(logloom_cut, { "attrs.n": 340_000 });
+  assert.deepEqual([record.msg, t, small], [text, text, [1]]);
+  const kept = n as number[];
+  assert.ok(kept.length > 74_000, String(kept.length));
+  assert.deepEqual(kept, numbers.slice(0, kept.length));
+});
+
+Deno.test("what has too many values and is too long is told with its length as sent", () => {
+  const { record, bytes } = stored(
+    { n: Array(400_000).fill(7), t: "x".repeat(900_000) },
+    maxBytes,
+    80_000,
+  );
+  const { n, t, logloom_cut } = record.attrs as { n: number[]; t: string; logloom_cut: unknown };
+  assert.deepEqual(logloom_cut, { "attrs.n": 400_000, "attrs.t": 900_000 });
+  assert.ok(n.length > 74_000 && t.length > 600_000, `${n.length} ${t.length}`);
+  assert.ok(bytes <= maxBytes, String(bytes));
+});
+
+Deno.test("a database that names no number of values bounds none", () => {
+  const { count } = stored({ n: Array(340_000).fill(1) });
+  assert.equal(count, undefined);
+});
+
 /** Shapes that make a record long, each in its own way. */
 const shapes: Record<string, () => unknown> = {
   "numbers": () => ({ n: Array(590_000).fill(1e300) }),
@@ -223,6 +272,9 @@ const shapes: Record<string, () => unknown> = {
   }),
   "arrays of arrays": () => ({ l: Array(300).fill(Array(2000).fill(1)) }),
   "empty arrays": () => ({ l: Array(390_000).fill([]) }),
+  "many numbers": () => ({ n: Array(340_000).fill(1) }),
+  "objects of a key": () => ({ l: Array(30_000).fill({ a: 1 }), m: "x" }),
+  "many lists": () => ({ l: Array(2000).fill(Array(60).fill(1)) }),
   "objects below keys": () =>
     Object.fromEntries(
       Array.from({ length: 300 }, (_, i) => [i, { l: Array(2000).fill("x") }]),
@@ -242,10 +294,11 @@ const shapes: Record<string, () => unknown> = {
 
 Deno.test("whatever makes it long, a record fits, says so, and can be stored", () => {
   for (const [name, shape] of Object.entries(shapes)) {
-    for (const limit of [65_536, maxBytes]) {
-      const { record, count, bytes } = stored(shape(), limit);
+    for (const [limit, maxValues] of [[65_536, 4096], [maxBytes, 80_000]]) {
+      const { record, count, bytes } = stored(shape(), limit, maxValues);
       assert.equal(count, 1, name);
       assert.ok(bytes <= limit, `${name}: ${bytes} of ${limit}`);
+      assert.ok(valuesOf(record.attrs) <= maxValues, name);
       const { logloom_cut } = record.attrs as {
         logloom_cut: Record<string, number>;
       };
@@ -277,7 +330,8 @@ Deno.test("what is cut is a beginning of what was sent, for any event", () => {
       const wellFormed = JSON.parse(
         JSON.stringify(sent).replace(/\\u0000/g, "\ufffd").toWellFormed(),
       );
-      const { record, count, bytes } = stored(wellFormed, 65_536);
+      const { record, count, bytes } = stored(wellFormed, 65_536, 4096);
+      assert.ok(valuesOf(record.attrs ?? null) <= 4096);
       if (count === undefined) return;
       assert.equal(count, 1);
       assert.ok(bytes <= 65_536, String(bytes));

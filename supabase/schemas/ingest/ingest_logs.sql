@@ -63,7 +63,50 @@ revoke all on function logloom_private.accepted_answer(integer, integer, json, i
 
 comment on function logloom_private.accepted_answer(integer, integer, json, integer) is
   'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were '
-  'rejected, cut where records were too long to be stored whole.';
+  'rejected, cut where records were too large to be stored whole.';
+
+create function logloom_private.values_in(p_json text)
+returns integer
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return octet_length(p_json) - octet_length(replace(p_json, ',', ''))
+    + 6 * (octet_length(p_json) - octet_length(translate(p_json, '[{', '')));
+end;
+$$;
+
+revoke all on function logloom_private.values_in(text) from public;
+
+comment on function logloom_private.values_in(text) is
+  'Values of a JSON text whose texts have no comma and no bracket. An array or object counts five '
+  'beside what it holds, since reading it takes as much memory as several numbers; an empty one is '
+  'taken to hold a value.';
+
+create function logloom_private.has_more_values(p_attrs jsonb, p_values integer)
+returns boolean
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := p_attrs::text;
+begin
+  -- Taking the texts out is dear, and most records have few values even with what is in them.
+  return logloom_private.values_in(v_text) > p_values
+    and logloom_private.values_in(
+      regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '', 'g')
+    ) > p_values;
+end;
+$$;
+
+revoke all on function logloom_private.has_more_values(jsonb, integer) from public;
+
+comment on function logloom_private.has_more_values(jsonb, integer) is
+  'Whether attributes have more values than so many.';
 
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
@@ -93,7 +136,8 @@ begin
         'authenticated', true,
         -- Of a time of receipt that is as long as they come.
         'max_event_bytes', p_state.max_record_bytes
-          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z')
+          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+        'max_event_values', p_state.max_record_values
       ),
       logloom_private.quota_headers(p_state, 0), 0
     );
@@ -135,6 +179,17 @@ begin
     if v_measured.longest > p_state.max_record_bytes then
       perform logloom_private.refuse(
         'ingest.record_is_too_long', p_state.max_record_bytes::text
+      );
+    end if;
+    -- An array in an array is two letters and six values: shorter records need no count.
+    if v_measured.longest > p_state.max_record_values / 3 and exists (
+      select
+      from unnest(p_request.p_attrs, v_measured.record_bytes) e (attrs, bytes)
+      where e.bytes > p_state.max_record_values / 3
+        and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
+    ) then
+      perform logloom_private.refuse(
+        'ingest.record_has_too_many_values', p_state.max_record_values::text
       );
     end if;
     perform logloom_private.check_quota(p_state);
@@ -289,7 +344,7 @@ comment on function public.ingest_logs(
   'p_positions: index in the request of each event, null when nothing was rejected before; '
   'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
   'committed in several calls with one idempotency key. p_cut: events of which a part was cut off, '
-  'since the record would be longer than max_record_bytes. '
+  'since the record would be larger than max_record_bytes or max_record_values allow. '
   'Returns the answer to the client {success, ingested, rejected, cut, errors}. '
   'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the '
   'watermark.';

@@ -28,15 +28,16 @@ begin
   select
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
     now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
-    s.max_record_bytes, s.idempotency_key_lifetime, m.events, m.bytes, s.queue_hard_limit_bytes,
+    s.max_record_bytes, s.max_record_values, s.idempotency_key_lifetime,
+    m.events, m.bytes, s.queue_hard_limit_bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
       else '{"X-Logloom-Writer": "silent"}' end,
     q.open_slot, q.closed_slot, q.metered_through,
     b.last_value - q.metered_through + p_requests - 1
   into
     v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
-    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.idempotency_key_lifetime,
-    v_state.events, v_state.bytes,
+    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.max_record_values,
+    v_state.idempotency_key_lifetime, v_state.events, v_state.bytes,
     v_queue_limit, v_state.headers,
     v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
   from logloom_private.queue_pointer q

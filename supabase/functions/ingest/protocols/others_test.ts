@@ -472,3 +472,22 @@ Deno.test("a record that only the database finds too long is cut and sent again,
     assert.deepEqual(short, { msg: "z" });
   }
 });
+
+Deno.test("one that only the database finds to have too many values is cut to those it names", async () => {
+  const { status, events } = await receive("/lines", {
+    body: JSON.stringify({ n: Array(9000).fill(1) }),
+    headers: { "Content-Type": "application/x-ndjson" },
+    database: ({ body }) => {
+      const sent = JSON.parse(body);
+      if (sent.p_ts === undefined) {
+        return Response.json({ max_event_bytes: 65_536, max_event_values: 4096 });
+      }
+      if (sent.p_cut === 1) return undefined;
+      return Response.json({ code: "PT413", message: "A record has more" }, { status: 413 });
+    },
+  });
+  assert.equal(status, 200);
+  const { n, logloom_cut } = events.at(-1)?.attrs as Record<string, number[]>;
+  assert.deepEqual(logloom_cut, { "attrs.n": 9000 });
+  assert.ok(n.length > 3800 && n.length < 4096, String(n.length));
+});

@@ -35,6 +35,10 @@ begin
     ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
       'Cut what is longest in it. The function ingest does; the limit is in '
         'logloom_private.settings.',
+      null),
+    ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
+      'Shorten its largest arrays and objects. The function ingest does; the limit is in '
+        'logloom_private.settings.',
       null)
   ) e (name, status, message, hint, explanation);
 end;

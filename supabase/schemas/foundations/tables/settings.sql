@@ -21,6 +21,7 @@ create table logloom_private.settings (
   batch_max_events integer not null default 10000,
   batch_max_bytes integer not null default 8388608,
   max_record_bytes integer not null default 1048576,
+  max_record_values integer not null default 80000,
   idempotency_key_lifetime interval not null default '24 hours',
   partition_days_ahead integer not null default 7,
   job_run_budget interval not null default '30 seconds',
@@ -116,6 +117,9 @@ create table logloom_private.settings (
   constraint settings_max_record_bytes_is_within_bounds check (
     max_record_bytes between 65536 and 8388608
   ),
+  constraint settings_max_record_values_is_within_bounds check (
+    max_record_values between 4096 and 8388608
+  ),
   constraint settings_has_one_row check (singleton),
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
   constraint settings_chunk_has_positions check (seal_chunk_records between 1 and 32000)
@@ -192,6 +196,11 @@ comment on column logloom_private.settings.batch_max_bytes is
 comment on column logloom_private.settings.max_record_bytes is
   'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the '
   'longest values.';
+
+comment on column logloom_private.settings.max_record_values is
+  'Values that the attributes of a record have at most, an array or object counted as five beside '
+  'what it holds. Reading them takes far more memory than their text. Of more the function ingest '
+  'keeps the first.';
 
 comment on column logloom_private.settings.idempotency_key_lifetime is
   'How long the answer to an Idempotency-Key is kept.';

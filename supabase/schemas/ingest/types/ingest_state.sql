@@ -9,6 +9,7 @@ create type logloom_private.ingest_state as (
   batch_max_events integer,
   batch_max_bytes integer,
   max_record_bytes integer,
+  max_record_values integer,
   idempotency_key_lifetime interval,
   month_end timestamptz,
   events bigint,

@@ -1,0 +1,60 @@
+-- What a record takes to be read is bounded by its values as well as by its bytes.
+begin;
+\ir ../actors.psql
+select plan(16);
+
+select is(
+  logloom_private.values_in(v.json), v.count, 'values of ' || v.json
+)
+from (
+  values
+  ('{}', 6), ('{"a": 1}', 6), ('{"a": 1, "b": null}', 7), ('{"a": []}', 12),
+  ('{"a": [1, true, ""]}', 14), ('[[[]], {}]', 25)
+) v (json, count);
+
+-- Commas and brackets in texts, and quotes and backslashes beside them.
+select is(
+  logloom_private.has_more_values(v.attrs, v.count), false,
+  'no more than ' || v.count || ' in ' || left(v.attrs::text, 50)
+)
+from (
+  values
+  ('{",[{": ",[{"}'::jsonb, 6), ('{"a\"[,": "\\", "b": "\\\",["}'::jsonb, 7),
+  (jsonb_build_object('a', repeat('"\,[', 100000)), 6)
+) v (attrs, count);
+select is(
+  logloom_private.has_more_values('{"a\"[,": "\\", "b": "\\\",["}', 6), true, 'and more than 6'
+);
+
+create function pg_temp.send(p_attrs jsonb) returns integer language sql as $$
+  select (public.ingest_logs(
+    p_tenant_id => 'acme', p_ts => array[null, null]::timestamptz[],
+    p_attrs => array[null, p_attrs]
+  ) ->> 'ingested')::integer
+$$;
+create function pg_temp.numbers(p_count integer) returns jsonb language sql as $$
+  select jsonb_build_object('n', array_fill(1, array[p_count]))
+$$;
+
+-- The object and the array count five each, and the array is the object's one member.
+select is(pg_temp.send(pg_temp.numbers(79989)), 2, 'as many values as a record may have');
+select throws_ok(
+  $$select pg_temp.send(pg_temp.numbers(79990))$$,
+  'PT413', 'A record has more than 80000 values', 'one more is refused'
+);
+select throws_ok(
+  $$select pg_temp.send(jsonb_build_object('n', array_fill('{}'::jsonb, array[12000])))$$,
+  'PT413', 'A record has more than 80000 values', 'objects take more than numbers'
+);
+select is(
+  pg_temp.send(jsonb_build_object('text', repeat('[1], ', 200000))), 2, 'a text is one value'
+);
+update logloom_private.settings set max_record_values = 4096 where singleton;
+select throws_ok(
+  $$select pg_temp.send(pg_temp.numbers(4086))$$,
+  'PT413', 'A record has more than 4096 values', 'the limit is a row'
+);
+select is(pg_temp.send(pg_temp.numbers(4085)), 2, 'read where it is enforced');
+
+select * from finish();
+rollback;
