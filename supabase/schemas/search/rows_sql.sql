@@ -269,8 +269,9 @@ begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;
   end if;
-  return 'from ((select l.* ' || v_rows
-    || ') union all select l.* from logloom_private.sealed_page('
+  return 'from ((select l.* ' || v_rows || ') union all select '
+    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
+    || ' from logloom_private.sealed_page('
     || format(
       '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -312,6 +313,23 @@ end;
 $$;
 
 revoke all on function logloom_private.log_columns_sql() from public;
+
+-- All of a record of the alias l, which has the type logloom.logs, with its size.
+create function logloom_private.sized_columns_sql()
+returns text
+language plpgsql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'l.ts, l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
+    || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
+    || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
+end;
+$$;
+
+revoke all on function logloom_private.sized_columns_sql() from public;
 
 -- A record of the alias l as a composite.
 create function logloom_private.log_record_sql()
@@ -373,7 +391,8 @@ comment on function logloom_private.sized_rows_sql(text, text, bigint, text) is
   'whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
 
 -- Most pages have no large record: their sizes need not be added up. Where one is null, it has to
--- be read again by fitting_sql.
+-- be read again by fitting_sql. A row of before sizes were kept is null too: to name a function
+-- that measures it costs each page of the others a twentieth.
 create function logloom_private.small_sql(
   p_columns text,
   p_others text,
@@ -388,11 +407,11 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'select case when coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, '
-    || 'l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, '
-    || 'l.user_id, l.route, l.host, l.attrs, null)::logloom.logs)) <= '
-    || least(p_bytes / greatest(p_limit, 1), 65536) || ' then row(' || p_columns
-    || ')::public.logloom_log_record end as record' || p_others || ' ' || p_rows;
+  return format(
+    'select case when l.record_bytes <= %s then row(%s)::public.logloom_log_record end as record'
+      || '%s %s',
+    least(p_bytes / greatest(p_limit, 1), 65536), p_columns, p_others, p_rows
+  );
 end;
 $$;
 

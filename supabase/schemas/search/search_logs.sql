@@ -21,18 +21,18 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_bytes constant bigint := coalesce(
-    p_bytes, (select s.max_page_bytes from logloom_private.settings s)
-  );
-  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
   v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_filter text := p_query.filter;
   v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
   v_reads integer := p_limit;
+  v_order text;
   v_rows text;
 begin
+  if p_bytes is null then
+    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
+  end if;
   -- The comparison of rows drives the index; the bound of ts leaves out partitions.
   if p_order = 'asc' and p_ts is not null then
     v_from := greatest(v_from, p_ts);
@@ -47,22 +47,25 @@ begin
   end if;
   v_rows := logloom_private.first_records_sql(
     p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
-    p_is_part => p_is_part, p_bytes => case when not v_is_staged then v_bytes end
+    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
   );
-  if v_is_staged then
-    -- What is extracted comes on top of what a record has.
-    v_rows := logloom_private.fitting_sql(
-      v_columns, '',
-      'from (select l.*, 0 as arrival '
-        || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-        || format(' order by %s limit %s) l', v_order, p_limit),
-      v_order, v_bytes,
-      'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
-    );
-  elsif p_fits then
-    v_rows := logloom_private.fitting_sql(v_columns, '', v_rows, v_order, v_bytes);
+  if p_fits or v_is_staged then
+    v_order := format('l.ts %1$s, l.id %1$s', p_order);
+    v_rows := case
+      when v_is_staged then
+        -- What is extracted comes on top of what a record has.
+        logloom_private.fitting_sql(
+          v_columns, '',
+          'from (select l.*, 0 as arrival '
+            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+            || format(' order by %s limit %s) l', v_order, p_limit),
+          v_order, p_bytes,
+          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+        )
+      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
+    end;
   else
-    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, v_bytes);
+    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
   end if;
   return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
     else v_rows end;
@@ -93,6 +96,25 @@ comment on function logloom_private.fetched_records(text) is
   'The records that SQL selects, column after column: a node sends columns as they are, and a '
   'composite as a text, which costs both sides more.';
 
+create function logloom_private.fetched_page(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select case when f.id is not null then f end from logloom_private.fetched_records(p_sql) f
+  );
+end;
+$$;
+
+revoke all on function logloom_private.fetched_page(text) from public;
+
+comment on function logloom_private.fetched_page(text) is
+  'fetched_records() as an array, in which those without an id are null.';
+
 -- Part after part of the range, until the page is full or its time is up.
 create function logloom_private.found_page(
   p_tenant_id text,
@@ -110,25 +132,24 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_began_at constant timestamptz := clock_timestamp();
   v_is_descending constant boolean := p_order = 'desc';
   v_is_spread constant boolean := logloom_private.is_spread();
-  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
   v_are_parts boolean := true;
   v_part tstzrange;
   v_sql text;
-  v_turn interval;
+  v_deadline timestamptz;
   v_bytes bigint;
-  v_logs public.logloom_log_record[];
-  v_left bigint;
-  v_found integer;
+  v_before public.logloom_log_record[] := '{}';
+  v_is_full boolean := false;
   v_page logloom_private.found_page;
 begin
   v_page.logs := '{}';
-  select s.search_turn, s.max_page_bytes into v_turn, v_bytes from logloom_private.settings s;
+  select clock_timestamp() + s.search_turn, s.max_page_bytes
+  into v_deadline, v_bytes
+  from logloom_private.settings s;
   if p_ts is not null and v_is_descending then
     v_to := least(v_to, p_ts + interval '1 microsecond');
   elsif p_ts is not null then
@@ -136,47 +157,50 @@ begin
   end if;
   v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
   -- The bound of an extraction is one of all that it reads.
-  if v_is_staged and cardinality(v_parts) > 1 then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(v_from, v_to)];
     v_are_parts := false;
   end if;
   foreach v_part in array v_parts loop
-    v_left := p_limit + 1 - cardinality(v_page.logs);
-    for v_fits in v_is_staged::integer..1 loop
-      v_sql := logloom_private.log_page_sql(
-        p_tenant_id, p_query, v_part, v_left::integer, p_order, p_ts, p_id,
-        v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-        case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
-          else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
-        v_fits = 1
-      );
-      -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
-      if cardinality(v_parts) = 1 and v_is_spread then
-        v_logs := array(
-          select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
+    v_sql := logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
+      v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+      v_bytes * (p_limit + 1 - cardinality(v_page.logs)) / (p_limit + 1)
+    );
+    -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
+    -- Read into the page itself: each variable and expression on the way of an ordinary page
+    -- costs it half a percent.
+    if cardinality(v_parts) = 1 and v_is_spread then
+      v_page.logs := logloom_private.fetched_page(v_sql);
+    elsif cardinality(v_parts) = 1 then
+      execute 'select array(' || v_sql || ')' into v_page.logs;
+    else
+      v_before := v_page.logs;
+      v_page.logs := v_before || logloom_private.read_apart(v_sql);
+    end if;
+    if array_position(v_page.logs, null) is not null then
+      -- What is extracted was measured at once.
+      if jsonb_array_length(p_query.plan -> 'rows') > 0 is not true then
+        v_page.logs := '{}';
+        v_sql := logloom_private.log_page_sql(
+          p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_before), p_order, p_ts, p_id,
+          v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+          v_bytes - logloom_private.answered_bytes(v_before), true
         );
-      elsif cardinality(v_parts) = 1 then
-        execute 'select array(' || v_sql || ')' into v_logs;
-      else
-        v_logs := logloom_private.read_apart(v_sql);
+        v_page.logs := v_before || case
+          when cardinality(v_parts) = 1 and v_is_spread then logloom_private.fetched_page(v_sql)
+          else logloom_private.read_apart(v_sql)
+        end;
       end if;
-      exit when array_position(v_logs, null) is null;
-    end loop;
-    v_found := cardinality(v_page.logs) + cardinality(v_logs);
-    if array_position(v_logs, null) is not null then
-      v_logs := logloom_private.those_that_fit(v_logs);
+      v_is_full := array_position(v_page.logs, null) is not null;
+      v_page.logs := logloom_private.those_that_fit(v_page.logs);
     end if;
-    v_page.logs := case when v_page.logs = '{}' then v_logs else v_page.logs || v_logs end;
-    v_logs := null;
-    if cardinality(v_page.logs) > p_limit then
+    if v_is_full or cardinality(v_page.logs) > p_limit then
       v_page.logs := v_page.logs[1:p_limit];
-    end if;
-    if cardinality(v_page.logs) < v_found then
-      v_found := cardinality(v_page.logs);
-      v_page.last_ts := (v_page.logs[v_found]).ts;
-      v_page.last_id := (v_page.logs[v_found]).id;
+      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
+      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
       return v_page;
-    elsif clock_timestamp() > v_began_at + v_turn and v_part <> v_parts[cardinality(v_parts)] then
+    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
       -- Before or after all records of the parts that are left.
       if v_is_descending then
         v_page.last_ts := lower(v_part);

@@ -64,7 +64,8 @@ begin
   );
   v_rows := case when v_is_sealed then
         'from (select l.* ' || v_rows
-        || ' union all select l.* from logloom_private.sealed_arrivals('
+        || ' union all select ' || logloom_private.sized_columns_sql()
+        || ' from logloom_private.sealed_arrivals('
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,

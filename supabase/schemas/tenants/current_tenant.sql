@@ -121,10 +121,11 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_claims constant jsonb := logloom_private.claims();
+  v_claims jsonb;
   v_tenant_id text;
 begin
   if logloom_private.is_service_role() then
+    v_claims := logloom_private.claims();
     -- No claims: not a request, but somebody at the database.
     if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
       perform logloom_private.refuse('callers.not_known');
