@@ -87,6 +87,10 @@ begin
     add constraint settings_max_record_bytes_is_within_bounds check (
       max_record_bytes between 65536 and 8388608
     ),
+    add column max_record_values integer not null default 160000,
+    add constraint settings_max_record_values_is_within_bounds check (
+      max_record_values between 4096 and 8388608
+    ),
     add column max_page_bytes integer not null default 7340032,
     add column notification_open_limit integer not null default 60,
     add constraint settings_notification_open_limit_is_positive check (
@@ -99,6 +103,7 @@ begin
   alter table logloom_private.sealed_chunks add column weight bigint;
   alter type logloom_private.ingest_request add attribute p_cut integer cascade;
   alter type logloom_private.ingest_state add attribute max_record_bytes integer cascade;
+  alter type logloom_private.ingest_state add attribute max_record_values integer cascade;
   alter type public.logloom_audit_event add attribute client_id text cascade;
   alter table logloom.audit_events add column client_id text;
   perform set_config('lock_timeout', '0', true);
@@ -2299,6 +2304,21 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.fetched_page (
+  p_sql text
+)
+  RETURNS public.logloom_log_record[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select case when f.id is not null then f end from logloom_private.fetched_records(p_sql) f
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.fill_mask (
   p_mask   text,
   p_digits bytea,
@@ -2417,8 +2437,9 @@ begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;
   end if;
-  return 'from ((select l.* ' || v_rows
-    || ') union all select l.* from logloom_private.sealed_page('
+  return 'from ((select l.* ' || v_rows || ') union all select '
+    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
+    || ' from logloom_private.sealed_page('
     || format(
       '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -2445,25 +2466,24 @@ CREATE OR REPLACE FUNCTION logloom_private.found_page (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_began_at constant timestamptz := clock_timestamp();
   v_is_descending constant boolean := p_order = 'desc';
   v_is_spread constant boolean := logloom_private.is_spread();
-  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
   v_are_parts boolean := true;
   v_part tstzrange;
   v_sql text;
-  v_turn interval;
+  v_deadline timestamptz;
   v_bytes bigint;
-  v_logs public.logloom_log_record[];
-  v_left bigint;
-  v_found integer;
+  v_before public.logloom_log_record[] := '{}';
+  v_is_full boolean := false;
   v_page logloom_private.found_page;
 begin
   v_page.logs := '{}';
-  select s.search_turn, s.max_page_bytes into v_turn, v_bytes from logloom_private.settings s;
+  select clock_timestamp() + s.search_turn, s.max_page_bytes
+  into v_deadline, v_bytes
+  from logloom_private.settings s;
   if p_ts is not null and v_is_descending then
     v_to := least(v_to, p_ts + interval '1 microsecond');
   elsif p_ts is not null then
@@ -2471,47 +2491,50 @@ begin
   end if;
   v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
   -- The bound of an extraction is one of all that it reads.
-  if v_is_staged and cardinality(v_parts) > 1 then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(v_from, v_to)];
     v_are_parts := false;
   end if;
   foreach v_part in array v_parts loop
-    v_left := p_limit + 1 - cardinality(v_page.logs);
-    for v_fits in v_is_staged::integer..1 loop
-      v_sql := logloom_private.log_page_sql(
-        p_tenant_id, p_query, v_part, v_left::integer, p_order, p_ts, p_id,
-        v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-        case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
-          else v_bytes - logloom_private.answered_bytes(v_page.logs) end,
-        v_fits = 1
-      );
-      -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
-      if cardinality(v_parts) = 1 and v_is_spread then
-        v_logs := array(
-          select case when f.id is not null then f end from logloom_private.fetched_records(v_sql) f
+    v_sql := logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
+      v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+      v_bytes * (p_limit + 1 - cardinality(v_page.logs)) / (p_limit + 1)
+    );
+    -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
+    -- Read into the page itself: each variable and expression on the way of an ordinary page
+    -- costs it half a percent.
+    if cardinality(v_parts) = 1 and v_is_spread then
+      v_page.logs := logloom_private.fetched_page(v_sql);
+    elsif cardinality(v_parts) = 1 then
+      execute 'select array(' || v_sql || ')' into v_page.logs;
+    else
+      v_before := v_page.logs;
+      v_page.logs := v_before || logloom_private.read_apart(v_sql);
+    end if;
+    if array_position(v_page.logs, null) is not null then
+      -- What is extracted was measured at once.
+      if jsonb_array_length(p_query.plan -> 'rows') > 0 is not true then
+        v_page.logs := '{}';
+        v_sql := logloom_private.log_page_sql(
+          p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_before), p_order, p_ts, p_id,
+          v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+          v_bytes - logloom_private.answered_bytes(v_before), true
         );
-      elsif cardinality(v_parts) = 1 then
-        execute 'select array(' || v_sql || ')' into v_logs;
-      else
-        v_logs := logloom_private.read_apart(v_sql);
+        v_page.logs := v_before || case
+          when cardinality(v_parts) = 1 and v_is_spread then logloom_private.fetched_page(v_sql)
+          else logloom_private.read_apart(v_sql)
+        end;
       end if;
-      exit when array_position(v_logs, null) is null;
-    end loop;
-    v_found := cardinality(v_page.logs) + cardinality(v_logs);
-    if array_position(v_logs, null) is not null then
-      v_logs := logloom_private.those_that_fit(v_logs);
+      v_is_full := array_position(v_page.logs, null) is not null;
+      v_page.logs := logloom_private.those_that_fit(v_page.logs);
     end if;
-    v_page.logs := case when v_page.logs = '{}' then v_logs else v_page.logs || v_logs end;
-    v_logs := null;
-    if cardinality(v_page.logs) > p_limit then
+    if v_is_full or cardinality(v_page.logs) > p_limit then
       v_page.logs := v_page.logs[1:p_limit];
-    end if;
-    if cardinality(v_page.logs) < v_found then
-      v_found := cardinality(v_page.logs);
-      v_page.last_ts := (v_page.logs[v_found]).ts;
-      v_page.last_id := (v_page.logs[v_found]).id;
+      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
+      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
       return v_page;
-    elsif clock_timestamp() > v_began_at + v_turn and v_part <> v_parts[cardinality(v_parts)] then
+    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
       -- Before or after all records of the parts that are left.
       if v_is_descending then
         v_page.last_ts := lower(v_part);
@@ -2577,6 +2600,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.has_more_values (
+  p_attrs  jsonb,
+  p_values integer
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := p_attrs::text;
+begin
+  -- Taking the texts out is dear, and most records have few values even with what is in them.
+  return logloom_private.values_in(v_text) > p_values
+    and logloom_private.values_in(
+      regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '', 'g')
+    ) > p_values;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.health_grade (
   p_unhealthy text,
   p_degraded  text
@@ -2635,7 +2678,8 @@ begin
         'authenticated', true,
         -- Of a time of receipt that is as long as they come.
         'max_event_bytes', p_state.max_record_bytes
-          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z')
+          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+        'max_event_values', p_state.max_record_values
       ),
       logloom_private.quota_headers(p_state, 0), 0
     );
@@ -2677,6 +2721,17 @@ begin
     if v_measured.longest > p_state.max_record_bytes then
       perform logloom_private.refuse(
         'ingest.record_is_too_long', p_state.max_record_bytes::text
+      );
+    end if;
+    -- An array in an array is two letters and twelve values: shorter records need no count.
+    if v_measured.longest > p_state.max_record_values / 6 and exists (
+      select
+      from unnest(p_request.p_attrs, v_measured.record_bytes) e (attrs, bytes)
+      where e.bytes > p_state.max_record_values / 6
+        and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
+    ) then
+      perform logloom_private.refuse(
+        'ingest.record_has_too_many_values', p_state.max_record_values::text
       );
     end if;
     perform logloom_private.check_quota(p_state);
@@ -2745,6 +2800,10 @@ begin
     ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
       'Cut what is longest in it. The function ingest does; the limit is in '
         'logloom_private.settings.',
+      null),
+    ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
+      'Shorten its largest arrays and objects. The function ingest does; the limit is in '
+        'logloom_private.settings.',
       null)
   ) e (name, status, message, hint, explanation);
 end;
@@ -2778,15 +2837,16 @@ begin
   select
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
     now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
-    s.max_record_bytes, s.idempotency_key_lifetime, m.events, m.bytes, s.queue_hard_limit_bytes,
+    s.max_record_bytes, s.max_record_values, s.idempotency_key_lifetime,
+    m.events, m.bytes, s.queue_hard_limit_bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
       else '{"X-Logloom-Writer": "silent"}' end,
     q.open_slot, q.closed_slot, q.metered_through,
     b.last_value - q.metered_through + p_requests - 1
   into
     v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
-    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.idempotency_key_lifetime,
-    v_state.events, v_state.bytes,
+    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.max_record_values,
+    v_state.idempotency_key_lifetime, v_state.events, v_state.bytes,
     v_queue_limit, v_state.headers,
     v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
   from logloom_private.queue_pointer q
@@ -2922,12 +2982,11 @@ CREATE OR REPLACE FUNCTION logloom_private.is_string_or_uri (
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_text constant text := p_claim #>> '{}';
 begin
   return jsonb_typeof(p_claim) = 'string' and (
-    strpos(v_text, ':') = 0
-    or v_text ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
+    strpos(p_claim #>> '{}', ':') = 0
+    or p_claim #>> '{}'
+      ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
   );
 end;
 $function$;
@@ -3281,18 +3340,18 @@ CREATE OR REPLACE FUNCTION logloom_private.log_page_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_bytes constant bigint := coalesce(
-    p_bytes, (select s.max_page_bytes from logloom_private.settings s)
-  );
-  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
   v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_filter text := p_query.filter;
   v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
   v_reads integer := p_limit;
+  v_order text;
   v_rows text;
 begin
+  if p_bytes is null then
+    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
+  end if;
   -- The comparison of rows drives the index; the bound of ts leaves out partitions.
   if p_order = 'asc' and p_ts is not null then
     v_from := greatest(v_from, p_ts);
@@ -3307,22 +3366,25 @@ begin
   end if;
   v_rows := logloom_private.first_records_sql(
     p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
-    p_is_part => p_is_part, p_bytes => case when not v_is_staged then v_bytes end
+    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
   );
-  if v_is_staged then
-    -- What is extracted comes on top of what a record has.
-    v_rows := logloom_private.fitting_sql(
-      v_columns, '',
-      'from (select l.*, 0 as arrival '
-        || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-        || format(' order by %s limit %s) l', v_order, p_limit),
-      v_order, v_bytes,
-      'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
-    );
-  elsif p_fits then
-    v_rows := logloom_private.fitting_sql(v_columns, '', v_rows, v_order, v_bytes);
+  if p_fits or v_is_staged then
+    v_order := format('l.ts %1$s, l.id %1$s', p_order);
+    v_rows := case
+      when v_is_staged then
+        -- What is extracted comes on top of what a record has.
+        logloom_private.fitting_sql(
+          v_columns, '',
+          'from (select l.*, 0 as arrival '
+            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+            || format(' order by %s limit %s) l', v_order, p_limit),
+          v_order, p_bytes,
+          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+        )
+      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
+    end;
   else
-    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, v_bytes);
+    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
   end if;
   return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
     else v_rows end;
@@ -3382,7 +3444,8 @@ begin
   );
   v_rows := case when v_is_sealed then
         'from (select l.* ' || v_rows
-        || ' union all select l.* from logloom_private.sealed_arrivals('
+        || ' union all select ' || logloom_private.sized_columns_sql()
+        || ' from logloom_private.sealed_arrivals('
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
@@ -5535,10 +5598,11 @@ CREATE OR REPLACE FUNCTION logloom_private.resolve_tenant (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_claims constant jsonb := logloom_private.claims();
+  v_claims jsonb;
   v_tenant_id text;
 begin
   if logloom_private.is_service_role() then
+    v_claims := logloom_private.claims();
     -- No claims: not a request, but somebody at the database.
     if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
       perform logloom_private.refuse('callers.not_known');
@@ -6444,6 +6508,19 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.sized_columns_sql()
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'l.ts, l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
+    || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
+    || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
   p_rows  text,
   p_order text,
@@ -6476,11 +6553,11 @@ CREATE OR REPLACE FUNCTION logloom_private.small_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return 'select case when coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, '
-    || 'l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, '
-    || 'l.user_id, l.route, l.host, l.attrs, null)::logloom.logs)) <= '
-    || least(p_bytes / greatest(p_limit, 1), 65536) || ' then row(' || p_columns
-    || ')::public.logloom_log_record end as record' || p_others || ' ' || p_rows;
+  return format(
+    'select case when l.record_bytes <= %s then row(%s)::public.logloom_log_record end as record'
+      || '%s %s',
+    least(p_bytes / greatest(p_limit, 1), 65536), p_columns, p_others, p_rows
+  );
 end;
 $function$;
 
@@ -6645,17 +6722,17 @@ CREATE OR REPLACE FUNCTION logloom_private.token_is_current (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_now constant numeric := extract(epoch from now());
-  v_leeway constant numeric := extract(epoch from p_leeway);
 begin
+  -- One expression: each costs every request.
   return coalesce(
-    logloom_private.numeric_date(p_claims -> 'exp') + v_leeway > v_now
+    logloom_private.numeric_date(p_claims -> 'exp') > extract(epoch from now() - p_leeway)
     and (
-      not p_claims ? 'nbf' or logloom_private.numeric_date(p_claims -> 'nbf') - v_leeway <= v_now
+      not p_claims ? 'nbf'
+      or logloom_private.numeric_date(p_claims -> 'nbf') <= extract(epoch from now() + p_leeway)
     )
     and (
-      not p_claims ? 'iat' or logloom_private.numeric_date(p_claims -> 'iat') - v_leeway <= v_now
+      not p_claims ? 'iat'
+      or logloom_private.numeric_date(p_claims -> 'iat') <= extract(epoch from now() + p_leeway)
     ),
     false
   );
@@ -6769,6 +6846,21 @@ begin
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Say * to delete every record of the range.', '`delete_logs`: `*` finds every record.')
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.values_in (
+  p_json text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return octet_length(p_json) - octet_length(replace(p_json, ',', ''))
+    + octet_length(p_json) - octet_length(replace(p_json, ':', ''))
+    + 12 * (octet_length(p_json) - octet_length(translate(p_json, '[{', '')));
 end;
 $function$;
 
@@ -7859,6 +7951,8 @@ COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'An answer en
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the longest values.';
 
+COMMENT ON COLUMN "logloom_private"."settings"."max_record_values" IS 'Values that the attributes of a record have at most, a member counted as two and an array or object as eleven beside what it holds. Reading them takes far more memory than their text. Of more the function ingest keeps the first.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries under way at once, of all tenants: one tenant has no more of them than stay free.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_chunk_bytes" IS 'Bytes of the records of a chunk, unpacked, at most; what one has beyond 2,000 counts eightfold: what bounds the memory of sealing, and of reading what is sealed.';
@@ -7869,7 +7963,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS '
 
 COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of the OAuth clients whose tokens may do what their user may. Others only read.';
 
-COMMENT ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) IS 'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were rejected, cut where records were too long to be stored whole.';
+COMMENT ON FUNCTION "logloom_private"."accepted_answer"(integer, integer, json, integer) IS 'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were rejected, cut where records were too large to be stored whole.';
 
 COMMENT ON FUNCTION "logloom_private"."advance_log_tail"(text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail) IS 'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.';
 
@@ -7905,6 +7999,8 @@ COMMENT ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.inge
 
 COMMENT ON FUNCTION "logloom_private"."enroll_member"(text, text, text, text) IS 'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
+COMMENT ON FUNCTION "logloom_private"."fetched_page"(text) IS 'fetched_records() as an array, in which those without an id are null.';
+
 COMMENT ON FUNCTION "logloom_private"."fill_mask"(text, bytea, bigint) IS 'A text from its mask and its digits in hexadecimal, of which p_place others stand before them.';
 
 COMMENT ON FUNCTION "logloom_private"."fill_masks"(text[], integer[], bytea, text) IS 'Texts from masks, as many of each as p_counts says, and their digits, four bits each.';
@@ -7915,6 +8011,8 @@ COMMENT ON FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.
 COMMENT ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) IS 'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order. Those after p_bytes are null. p_size: what says how large one is.';
 
 COMMENT ON FUNCTION "logloom_private"."found_page"(text, logloom_private.compiled_query, tstzrange, integer, text, timestamp with time zone, uuid) IS 'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends with max_page_bytes, and begins no further part of the range after search_turn, so that it may find fewer.';
+
+COMMENT ON FUNCTION "logloom_private"."has_more_values"(jsonb, integer) IS 'Whether attributes have more values than so many.';
 
 COMMENT ON FUNCTION "logloom_private"."health_grade"(text, text) IS 'status and reason of a check, by what makes it unhealthy or degraded: no grade without its reason, and none of a tenant''s words, since health is open to all.';
 
@@ -7980,6 +8078,8 @@ COMMENT ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) IS 'What
 
 COMMENT ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) IS 'Of the checks that are not healthy, status and reason.';
 
+COMMENT ON FUNCTION "logloom_private"."values_in"(text) IS 'Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts two, an array or object eleven beside what it holds, since reading it takes as much memory as several numbers; an empty one is taken to hold a value.';
+
 COMMENT ON FUNCTION "logloom_private"."with_health_endpoints"(jsonb) IS 'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and why.';
 
 COMMENT ON FUNCTION "logloom_private"."written_number"(text) IS 'The value of a number that is stored as its text, since written out it would be longer than that and than 40 letters; null for any other text.';
@@ -7993,7 +8093,7 @@ COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, i
 COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and job_limits.';
 
 COMMENT ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, timestamp
-  with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer) IS 'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. Events are parallel arrays; p_ts is of full length, null where missing; without p_ts the call only authenticates and tells the limits. p_positions: index in the request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is committed in several calls with one idempotency key. p_cut: events of which a part was cut off, since the record would be longer than max_record_bytes. Returns the answer to the client {success, ingested, rejected, cut, errors}. Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
+  with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer) IS 'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. Events are parallel arrays; p_ts is of full length, null where missing; without p_ts the call only authenticates and tells the limits. p_positions: index in the request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is committed in several calls with one idempotency key. p_cut: events of which a part was cut off, since the record would be larger than max_record_bytes or max_record_values allow. Returns the answer to the client {success, ingested, rejected, cut, errors}. Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
 
 COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first: of one rule, triggered from p_ts_from to before p_ts_to, acknowledged or not, where given. p_limit 1 to 1000 (default 100), p_after: alert_id of the last item of the page before. With long groups a page may have fewer; the one after the last has none. Errors: PT400, PT401, PT403.';
 
@@ -8040,6 +8140,8 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."enqueue"(text, uuid, logloom_private.ingest_request, timestamp WITH time zone, integer[], timestamp WITH time zone, timestamp WITH time zone)
   FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."fetched_page"(text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."fill_mask"(text, bytea, bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."fill_masks"(text[], integer[], bytea, text) FROM PUBLIC;
@@ -8050,6 +8152,8 @@ REVOKE ALL
   FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."fitting_sql"(text, text, text, text, bigint, text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."has_more_values"(jsonb, integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."health_grade"(text, text) FROM PUBLIC;
 
@@ -8127,6 +8231,8 @@ REVOKE ALL ON FUNCTION "logloom_private"."short_number"(numeric) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."silence_reason"(text, interval, interval) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION "logloom_private"."sized_columns_sql"() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."small_sql"(text, text, text, integer, bigint) FROM PUBLIC;
@@ -8138,6 +8244,8 @@ REVOKE ALL ON FUNCTION "logloom_private"."token_is_current"(jsonb, interval) FRO
 REVOKE ALL ON FUNCTION "logloom_private"."unconfirmed_address"(text, text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."unhealthy_checks"(jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION "logloom_private"."values_in"(text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION "logloom_private"."written_number"(text) FROM PUBLIC;
 

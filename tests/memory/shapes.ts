@@ -32,11 +32,15 @@ export const shapes: Record<string, Shape> = {
     msg:
       `(select string_agg('took ' || i % 7919 || ' ms, ', '') from generate_series(1, 65000 + 0 * n) i)`,
   },
-  // A record has at most 80,000 values.
+  // A record has at most 160,000 values.
   "as many numbers as a record may have": {
     count: 24,
+    attrs: `jsonb_build_object('n', (select jsonb_agg(i % 9) from generate_series(1, 159900) i))`,
+  },
+  "events of 150,000 numbers": {
+    count: 24,
     attrs:
-      `jsonb_build_object('n', (select jsonb_agg(i % 9) from generate_series(1, 79000 + 0 * n) i))`,
+      `jsonb_build_object('n', (select jsonb_agg(i % 9999 + n) from generate_series(1, 150000) i))`,
   },
   "as many objects as a record may have": {
     count: 24,

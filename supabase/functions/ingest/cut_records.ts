@@ -73,8 +73,8 @@ class LongRecord {
   fits(maxBytes: number, maxValues: number): boolean {
     const { bytes } = this;
     if (bytes > maxBytes) return false;
-    // An array in an array is two letters and six values.
-    return 3 * bytes <= maxValues || this.#values.of(this.attrs) <= maxValues;
+    // An array in an array is two letters and twelve values.
+    return 6 * bytes <= maxValues || this.#values.of(this.attrs) <= maxValues;
   }
 
   cut(maxBytes: number, maxValues: number): void {
@@ -269,17 +269,17 @@ class Bytes extends Measure {
 }
 
 /**
- * How many values there are, as the database counts them. An array or object counts five beside
- * what it holds, since reading it takes as much memory as several numbers; an empty one is taken to
- * hold a value.
+ * How many values there are, as the database counts them. A member of an object counts two, an array
+ * or object eleven beside what it holds, since reading it takes as much memory as several numbers; an
+ * empty one is taken to hold a value.
  */
 class Values extends Measure {
   readonly ofElement = 1;
-  readonly ofContainer = 5;
-  readonly ofEmpty = 6;
+  readonly ofContainer = 11;
+  readonly ofEmpty = 12;
 
   ofKey(): number {
-    return 1;
+    return 2;
   }
 
   ofSimple(): number {

@@ -74,16 +74,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return octet_length(p_json) - octet_length(replace(p_json, ',', ''))
-    + 6 * (octet_length(p_json) - octet_length(translate(p_json, '[{', '')));
+    + octet_length(p_json) - octet_length(replace(p_json, ':', ''))
+    + 12 * (octet_length(p_json) - octet_length(translate(p_json, '[{', '')));
 end;
 $$;
 
 revoke all on function logloom_private.values_in(text) from public;
 
 comment on function logloom_private.values_in(text) is
-  'Values of a JSON text whose texts have no comma and no bracket. An array or object counts five '
-  'beside what it holds, since reading it takes as much memory as several numbers; an empty one is '
-  'taken to hold a value.';
+  'Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts '
+  'two, an array or object eleven beside what it holds, since reading it takes as much memory as '
+  'several numbers; an empty one is taken to hold a value.';
 
 create function logloom_private.has_more_values(p_attrs jsonb, p_values integer)
 returns boolean
@@ -181,11 +182,11 @@ begin
         'ingest.record_is_too_long', p_state.max_record_bytes::text
       );
     end if;
-    -- An array in an array is two letters and six values: shorter records need no count.
-    if v_measured.longest > p_state.max_record_values / 3 and exists (
+    -- An array in an array is two letters and twelve values: shorter records need no count.
+    if v_measured.longest > p_state.max_record_values / 6 and exists (
       select
       from unnest(p_request.p_attrs, v_measured.record_bytes) e (attrs, bytes)
-      where e.bytes > p_state.max_record_values / 3
+      where e.bytes > p_state.max_record_values / 6
         and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
     ) then
       perform logloom_private.refuse(

@@ -45,7 +45,7 @@ select throws_ok(
 select is(
   public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,
   -- Of 1 MiB, what names, the tenant and the time of receipt leave.
-  '{"authenticated": true, "max_event_bytes": 1048376, "max_event_values": 80000}',
+  '{"authenticated": true, "max_event_bytes": 1048376, "max_event_values": 160000}',
   'without p_ts the call only authenticates, and says how large an event may be'
 );
 

@@ -8,8 +8,8 @@ select is(
 )
 from (
   values
-  ('{}', 6), ('{"a": 1}', 6), ('{"a": 1, "b": null}', 7), ('{"a": []}', 12),
-  ('{"a": [1, true, ""]}', 14), ('[[[]], {}]', 25)
+  ('{}', 12), ('{"a": 1}', 13), ('{"a": 1, "b": null}', 15), ('{"a": []}', 25),
+  ('{"a": [1, true, ""]}', 27), ('[[[]], {}]', 49)
 ) v (json, count);
 
 -- Commas and brackets in texts, and quotes and backslashes beside them.
@@ -19,11 +19,11 @@ select is(
 )
 from (
   values
-  ('{",[{": ",[{"}'::jsonb, 6), ('{"a\"[,": "\\", "b": "\\\",["}'::jsonb, 7),
-  (jsonb_build_object('a', repeat('"\,[', 100000)), 6)
+  ('{",[{": ",[{:"}'::jsonb, 13), ('{"a\"[,": "\\", "b": "\\\",["}'::jsonb, 15),
+  (jsonb_build_object('a', repeat('"\,[', 100000)), 13)
 ) v (attrs, count);
 select is(
-  logloom_private.has_more_values('{"a\"[,": "\\", "b": "\\\",["}', 6), true, 'and more than 6'
+  logloom_private.has_more_values('{"a\"[,": "\\", "b": "\\\",["}', 14), true, 'and more than 14'
 );
 
 create function pg_temp.send(p_attrs jsonb) returns integer language sql as $$
@@ -36,25 +36,25 @@ create function pg_temp.numbers(p_count integer) returns jsonb language sql as $
   select jsonb_build_object('n', array_fill(1, array[p_count]))
 $$;
 
--- The object and the array count five each, and the array is the object's one member.
-select is(pg_temp.send(pg_temp.numbers(79989)), 2, 'as many values as a record may have');
+-- The object and the array count eleven each, and the array is the object's one member.
+select is(pg_temp.send(pg_temp.numbers(159976)), 2, 'as many values as a record may have');
 select throws_ok(
-  $$select pg_temp.send(pg_temp.numbers(79990))$$,
-  'PT413', 'A record has more than 80000 values', 'one more is refused'
+  $$select pg_temp.send(pg_temp.numbers(159977))$$,
+  'PT413', 'A record has more than 160000 values', 'one more is refused'
 );
 select throws_ok(
-  $$select pg_temp.send(jsonb_build_object('n', array_fill('{}'::jsonb, array[12000])))$$,
-  'PT413', 'A record has more than 80000 values', 'objects take more than numbers'
+  $$select pg_temp.send(jsonb_build_object('n', array_fill('{}'::jsonb, array[14000])))$$,
+  'PT413', 'A record has more than 160000 values', 'objects take more than numbers'
 );
 select is(
   pg_temp.send(jsonb_build_object('text', repeat('[1], ', 200000))), 2, 'a text is one value'
 );
 update logloom_private.settings set max_record_values = 4096 where singleton;
 select throws_ok(
-  $$select pg_temp.send(pg_temp.numbers(4086))$$,
+  $$select pg_temp.send(pg_temp.numbers(4073))$$,
   'PT413', 'A record has more than 4096 values', 'the limit is a row'
 );
-select is(pg_temp.send(pg_temp.numbers(4085)), 2, 'read where it is enforced');
+select is(pg_temp.send(pg_temp.numbers(4072)), 2, 'read where it is enforced');
 
 select * from finish();
 rollback;

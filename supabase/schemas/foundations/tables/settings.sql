@@ -21,7 +21,7 @@ create table logloom_private.settings (
   batch_max_events integer not null default 10000,
   batch_max_bytes integer not null default 8388608,
   max_record_bytes integer not null default 1048576,
-  max_record_values integer not null default 80000,
+  max_record_values integer not null default 160000,
   idempotency_key_lifetime interval not null default '24 hours',
   partition_days_ahead integer not null default 7,
   job_run_budget interval not null default '30 seconds',
@@ -198,8 +198,8 @@ comment on column logloom_private.settings.max_record_bytes is
   'longest values.';
 
 comment on column logloom_private.settings.max_record_values is
-  'Values that the attributes of a record have at most, an array or object counted as five beside '
-  'what it holds. Reading them takes far more memory than their text. Of more the function ingest '
+  'Values that the attributes of a record have at most, a member counted as two and an array or '
+  'object as eleven beside what it holds. Reading them takes far more memory than their text. Of more the function ingest '
   'keeps the first.';
 
 comment on column logloom_private.settings.idempotency_key_lifetime is
