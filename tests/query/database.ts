@@ -123,7 +123,9 @@ const setup = `
           execute 'select jsonb_agg(jsonb_build_object(''id'', (r.l).id, ''ts'', (r.l).ts, '
             || '''msg'', (r.l).msg, ''service'', (r.l).service, ''attrs'', (r.l).attrs)) from ('
             || pg_temp.over_events(
-              logloom_private.log_page_sql('random', v_query, p_range, 1000, 'desc')
+              logloom_private.log_page_sql(
+                'random', v_query, p_range, 1000, 'desc', p_fits => true
+              )
             ) || ') r (l)'
           into v_records;
           v_records := coalesce(v_records, '[]');
