@@ -199,8 +199,8 @@ comment on column logloom_private.settings.max_record_bytes is
 
 comment on column logloom_private.settings.max_record_values is
   'Values that the attributes of a record have at most, a member counted as two and an array or '
-  'object as eleven beside what it holds. Reading them takes far more memory than their text. Of more the function ingest '
-  'keeps the first.';
+  'object as eleven beside what it holds. Reading them takes far more memory than their text. Of '
+  'more the function ingest keeps the first.';
 
 comment on column logloom_private.settings.idempotency_key_lifetime is
   'How long the answer to an Idempotency-Key is kept.';
