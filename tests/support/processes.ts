@@ -63,11 +63,12 @@ async function childrenOf(parent: number): Promise<number[]> {
 }
 
 /**
- * Keeps a process down: the supervisor sleeps, so that nobody starts it again. Whatever becomes of
- * the test, the supervisor wakes after a while.
+ * Keeps a part down, each process of it: the supervisor sleeps, so that nobody starts it again.
+ * Whatever becomes of the test, the supervisor wakes after a while.
  */
 export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
-  const supervisor = (await stackState()).supervisor.pid;
+  const { supervisor: { pid: supervisor }, processes } = await stackState();
+  const names = [name, `${name}-2`, `${name}-3`].filter((one) => one in processes) as ProcessName[];
   const alarm = new Deno.Command("sh", {
     args: ["-c", `sleep 20; kill -CONT ${supervisor}`],
     stdin: "null",
@@ -79,9 +80,9 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
   // The alarm alone must not keep a test from ending.
   alarm.unref();
   Deno.kill(supervisor, "SIGSTOP");
-  let killed: ProcessIdentity;
+  let killed: ProcessIdentity[];
   try {
-    killed = await killProcess(name);
+    killed = await Promise.all(names.map(killProcess));
   } catch (error) {
     Deno.kill(supervisor, "SIGCONT");
     throw error;
@@ -92,7 +93,7 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
       alarm.ref();
       Deno.kill(-alarm.pid, "SIGKILL");
       await alarm.status;
-      await isBack(name, killed);
+      await Promise.all(names.map((one, n) => isBack(one, killed[n])));
     },
   };
 }
