@@ -7,11 +7,7 @@ language sql as $$ update flow.worker_runs set last_at = clock_timestamp(), runs
 create function flow.setup_cron(p_interval text default '1 second') returns text
 language plpgsql security definer set search_path = flow, cron, pg_temp as $$
 begin
-  begin
-    perform cron.unschedule('flow_ensure_workers');
-  exception
-    when others then null;
-  end;
+  perform cron.unschedule(j.jobid) from cron.job j where j.jobname = 'flow_ensure_workers';
   return schedule('flow_ensure_workers', p_interval, 'select flow.ensure_workers()')::text;
 end;
 $$;
