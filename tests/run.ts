@@ -1,4 +1,5 @@
 import { startTestStack, type TestStack } from "./test_stack.ts";
+import { watchSharedRows } from "./shared_rows.ts";
 import type { Step, StepResult } from "./step.ts";
 import { longSteps, steps } from "./steps.ts";
 import { Failure, run } from "../local/failure.ts";
@@ -36,7 +37,12 @@ await run(async () => {
       }
       console.log(`\n== ${step.name}: ${step.title}`);
       const began = performance.now();
+      const leftovers = stack && await watchSharedRows(stack);
       const result = await step.run({ files, stack });
+      for (const difference of await leftovers?.() ?? []) {
+        console.log(difference);
+        result.failed += 1;
+      }
       rows.push({ name: step.name, seconds: (performance.now() - began) / 1000, ...result });
       beside?.show();
     }

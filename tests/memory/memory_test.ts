@@ -1,5 +1,6 @@
 import { ok } from "node:assert/strict";
 import { openDatabase } from "../support/database.ts";
+import { keepRecords } from "../support/plans.ts";
 import { type Shape, shapes } from "./shapes.ts";
 
 // What a backend needs for itself, whatever is stored: RssAnon while it works, less what it had
@@ -141,18 +142,14 @@ function rssAnon(pid: number): number {
 }
 
 async function prepare(sql: ReturnType<typeof openDatabase>, tenant: string, shape: Shape) {
-  await sql.unsafe(
-    "update logloom.plans set retention_days_default = 36500, retention_days_max = 36500",
-  );
-  await sql`
-    insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro'), ('memory', 'pro')
-    on conflict do nothing`;
+  for (const each of ["memory", tenant]) await keepRecords(sql, each, 36_500);
   await sql`delete from logloom_private.sealed_chunks where tenant_id = ${tenant}`;
   await sql`delete from logloom.logs where tenant_id = ${tenant}`;
   await sql`select logloom_private.create_partition('2026-11-02')`;
   await sql`insert into logloom_private.log_days values (${tenant}, '2026-11-02') on conflict do nothing`;
-  await sql`insert into logloom_private.log_arrivals (arrival, day) values (7, '2026-11-02') on conflict do nothing`;
-  await sql`select setval('logloom_private.arrival', 7)`;
+  const [{ arrival }] = await sql`
+    insert into logloom_private.log_arrivals (arrival, day)
+    values (nextval('logloom_private.arrival'), '2026-11-02') returning arrival`;
   await sql.unsafe("create temporary table if not exists given (like logloom.logs)");
   const step = 500;
   for (let first = 1; first <= shape.count; first += step) {
@@ -166,7 +163,7 @@ async function prepare(sql: ReturnType<typeof openDatabase>, tenant: string, sha
           '019a9e8f-9000-7e50-8eb7-598b58030000' placing lpad(to_hex(n), 4, '0') from 33
         )::uuid,
         $1, '2026-11-02T00:00:00Z'::timestamptz + n * interval '1 second', '2026-11-02T12:00:00Z',
-        7, 'info', ${shape.msg ?? "'request ' || n || ' took ' || n % 977 || ' ms'"},
+        ${arrival}, 'info', ${shape.msg ?? "'request ' || n || ' took ' || n % 977 || ' ms'"},
         ${shape.service ?? "'api'"}, 'prod', ${shape.req_id ?? "md5(n::text)"}, 'u' || n % 100,
         '/route/' || n % 7, ${shape.host ?? "'web-' || n % 5"},
         ${shape.attrs ?? "jsonb_build_object('n', n, 'text', md5(n::text), 'status', 200 + n % 5)"}
