@@ -1,6 +1,7 @@
 -- What arrived for a round
 
 -- Groups that are expected to take no more than a moment, those with the same filter together.
+-- Adds what arrived to the groups that are cheap. True where the deadline came before the end.
 create function logloom_private.advance_alert_groups(
   p_round logloom_private.alert_rounds,
   p_deadline timestamptz
@@ -8,7 +9,6 @@ create function logloom_private.advance_alert_groups(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -45,20 +45,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.advance_alert_groups(
-  logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.advance_alert_groups(
-  logloom_private.alert_rounds, timestamptz
-) is
-  'Adds what arrived to the groups that are cheap. True where the deadline came before the end.';
-
+-- Whether so many records are expected to take 20 ms at most.
 create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -66,12 +57,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_cheap(bigint, double precision) from public;
-
-comment on function logloom_private.is_cheap(bigint, double precision) is
-  'Whether so many records are expected to take 20 ms at most.';
-
 -- One statement for all groups of a unit; where one of them makes it fail, each by itself.
+-- Adds staged records to groups with the same filter and brings them to the round.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],
@@ -84,7 +71,6 @@ create function logloom_private.add_alert_unit(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -125,16 +111,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.add_alert_unit(
-  text, bigint[], timestamptz[], text, text, numeric, logloom_private.alert_rounds
-) from public;
-
-comment on function logloom_private.add_alert_unit(
-  text, bigint[], timestamptz[], text, text, numeric, logloom_private.alert_rounds
-) is
-  'Adds staged records to groups with the same filter and brings them to the round.';
-
 -- New groups of tenants that have little in their windows: staged for all at once.
+-- Fills new groups whose windows hold few records, p_limit at most. Which ones.
 create function logloom_private.fill_small_alert_groups(
   p_round logloom_private.alert_rounds,
   p_limit integer
@@ -142,7 +120,6 @@ create function logloom_private.fill_small_alert_groups(
 returns bigint[]
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -215,12 +192,3 @@ begin
   return v_group_ids;
 end;
 $$;
-
-revoke all on function logloom_private.fill_small_alert_groups(
-  logloom_private.alert_rounds, integer
-) from public;
-
-comment on function logloom_private.fill_small_alert_groups(
-  logloom_private.alert_rounds, integer
-) is
-  'Fills new groups whose windows hold few records, p_limit at most. Which ones.';

@@ -1,10 +1,11 @@
 -- Rounds
 
+-- From when on each group's minutes are needed: for the windows that are due, and those that a late
+-- record may open again.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
 returns setof logloom_private.alert_need
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -25,12 +26,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.alert_needs(logloom_private.alert_rounds) from public;
-
-comment on function logloom_private.alert_needs(logloom_private.alert_rounds) is
-  'From when on each group''s minutes are needed: for the windows that are due, and those that a '
-  'late record may open again.';
-
+-- Copies the records that arrived since the last round, of tenants with rules, for this session.
 create function logloom_private.stage_alert_arrivals(
   p_round logloom_private.alert_rounds,
   p_from timestamptz
@@ -38,7 +34,6 @@ create function logloom_private.stage_alert_arrivals(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
@@ -66,22 +61,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.stage_alert_arrivals(
-  logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.stage_alert_arrivals(
-  logloom_private.alert_rounds, timestamptz
-) is
-  'Copies the records that arrived since the last round, of tenants with rules, for this session.';
-
 -- Groups whose next arrivals are not staged are filled anew; those of tenants from which nothing
 -- came are complete as they are. What no window needs any more is forgotten.
+-- Brings the groups to where a round may add what arrived for it.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -115,17 +101,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.prepare_alert_groups(logloom_private.alert_rounds)
-from public;
-
-comment on function logloom_private.prepare_alert_groups(logloom_private.alert_rounds) is
-  'Brings the groups to where a round may add what arrived for it.';
-
+-- The greatest arrival that is visible; p_after where none is greater.
 create function logloom_private.last_arrival(p_after bigint)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -134,16 +114,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.last_arrival(bigint) from public;
-
-comment on function logloom_private.last_arrival(bigint) is
-  'The greatest arrival that is visible; p_after where none is greater.';
-
+-- Opens the round for the minute that the watermark passed and stages its records. Null when there
+-- is nothing to evaluate, or rules have to wait.
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
 returns logloom_private.alert_rounds
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -211,19 +187,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.begin_alert_round(timestamptz, timestamptz)
-from public;
-
-comment on function logloom_private.begin_alert_round(timestamptz, timestamptz) is
-  'Opens the round for the minute that the watermark passed and stages its records. Null when '
-  'there is nothing to evaluate, or rules have to wait.';
-
 -- In another session than the one that began it: what arrived is staged again.
+-- The round that is finished but for what has to be read for itself.
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -240,8 +209,3 @@ begin
   return v_round;
 end;
 $$;
-
-revoke all on function logloom_private.continued_alert_round() from public;
-
-comment on function logloom_private.continued_alert_round() is
-  'The round that is finished but for what has to be read for itself.';

@@ -1,6 +1,7 @@
 -- What is read for one tenant by itself: many records, new windows, and rules without a group
 
 -- Adds what arrived to a group that is not cheap, in pieces. False when it went beyond its budget.
+-- Adds the round's arrivals to a group in pieces. False where it went beyond its budget.
 create function logloom_private.advance_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -9,7 +10,6 @@ create function logloom_private.advance_alert_group(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -66,16 +66,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.advance_alert_group(
-  bigint, logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.advance_alert_group(
-  bigint, logloom_private.alert_rounds, timestamptz
-) is
-  'Adds the round''s arrivals to a group in pieces. False where it went beyond its budget.';
-
 -- Reads a group's minutes from the newest to the oldest, as far as it comes.
+-- Fills a group from the records back to p_needed_from, and keeps its place at the deadline.
+-- Whether it is complete.
 create function logloom_private.fill_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
@@ -86,7 +79,6 @@ create function logloom_private.fill_alert_group(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -163,17 +155,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fill_alert_group(
-  bigint, timestamptz, logloom_private.alert_rounds, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.fill_alert_group(
-  bigint, timestamptz, logloom_private.alert_rounds, timestamptz, timestamptz
-) is
-  'Fills a group from the records back to p_needed_from, and keeps its place at the deadline. '
-  'Whether it is complete.';
-
 -- Which groups are to be read, of one tenant or of all.
+-- Groups that are not complete for the round and do not rest.
 create function logloom_private.pending_alert_groups(
   p_round logloom_private.alert_rounds,
   p_tenant_id text default null
@@ -181,7 +164,6 @@ create function logloom_private.pending_alert_groups(
 returns setof logloom_private.pending_alert_group
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -201,15 +183,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.pending_alert_groups(
-  logloom_private.alert_rounds, text
-) from public;
-
-comment on function logloom_private.pending_alert_groups(
-  logloom_private.alert_rounds, text
-) is 'Groups that are not complete for the round and do not rest.';
-
 -- One group after the other until the tenant's turn is over, those that cost least first.
+-- Reads what is missing of a tenant's groups until the deadline. Which ones it looked at.
 create function logloom_private.read_alert_groups(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,
@@ -219,7 +194,6 @@ create function logloom_private.read_alert_groups(
 returns bigint[]
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -251,11 +225,3 @@ begin
   return v_complete;
 end;
 $$;
-
-revoke all on function logloom_private.read_alert_groups(
-  text, logloom_private.alert_rounds, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.read_alert_groups(
-  text, logloom_private.alert_rounds, timestamptz, timestamptz
-) is 'Reads what is missing of a tenant''s groups until the deadline. Which ones it looked at.';

@@ -3,11 +3,12 @@
 -- spread over nodes takes none. They only ever add rows (a removal adds negative counts), so no row
 -- is contended and a forgotten snapshot leaves no chains of versions; a job sums up what was added.
 
+-- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
+-- level, as events.
 create function logloom_private.added_counts_sql(p_added text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -34,17 +35,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.added_counts_sql(text) from public;
-
-comment on function logloom_private.added_counts_sql(text) is
-  'SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and '
-  'level, as events.';
-
+-- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts
+-- what it adds and notes which days it reached. It returns how many records were added.
 create function logloom_private.added_records_sql(p_insert text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -84,15 +80,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.added_records_sql(text) from public;
-
-comment on function logloom_private.added_records_sql(text) is
-  'A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts '
-  'what it adds and notes which days it reached. It returns how many records were added.';
-
 -- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
 -- written twice there: as a file and then as rows. So the writer inserts without either, and says
 -- here what it inserted. Under its lock no other adds a day, or takes one away.
+-- Keeps days and arrivals of records that the caller inserts in this transaction, holding the lock
+-- writer: what added_records_sql does, for records on nodes.
 create function logloom_private.note_spread_days(
   p_tenant_ids text[],
   p_days date[],
@@ -101,7 +93,6 @@ create function logloom_private.note_spread_days(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -135,17 +126,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.note_spread_days(text[], date[], bigint) from public;
-
-comment on function logloom_private.note_spread_days(text[], date[], bigint) is
-  'Keeps days and arrivals of records that the caller inserts in this transaction, holding the '
-  'lock writer: what added_records_sql does, for records on nodes.';
-
+-- A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes
+-- what it removes away from the counts and notes the removal. It returns how many records went.
 create function logloom_private.removed_records_sql(p_delete text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -181,19 +167,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.removed_records_sql(text) from public;
-
-comment on function logloom_private.removed_records_sql(text) is
-  'A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes '
-  'what it removes away from the counts and notes the removal. It returns how many records went.';
-
 -- Of whole days everything is forgotten at once, in one snapshot: what is added meanwhile stays
 -- with its counts. To be called with the lock log_counts.
+-- A statement that deletes all rows and counts of the tenants $1 from each one's instant in $2,
+-- p_from the least of these, to p_to: the bounds of days. It returns, as two arrays, tenants and
+-- how many records were counted of each.
 create function logloom_private.forgotten_records_sql(p_from timestamptz, p_to timestamptz)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -256,10 +238,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.forgotten_records_sql(timestamptz, timestamptz) from public;
-
-comment on function logloom_private.forgotten_records_sql(timestamptz, timestamptz) is
-  'A statement that deletes all rows and counts of the tenants $1 from each one''s instant in $2, '
-  'p_from the least of these, to p_to: the bounds of days. It returns, as two arrays, tenants and '
-  'how many records were counted of each.';

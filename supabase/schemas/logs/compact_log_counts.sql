@@ -1,8 +1,9 @@
+-- Forgets what is known of a UTC day: counts, tenants, arrivals. To be called in the transaction
+-- that drops its partition.
 create function logloom_private.forget_day(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -37,17 +38,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.forget_day(date) from public;
-
-comment on function logloom_private.forget_day(date) is
-  'Forgets what is known of a UTC day: counts, tenants, arrivals. To be called in the transaction '
-  'that drops its partition.';
-
+-- Brings the index by arrival of a day's partition up to date, for which autovacuum takes a minute
+-- and more: what is not summarized is read by every live tail.
 create function logloom_private.summarize_arrivals(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
@@ -64,17 +60,12 @@ exception when lock_not_available then
 end;
 $$;
 
-revoke all on function logloom_private.summarize_arrivals(date) from public;
-
-comment on function logloom_private.summarize_arrivals(date) is
-  'Brings the index by arrival of a day''s partition up to date, for which autovacuum takes a '
-  'minute and more: what is not summarized is read by every live tail.';
-
+-- Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest
+-- arrival of a day only: one step of a job.
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -210,9 +201,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.compact_log_counts() from public;
-
-comment on function logloom_private.compact_log_counts() is
-  'Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest '
-  'arrival of a day only: one step of a job.';

@@ -4,7 +4,6 @@ create function logloom_private.query_parse_primary(p_state logloom_private.quer
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -42,13 +41,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_primary(logloom_private.query_state) from public;
-
 create function logloom_private.query_parse_not(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -80,13 +76,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_not(logloom_private.query_state) from public;
-
 create function logloom_private.query_parse_and(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -107,13 +100,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_and(logloom_private.query_state) from public;
-
 create function logloom_private.query_parse_or(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -131,5 +121,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_or(logloom_private.query_state) from public;

@@ -12,7 +12,6 @@ create function logloom_private.query_check_signed(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -30,10 +29,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_signed(
-  logloom_private.query_state, jsonb, text, text, integer
-) from public;
-
 -- field:(a OR b), field:=(a OR b). The exact texts become one leaf, so that an index can serve them
 -- together.
 create function logloom_private.query_parse_any_of(
@@ -44,7 +39,6 @@ create function logloom_private.query_parse_any_of(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -99,10 +93,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_any_of(
-  logloom_private.query_state, jsonb, text
-) from public;
-
 -- field:[a TO b}
 create function logloom_private.query_parse_range(
   p_state logloom_private.query_state,
@@ -111,7 +101,6 @@ create function logloom_private.query_parse_range(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -142,10 +131,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_range(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- Takes p_sign off the token that comes next. What it applies to is the rest of the token, or the
 -- next one where nothing is left.
 create function logloom_private.query_take_sign(
@@ -155,7 +140,6 @@ create function logloom_private.query_take_sign(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -180,10 +164,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_take_sign(
-  logloom_private.query_state, text
-) from public;
-
 -- field:>=5
 create function logloom_private.query_parse_comparison(
   p_state logloom_private.query_state,
@@ -192,7 +172,6 @@ create function logloom_private.query_parse_comparison(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -217,10 +196,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_comparison(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- field:~"regex"
 create function logloom_private.query_parse_regex(
   p_state logloom_private.query_state,
@@ -229,7 +204,6 @@ create function logloom_private.query_parse_regex(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -245,10 +219,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_regex(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- What follows the colon of a field.
 create function logloom_private.query_parse_value(
   p_state logloom_private.query_state,
@@ -257,7 +227,6 @@ create function logloom_private.query_parse_value(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -287,7 +256,3 @@ begin
   return logloom_private.query_go_on(p_state);
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_value(
-  logloom_private.query_state, jsonb
-) from public;

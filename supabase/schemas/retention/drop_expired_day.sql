@@ -1,8 +1,9 @@
+-- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
+-- where readers or the writer hold it.
 create function logloom_private.drop_expired_day(p_day date, p_today date)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -36,9 +37,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.drop_expired_day(date, date) from public;
-
-comment on function logloom_private.drop_expired_day(date, date) is
-  'Drops a day''s partition: dropped; kept where a tenant with records in it keeps the day; busy '
-  'where readers or the writer hold it.';

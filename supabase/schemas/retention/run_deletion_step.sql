@@ -1,8 +1,9 @@
+-- The erasure whose turn it is: of the tenant that was served longest ago, its oldest one. Null
+-- where none is open, or the queue still holds events of before it.
 create function logloom_private.next_deletion()
 returns uuid
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -25,17 +26,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.next_deletion() from public;
-
-comment on function logloom_private.next_deletion() is
-  'The erasure whose turn it is: of the tenant that was served longest ago, its oldest one. Null '
-  'where none is open, or the queue still holds events of before it.';
-
+-- Closes an erasure: done, or failed with the error.
 create function logloom_private.finish_deletion(p_run_id uuid, p_error text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -64,16 +59,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.finish_deletion(uuid, text) from public;
-
-comment on function logloom_private.finish_deletion(uuid, text) is
-  'Closes an erasure: done, or failed with the error.';
-
+-- Deletes what matches among the dead letters.
 create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -87,17 +77,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.delete_dead_letters(logloom.retention_runs, text)
-from public;
-
-comment on function logloom_private.delete_dead_letters(logloom.retention_runs, text) is
-  'Deletes what matches among the dead letters.';
-
+-- The next chunk of sealed records that an erasure has to look at; null where none is left.
 create function logloom_private.next_chunk_of(p_run logloom.retention_runs)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -111,11 +95,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.next_chunk_of(logloom.retention_runs) from public;
-
-comment on function logloom_private.next_chunk_of(logloom.retention_runs) is
-  'The next chunk of sealed records that an erasure has to look at; null where none is left.';
-
+-- Replaces a chunk by one without the records that an erasure is for, and takes them away from the
+-- counts. How many.
 create function logloom_private.delete_from_chunk(
   p_chunk_id bigint,
   p_run logloom.retention_runs,
@@ -124,7 +105,6 @@ create function logloom_private.delete_from_chunk(
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -173,21 +153,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.delete_from_chunk(
-  bigint, logloom.retention_runs, logloom_private.compiled_query
-) from public;
-
-comment on function logloom_private.delete_from_chunk(
-  bigint, logloom.retention_runs, logloom_private.compiled_query
-) is
-  'Replaces a chunk by one without the records that an erasure is for, and takes them away from '
-  'the counts. How many.';
-
+-- Looks at the next records of an erasure and deletes those that match. Whether there may be more.
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -264,17 +234,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.deletion_step(uuid) from public;
-
-comment on function logloom_private.deletion_step(uuid) is
-  'Looks at the next records of an erasure and deletes those that match. Whether there may be '
-  'more.';
-
+-- A step of the job run_deletions: carries on with the oldest requested erasure, whose place is in
+-- its row. A kill repeats none.
 create function logloom_private.run_deletion_step()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -312,9 +277,3 @@ begin
   return (select s.deletion_pause from logloom_private.settings s);
 end;
 $$;
-
-revoke all on function logloom_private.run_deletion_step() from public;
-
-comment on function logloom_private.run_deletion_step() is
-  'A step of the job run_deletions: carries on with the oldest requested erasure, whose place is '
-  'in its row. A kill repeats none.';

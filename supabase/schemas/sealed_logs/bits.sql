@@ -3,12 +3,12 @@
 -- A node of the query's tree answers with two: surely and perhaps. What is perhaps and not surely
 -- is read and put to the row filter, so that a leaf that this does not know is right, only slow.
 
+-- As many zero bits.
 create function logloom_private.no_bits(p_records integer)
 returns varbit
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -20,18 +20,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.no_bits(integer) from public;
-
-comment on function logloom_private.no_bits(integer) is
-  'As many zero bits.';
-
 -- Runs of equal bits.
+-- Bits of which those of each run are set, or not.
 create function logloom_private.run_bits(p_flags boolean[], p_records integer[])
 returns varbit
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -46,17 +41,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.run_bits(boolean[], integer[]) from public;
-
-comment on function logloom_private.run_bits(boolean[], integer[]) is
-  'Bits of which those of each run are set, or not.';
-
+-- Whether no bit is set.
 create function logloom_private.is_zero(p_bits varbit)
 returns boolean
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -64,18 +54,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_zero(varbit) from public;
-
-comment on function logloom_private.is_zero(varbit) is
-  'Whether no bit is set.';
-
 -- The positions of the bits that are set, ascending.
+-- The places of the bits that are set, 1-based, ascending.
 create function logloom_private.bit_positions(p_bits varbit)
 returns integer[]
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -101,12 +86,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.bit_positions(varbit) from public;
-
-comment on function logloom_private.bit_positions(varbit) is
-  'The places of the bits that are set, 1-based, ascending.';
-
 -- Bits of all positions from those of a column's.
+-- Bits from position p_first on as bits of all records; p_outside: of those beyond.
 create function logloom_private.widen_bits(
   p_bits text,
   p_first integer,
@@ -117,7 +98,6 @@ returns varbit
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -130,18 +110,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.widen_bits(text, integer, integer, boolean) from public;
-
-comment on function logloom_private.widen_bits(text, integer, integer, boolean) is
-  'Bits from position p_first on as bits of all records; p_outside: of those beyond.';
-
 -- A bit string with the bits at ascending positions set.
+-- As many bits, those at the ascending positions set.
 create function logloom_private.position_bits(p_positions integer[], p_records integer)
 returns varbit
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -159,8 +134,3 @@ begin
   )::varbit;
 end;
 $$;
-
-revoke all on function logloom_private.position_bits(integer[], integer) from public;
-
-comment on function logloom_private.position_bits(integer[], integer) is
-  'As many bits, those at the ascending positions set.';

@@ -1,4 +1,6 @@
 -- The attributes at positions as JSON texts, all where null; of p_keys only, where that is given.
+-- attrs at ascending positions of a chunk as JSON texts, all where null; of p_keys only, where that
+-- is given. Those of rare keys come in any order.
 create function logloom_private.attribute_texts(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
@@ -8,7 +10,6 @@ returns text[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -146,16 +147,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.attribute_texts(
-  logloom_private.sealed_chunks, integer[], text[]
-) from public;
-
-comment on function logloom_private.attribute_texts(
-  logloom_private.sealed_chunks, integer[], text[]
-) is
-  'attrs at ascending positions of a chunk as JSON texts, all where null; of p_keys only, where '
-  'that is given. Those of rare keys come in any order.';
-
+-- attrs at ascending positions of a chunk, all where null; of p_keys only, where that is given.
 create function logloom_private.chunk_attributes(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
@@ -165,7 +157,6 @@ returns jsonb[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -175,12 +166,3 @@ begin
   return array(select unnest(v_texts)::jsonb);
 end;
 $$;
-
-revoke all on function logloom_private.chunk_attributes(
-  logloom_private.sealed_chunks, integer[], text[]
-) from public;
-
-comment on function logloom_private.chunk_attributes(
-  logloom_private.sealed_chunks, integer[], text[]
-) is
-  'attrs at ascending positions of a chunk, all where null; of p_keys only, where that is given.';

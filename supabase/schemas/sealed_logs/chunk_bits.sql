@@ -1,8 +1,8 @@
+-- Whether a leaf says nothing but what chunks can tell; one that says more is for the row filter.
 create function logloom_private.leaf_is_known(p_leaf jsonb)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -17,12 +17,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.leaf_is_known(jsonb) from public;
-
-comment on function logloom_private.leaf_is_known(jsonb) is
-  'Whether a leaf says nothing but what chunks can tell; one that says more is for the row filter.';
-
 -- surely and perhaps of a node of a query's tree.
+-- A node of a query's tree: the bits that are sure, and those that may be.
 create function logloom_private.node_bits(
   p_chunk logloom_private.sealed_chunks,
   p_node jsonb
@@ -30,7 +26,6 @@ create function logloom_private.node_bits(
 returns varbit[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -115,11 +110,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.node_bits(logloom_private.sealed_chunks, jsonb) from public;
-
-comment on function logloom_private.node_bits(logloom_private.sealed_chunks, jsonb) is
-  'A node of a query''s tree: the bits that are sure, and those that may be.';
-
+-- Those of the bits whose records are in [p_from, p_to).
 create function logloom_private.range_bits(
   p_chunk logloom_private.sealed_chunks,
   p_bits varbit,
@@ -129,7 +120,6 @@ create function logloom_private.range_bits(
 returns varbit
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -158,15 +148,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.range_bits(
-  logloom_private.sealed_chunks, varbit, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.range_bits(
-  logloom_private.sealed_chunks, varbit, timestamptz, timestamptz
-) is
-  'Those of the bits whose records are in [p_from, p_to).';
-
+-- Those of a chunk's ascending positions whose records pass p_filter, which is asked of each;
+-- p_fields and p_keys are what it reads.
 create function logloom_private.filtered_positions(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
@@ -177,7 +160,6 @@ create function logloom_private.filtered_positions(
 returns integer[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
@@ -202,16 +184,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.filtered_positions(
-  logloom_private.sealed_chunks, integer[], text, text[], text[]
-) from public;
-
-comment on function logloom_private.filtered_positions(
-  logloom_private.sealed_chunks, integer[], text, text[], text[]
-) is
-  'Those of a chunk''s ascending positions whose records pass p_filter, which is asked of each; '
-  'p_fields and p_keys are what it reads.';
-
+-- Which records of a chunk a query finds in [p_from, p_to). p_tree and p_filter are the query's,
+-- the tree null where only the filter is at hand; p_fields and p_keys what the filter reads.
 create function logloom_private.chunk_bits(
   p_chunk logloom_private.sealed_chunks,
   p_tree jsonb,
@@ -224,7 +198,6 @@ create function logloom_private.chunk_bits(
 returns varbit
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 -- Whoever asks may plan once for all values; a node is found by them.
 set plan_cache_mode = 'auto'
@@ -252,14 +225,3 @@ begin
   return v_bits[1] | logloom_private.position_bits(v_found, p_chunk.records);
 end;
 $$;
-
-revoke all on function logloom_private.chunk_bits(
-  logloom_private.sealed_chunks, jsonb, text, text[], text[], timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.chunk_bits(
-  logloom_private.sealed_chunks, jsonb, text, text[], text[], timestamptz, timestamptz
-) is
-  'Which records of a chunk a query finds in [p_from, p_to). p_tree and p_filter are the '
-  'query''s, the tree null where only the filter is at hand; p_fields and p_keys what the filter '
-  'reads.';

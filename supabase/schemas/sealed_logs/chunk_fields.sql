@@ -1,4 +1,5 @@
 -- Of each record of a chunk the value that its section has.
+-- A value a section as a value a record of a chunk.
 create function logloom_private.section_texts(
   p_chunk logloom_private.sealed_chunks,
   p_values text[]
@@ -7,7 +8,6 @@ returns text[]
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -31,19 +31,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.section_texts(
-  logloom_private.sealed_chunks, text[]
-) from public;
-
-comment on function logloom_private.section_texts(logloom_private.sealed_chunks, text[]) is
-  'A value a section as a value a record of a chunk.';
-
+-- The greatest record_bytes of a chunk, null where it is not known.
 create function logloom_private.largest_record(p_chunk logloom_private.sealed_chunks)
 returns bigint
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -56,11 +49,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.largest_record(logloom_private.sealed_chunks) from public;
-
-comment on function logloom_private.largest_record(logloom_private.sealed_chunks) is
-  'The greatest record_bytes of a chunk, null where it is not known.';
-
+-- record_bytes at ascending positions of a chunk, of which there is one at least; 0 or null where
+-- it is not known.
 create function logloom_private.chunk_sizes(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]
@@ -69,7 +59,6 @@ returns integer[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -92,13 +81,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunk_sizes(logloom_private.sealed_chunks, integer[])
-from public;
-
-comment on function logloom_private.chunk_sizes(logloom_private.sealed_chunks, integer[]) is
-  'record_bytes at ascending positions of a chunk, of which there is one at least; 0 or null where '
-  'it is not known.';
-
+-- A field that is a column, of each record of a chunk.
 create function logloom_private.chunk_field(
   p_chunk logloom_private.sealed_chunks,
   p_name text
@@ -107,7 +90,6 @@ returns text[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -130,9 +112,3 @@ begin
   return v_texts;
 end;
 $$;
-
-revoke all on function logloom_private.chunk_field(logloom_private.sealed_chunks, text)
-from public;
-
-comment on function logloom_private.chunk_field(logloom_private.sealed_chunks, text) is
-  'A field that is a column, of each record of a chunk.';

@@ -1,13 +1,13 @@
 -- Which chunks may hold a value of a field that names one thing among many, a request above all:
 -- a search for it over a month looks at a thousand chunks, and a look must cost little.
 
+-- The two places, from 1 on, at which a filter of p_size bits has a value.
 create function logloom_private.filter_places(p_value text, p_size integer)
 returns integer[]
 language plpgsql
 immutable
 strict
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -19,16 +19,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.filter_places(text, integer) from public;
-
-comment on function logloom_private.filter_places(text, integer) is
-  'The two places, from 1 on, at which a filter of p_size bits has a value.';
-
+-- Bits that tell of a value whether it may be one of p_values, eight a byte, the first one highest.
 create function logloom_private.value_filter(p_values text[])
 returns bytea
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
@@ -61,18 +56,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.value_filter(text[]) from public;
-
-comment on function logloom_private.value_filter(text[]) is
-  'Bits that tell of a value whether it may be one of p_values, eight a byte, the first one '
-  'highest.';
-
 -- One byte of a stored filter is read, not all of it.
 create function logloom_private.filter_has(p_filter bytea, p_place integer)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -81,13 +69,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.filter_has(bytea, integer) from public;
-
+-- Whether one of p_values may be among those that the filter was made of.
 create function logloom_private.filter_may_hold(p_filter bytea, p_values text[])
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -108,17 +94,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.filter_may_hold(bytea, text[]) from public;
-
-comment on function logloom_private.filter_may_hold(bytea, text[]) is
-  'Whether one of p_values may be among those that the filter was made of.';
-
 -- The first leaf of a query without which no record is found, and which names a value.
+-- Of a query's tree a leaf that every record it finds passes and that names values of a field; null
+-- where there is none.
 create function logloom_private.needed_leaf(p_tree jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -136,12 +118,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.needed_leaf(jsonb) from public;
-
-comment on function logloom_private.needed_leaf(jsonb) is
-  'Of a query''s tree a leaf that every record it finds passes and that names values of a field; '
-  'null where there is none.';
-
+-- The chunks of a tenant that have records in [p_from, p_to), without those of which a value that
+-- the query needs says that they hold none of them.
 create function logloom_private.candidate_chunks(
   p_tenant_id text,
   p_from timestamptz,
@@ -151,7 +129,6 @@ create function logloom_private.candidate_chunks(
 returns setof bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 -- Whoever asks may plan once for all values; a node is found by them.
 set plan_cache_mode = 'auto'
@@ -185,11 +162,3 @@ begin
     );
 end;
 $$;
-
-revoke all on function logloom_private.candidate_chunks(
-  text, timestamptz, timestamptz, jsonb
-) from public;
-
-comment on function logloom_private.candidate_chunks(text, timestamptz, timestamptz, jsonb) is
-  'The chunks of a tenant that have records in [p_from, p_to), without those of which a value that '
-  'the query needs says that they hold none of them.';

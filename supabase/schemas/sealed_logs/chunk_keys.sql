@@ -1,9 +1,9 @@
+-- How long after another a time is; both are finite.
 create function logloom_private.microseconds_after(p_first timestamptz, p_ts timestamptz)
 returns bigint
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -11,11 +11,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.microseconds_after(timestamptz, timestamptz) from public;
-
-comment on function logloom_private.microseconds_after(timestamptz, timestamptz) is
-  'How long after another a time is; both are finite.';
-
+-- The first and the last step of ts that [p_from, p_to) may have in a chunk; the first is greater
+-- where it has none.
 create function logloom_private.range_steps(
   p_chunk logloom_private.sealed_chunks,
   p_from timestamptz,
@@ -24,7 +21,6 @@ create function logloom_private.range_steps(
 returns bigint[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -44,16 +40,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.range_steps(
-  logloom_private.sealed_chunks, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.range_steps(
-  logloom_private.sealed_chunks, timestamptz, timestamptz
-) is
-  'The first and the last step of ts that [p_from, p_to) may have in a chunk; the first is greater '
-  'where it has none.';
-
+-- ts at positions of a chunk, all where null, as steps of ts_unit from first_ts on.
 create function logloom_private.chunk_steps(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]
@@ -62,7 +49,6 @@ returns bigint[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -90,13 +76,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunk_steps(
-  logloom_private.sealed_chunks, integer[]
-) from public;
-
-comment on function logloom_private.chunk_steps(logloom_private.sealed_chunks, integer[]) is
-  'ts at positions of a chunk, all where null, as steps of ts_unit from first_ts on.';
-
+-- ts at positions of a chunk, all where null.
 create function logloom_private.chunk_times(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]
@@ -105,7 +85,6 @@ returns timestamptz[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -118,14 +97,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunk_times(
-  logloom_private.sealed_chunks, integer[]
-) from public;
-
-comment on function logloom_private.chunk_times(logloom_private.sealed_chunks, integer[]) is
-  'ts at positions of a chunk, all where null.';
-
 -- The batch of each position, 1-based.
+-- The number of the batch (1-based) at positions of a chunk, all where null.
 create function logloom_private.chunk_batches(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]
@@ -134,7 +107,6 @@ returns integer[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -158,13 +130,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunk_batches(
-  logloom_private.sealed_chunks, integer[]
-) from public;
-
-comment on function logloom_private.chunk_batches(logloom_private.sealed_chunks, integer[]) is
-  'The number of the batch (1-based) at positions of a chunk, all where null.';
-
+-- id at positions of a chunk, all where null. p_batches: chunk_batches of the same positions.
 create function logloom_private.chunk_ids(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
@@ -174,7 +140,6 @@ returns uuid[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -203,12 +168,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.chunk_ids(
-  logloom_private.sealed_chunks, integer[], integer[]
-) from public;
-
-comment on function logloom_private.chunk_ids(
-  logloom_private.sealed_chunks, integer[], integer[]
-) is
-  'id at positions of a chunk, all where null. p_batches: chunk_batches of the same positions.';

@@ -1,4 +1,5 @@
 -- The messages of a chunk at positions, all where null.
+-- The messages at ascending positions of a chunk, all where null.
 create function logloom_private.chunk_messages(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[]
@@ -7,7 +8,6 @@ returns text[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
@@ -154,10 +154,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.chunk_messages(
-  logloom_private.sealed_chunks, integer[]
-) from public;
-
-comment on function logloom_private.chunk_messages(logloom_private.sealed_chunks, integer[]) is
-  'The messages at ascending positions of a chunk, all where null.';

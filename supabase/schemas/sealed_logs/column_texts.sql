@@ -1,11 +1,11 @@
 -- Elements of an array of texts. A few are found by walking over those before them, which takes
 -- less than to learn where each one begins.
+-- The elements at ascending places.
 create function logloom_private.texts_at(p_texts text[], p_places integer[])
 returns text[]
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -20,19 +20,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.texts_at(text[], integer[]) from public;
-
-comment on function logloom_private.texts_at(text[], integer[]) is
-  'The elements at ascending places.';
-
 -- Elements of an array, each found at once: in a plan made for these values the array would be a
 -- constant, which is walked over from its beginning for each element of a length of its own.
+-- The elements of an array at places, in that order; null at a place that is null.
 create function logloom_private.elements_at(p_values anyarray, p_places integer[])
 returns anyarray
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
@@ -41,11 +36,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.elements_at(anyarray, integer[]) from public;
-
-comment on function logloom_private.elements_at(anyarray, integer[]) is
-  'The elements of an array at places, in that order; null at a place that is null.';
-
+-- The values of a column at ascending positions within it, all where null.
 create function logloom_private.column_texts(
   p_column logloom_private.sealed_columns,
   p_positions integer[]
@@ -54,7 +45,6 @@ returns text[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -104,13 +94,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.column_texts(
-  logloom_private.sealed_columns, integer[]
-) from public;
-
-comment on function logloom_private.column_texts(logloom_private.sealed_columns, integer[]) is
-  'The values of a column at ascending positions within it, all where null.';
-
+-- The texts of a column that is kept as masks and digits.
 create function logloom_private.masked_texts(
   p_column logloom_private.sealed_columns,
   p_positions integer[]
@@ -119,7 +103,6 @@ returns text[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
@@ -252,10 +235,3 @@ begin
   return v_texts;
 end;
 $$;
-
-revoke all on function logloom_private.masked_texts(
-  logloom_private.sealed_columns, integer[]
-) from public;
-
-comment on function logloom_private.masked_texts(logloom_private.sealed_columns, integer[]) is
-  'The texts of a column that is kept as masks and digits.';

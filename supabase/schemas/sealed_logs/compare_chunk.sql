@@ -1,5 +1,6 @@
 -- A chunk is read back by what its readers read it by.
 
+-- Reads a chunk back. LL001 where it differs from the records that it was made of.
 create function logloom_private.compare_chunk(
   p_tenant_id text,
   p_chunk_id bigint,
@@ -21,7 +22,6 @@ create function logloom_private.compare_chunk(
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -67,14 +67,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.compare_chunk(
-  text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
-  text[], text[], text[], text[], jsonb[], integer[]
-) from public;
-
-comment on function logloom_private.compare_chunk(
-  text, bigint, timestamptz[], timestamptz[], bigint[], uuid[], text[], text[], text[], text[],
-  text[], text[], text[], text[], jsonb[], integer[]
-) is
-  'Reads a chunk back. LL001 where it differs from the records that it was made of.';

@@ -2,6 +2,9 @@
 -- list: that hands on an element at a time and keeps the order, where a function in FROM stores all
 -- of it first.
 
+-- Makes a chunk of records and compares it with them; null where there are none. p_with: clauses of
+-- a WITH, of which s yields rows of logloom.logs. p_removes: another one, removed, deletes them and
+-- yields a row for each. LL001: the chunk differs.
 create function logloom_private.encode_chunk(
   p_tenant_id text,
   p_with text,
@@ -10,7 +13,6 @@ create function logloom_private.encode_chunk(
 returns bigint
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 set timezone = 'UTC'
@@ -134,14 +136,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.encode_chunk(text, text, boolean) from public;
-
-comment on function logloom_private.encode_chunk(text, text, boolean) is
-  'Makes a chunk of records and compares it with them; null where there are none. p_with: '
-  'clauses of a WITH, of which s yields rows of logloom.logs. p_removes: another one, removed, '
-  'deletes them and yields a row for each. LL001: the chunk differs.';
-
 -- The order of a chunk's records, and their messages in it.
+-- A chunk with its sections, masks and digits, and the order of its records: arrays are given in
+-- the order of ts and id.
 create function logloom_private.encode_messages(
   p_chunk logloom_private.sealed_chunks,
   p_services text[],
@@ -153,7 +150,6 @@ create function logloom_private.encode_messages(
 )
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 -- The planner takes 16 kB for what a group gathers, which is less than 2 kB.
@@ -256,13 +252,3 @@ begin
   where m.n % 16 = 1;
 end;
 $$;
-
-revoke all on function logloom_private.encode_messages(
-  logloom_private.sealed_chunks, text[], text[], text[]
-) from public;
-
-comment on function logloom_private.encode_messages(
-  logloom_private.sealed_chunks, text[], text[], text[]
-) is
-  'A chunk with its sections, masks and digits, and the order of its records: arrays are given in '
-  'the order of ts and id.';

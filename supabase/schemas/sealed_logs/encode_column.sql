@@ -1,5 +1,6 @@
 -- A column of a chunk: the texts of a field, or the JSON texts of a key of attrs.
 
+-- A column of whole numbers; null where a value is none.
 create function logloom_private.encode_numbers(
   p_column logloom_private.sealed_columns,
   p_values text[]
@@ -7,7 +8,6 @@ create function logloom_private.encode_numbers(
 returns logloom_private.sealed_columns
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -28,14 +28,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.encode_numbers(
-  logloom_private.sealed_columns, text[]
-) from public;
-
-comment on function logloom_private.encode_numbers(logloom_private.sealed_columns, text[]) is
-  'A column of whole numbers; null where a value is none.';
-
 -- A column's codes: of one byte where they fit, none where all values are one.
+-- A column with the places of values in its dictionary; null where a value is null.
 create function logloom_private.coded_column(
   p_column logloom_private.sealed_columns,
   p_values text[]
@@ -43,7 +37,6 @@ create function logloom_private.coded_column(
 returns logloom_private.sealed_columns
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
@@ -72,12 +65,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.coded_column(logloom_private.sealed_columns, text[])
-from public;
-
-comment on function logloom_private.coded_column(logloom_private.sealed_columns, text[]) is
-  'A column with the places of values in its dictionary; null where a value is null.';
-
+-- A column of masks and digits; null where it has too many masks.
 create function logloom_private.encode_masked(
   p_column logloom_private.sealed_columns,
   p_values text[]
@@ -85,7 +73,6 @@ create function logloom_private.encode_masked(
 returns logloom_private.sealed_columns
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
@@ -124,19 +111,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.encode_masked(
-  logloom_private.sealed_columns, text[]
-) from public;
-
-comment on function logloom_private.encode_masked(logloom_private.sealed_columns, text[]) is
-  'A column of masks and digits; null where it has too many masks.';
-
 -- p_values begins at position p_first of the chunk. A column of nulls is null.
+-- Values from position p_first of a chunk on as the shortest kind of column; null where all are
+-- null.
 create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
 returns logloom_private.sealed_columns
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
@@ -191,9 +172,3 @@ begin
   return v_encoded;
 end;
 $$;
-
-revoke all on function logloom_private.encode_column(text, integer, text[]) from public;
-
-comment on function logloom_private.encode_column(text, integer, text[]) is
-  'Values from position p_first of a chunk on as the shortest kind of column; null where all are '
-  'null.';

@@ -1,5 +1,6 @@
 -- When the records of a chunk happened, and which they are.
 
+-- A chunk with ts of its records by position.
 create function logloom_private.encode_times(
   p_chunk logloom_private.sealed_chunks,
   p_ts timestamptz[]
@@ -7,7 +8,6 @@ create function logloom_private.encode_times(
 returns logloom_private.sealed_chunks
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -34,13 +34,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.encode_times(
-  logloom_private.sealed_chunks, timestamptz[]
-) from public;
-
-comment on function logloom_private.encode_times(logloom_private.sealed_chunks, timestamptz[]) is
-  'A chunk with ts of its records by position.';
-
+-- A chunk with the ids of its records by position, and with their batches.
 create function logloom_private.encode_ids(
   p_chunk logloom_private.sealed_chunks,
   p_ids uuid[],
@@ -50,7 +44,6 @@ create function logloom_private.encode_ids(
 returns logloom_private.sealed_chunks
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
@@ -109,12 +102,3 @@ begin
   return p_chunk;
 end;
 $$;
-
-revoke all on function logloom_private.encode_ids(
-  logloom_private.sealed_chunks, uuid[], timestamptz[], bigint[]
-) from public;
-
-comment on function logloom_private.encode_ids(
-  logloom_private.sealed_chunks, uuid[], timestamptz[], bigint[]
-) is
-  'A chunk with the ids of its records by position, and with their batches.';

@@ -1,5 +1,7 @@
 -- Which of p_values pass a test: SQL over the alias l, of which p_field is the value, and for attrs
 -- an object with p_key alone. A bit each.
+-- Of each value whether a test, SQL over l, is true: 1 or 0. p_values of attrs are JSON texts of
+-- its key p_key.
 create function logloom_private.tested_values(
   p_test text,
   p_field text,
@@ -9,7 +11,6 @@ create function logloom_private.tested_values(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
@@ -34,13 +35,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.tested_values(text, text, text, text[]) from public;
-
-comment on function logloom_private.tested_values(text, text, text, text[]) is
-  'Of each value whether a test, SQL over l, is true: 1 or 0. p_values of attrs are JSON texts '
-  'of its key p_key.';
-
 -- A leaf that asks for one column.
+-- A leaf over a column that it alone reads: a bit a record.
 create function logloom_private.column_bits(
   p_column logloom_private.sealed_columns,
   p_leaf jsonb,
@@ -49,7 +45,6 @@ create function logloom_private.column_bits(
 returns varbit
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 -- The values of a dictionary are no constants to plan with.
 set plan_cache_mode = 'force_generic_plan'
@@ -150,13 +145,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.column_bits(
-  logloom_private.sealed_columns, jsonb, integer
-) from public;
-
-comment on function logloom_private.column_bits(logloom_private.sealed_columns, jsonb, integer) is
-  'A leaf over a column that it alone reads: a bit a record.';
-
+-- A leaf over attrs: a bit a record.
 create function logloom_private.attribute_bits(
   p_chunk logloom_private.sealed_chunks,
   p_leaf jsonb
@@ -164,7 +153,6 @@ create function logloom_private.attribute_bits(
 returns varbit
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
@@ -214,14 +202,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.attribute_bits(
-  logloom_private.sealed_chunks, jsonb
-) from public;
-
-comment on function logloom_private.attribute_bits(logloom_private.sealed_chunks, jsonb) is
-  'A leaf over attrs: a bit a record.';
-
 -- A leaf over service and level, which sections decide.
+-- A leaf over service or level: a bit a record.
 create function logloom_private.section_bits(
   p_chunk logloom_private.sealed_chunks,
   p_leaf jsonb
@@ -229,7 +211,6 @@ create function logloom_private.section_bits(
 returns varbit
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
@@ -249,15 +230,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.section_bits(
-  logloom_private.sealed_chunks, jsonb
-) from public;
-
-comment on function logloom_private.section_bits(logloom_private.sealed_chunks, jsonb) is
-  'A leaf over service or level: a bit a record.';
-
 -- A leaf over any text of a record: each column tells its part. Of what masks do not decide the row
 -- filter has the last word.
+-- A leaf over any text of a record: the bits that are sure, and those that may be.
 create function logloom_private.any_bits(
   p_chunk logloom_private.sealed_chunks,
   p_leaf jsonb
@@ -265,7 +240,6 @@ create function logloom_private.any_bits(
 returns varbit[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
@@ -328,8 +302,3 @@ begin
   return array[v_result[1] | v_found, v_result[2] | v_found];
 end;
 $$;
-
-revoke all on function logloom_private.any_bits(logloom_private.sealed_chunks, jsonb) from public;
-
-comment on function logloom_private.any_bits(logloom_private.sealed_chunks, jsonb) is
-  'A leaf over any text of a record: the bits that are sure, and those that may be.';

@@ -2,11 +2,12 @@
 
 -- A text that all hold in which a regular expression is found, the longest that stands in it; ''
 -- where none does.
+-- A text that stands in all in which a regular expression of the query language, in PostgreSQL's
+-- dialect, is found; empty where none is plain to see.
 create function logloom_private.regex_literal(p_pattern text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -42,19 +43,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.regex_literal(text) from public;
-
-comment on function logloom_private.regex_literal(text) is
-  'A text that stands in all in which a regular expression of the query language, in PostgreSQL''s '
-  'dialect, is found; empty where none is plain to see.';
-
 -- A regular expression or LIKE pattern in which each digit is 0, and whether it decides or only
 -- leaves out.
+-- A leaf over the message as one over its mask, with sure: whether it decides, or only leaves out.
+-- Null where there is none.
 create function logloom_private.mask_leaf(p_leaf jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -104,18 +100,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.mask_leaf(jsonb) from public;
-
-comment on function logloom_private.mask_leaf(jsonb) is
-  'A leaf over the message as one over its mask, with sure: whether it decides, or only leaves '
-  'out. Null where there is none.';
-
 -- Whether the leaf is decided on masks in lower case.
+-- Whether a leaf of mask_leaf is tested on masks in lower case.
 create function logloom_private.mask_is_folded(p_leaf jsonb)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -124,16 +114,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.mask_is_folded(jsonb) from public;
-
-comment on function logloom_private.mask_is_folded(jsonb) is
-  'Whether a leaf of mask_leaf is tested on masks in lower case.';
-
+-- A text that each mask holds, in lower case where the leaf is tested so, that passes a leaf of
+-- mask_leaf; empty where there is none.
 create function logloom_private.mask_literal(p_leaf jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -149,17 +135,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.mask_literal(jsonb) from public;
-
-comment on function logloom_private.mask_literal(jsonb) is
-  'A text that each mask holds, in lower case where the leaf is tested so, that passes a leaf of '
-  'mask_leaf; empty where there is none.';
-
+-- A leaf of mask_leaf as SQL over the alias l: msg is a mask, folded the same in lower case.
 create function logloom_private.mask_test_sql(p_leaf jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -185,8 +165,3 @@ begin
   end case;
 end;
 $$;
-
-revoke all on function logloom_private.mask_test_sql(jsonb) from public;
-
-comment on function logloom_private.mask_test_sql(jsonb) is
-  'A leaf of mask_leaf as SQL over the alias l: msg is a mask, folded the same in lower case.';

@@ -1,11 +1,11 @@
 -- Masks: a text with its digits replaced by 0, and the digits beside it.
 
 -- An expression for the mask of an expression. Nested, since translate takes 30 times as long.
+-- An expression for the mask of an expression: each digit is 0.
 create function logloom_private.mask_sql(p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -18,17 +18,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.mask_sql(text) from public;
-
-comment on function logloom_private.mask_sql(text) is
-  'An expression for the mask of an expression: each digit is 0.';
-
+-- The mask of a text: each digit is 0.
 create function logloom_private.mask_of(p_text text)
 returns text
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -38,17 +33,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.mask_of(text) from public;
-
-comment on function logloom_private.mask_of(text) is
-  'The mask of a text: each digit is 0.';
-
 -- Digits stand between words as well: a mask's ids have few letters that follow one another.
+-- A text in lower case, cut at what stands in ASCII beside letters; empty at an end where it is cut
+-- there.
 create function logloom_private.cut_words(p_text text)
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -58,17 +49,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.cut_words(text) from public;
-
-comment on function logloom_private.cut_words(text) is
-  'A text in lower case, cut at what stands in ASCII beside letters; empty at an end where it is '
-  'cut there.';
-
+-- The words of a text, each once, between blanks. Null where they are more than a quarter of the
+-- text.
 create function logloom_private.words_of(p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -102,17 +88,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.words_of(text) from public;
-
-comment on function logloom_private.words_of(text) is
-  'The words of a text, each once, between blanks. Null where they are more than a quarter of the '
-  'text.';
-
+-- What the words of a text that holds a literal, in any letter case, have: SQL over the alias l of
+-- words, which are words_of the text.
 create function logloom_private.words_sql(p_literal text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -137,18 +118,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.words_sql(text) from public;
-
-comment on function logloom_private.words_sql(text) is
-  'What the words of a text that holds a literal, in any letter case, have: SQL over the alias l '
-  'of words, which are words_of the text.';
-
 -- A text that none of p_texts holds and that does not overlap itself.
+-- A text to join others by: p_text, which is all of them, does not hold it.
 create function logloom_private.separator_for(p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -172,17 +147,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.separator_for(text) from public;
-
-comment on function logloom_private.separator_for(text) is
-  'A text to join others by: p_text, which is all of them, does not hold it.';
-
 -- The digits of texts of equal masks. p_joined: for each mask its texts, joined by p_separator.
+-- The digits of texts in hexadecimal, four bits each. p_joined: of each mask its texts, joined by
+-- p_separator.
 create function logloom_private.cut_digits(p_masks text[], p_joined text[], p_separator text)
 returns bytea
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -224,20 +195,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.cut_digits(text[], text[], text) from public;
-
-comment on function logloom_private.cut_digits(text[], text[], text) is
-  'The digits of texts in hexadecimal, four bits each. p_joined: of each mask its texts, joined '
-  'by p_separator.';
-
 -- A mask with its digits, which begin after p_place others. One call for many digits needs a value
 -- a digit, some 50 bytes: a long mask is filled piece by piece.
+-- A text from its mask and its digits in hexadecimal, of which p_place others stand before them.
 create function logloom_private.fill_mask(p_mask text, p_digits bytea, p_place bigint)
 returns text
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -288,12 +253,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fill_mask(text, bytea, bigint) from public;
-
-comment on function logloom_private.fill_mask(text, bytea, bigint) is
-  'A text from its mask and its digits in hexadecimal, of which p_place others stand before them.';
-
 -- The texts of masks in order, p_counts of each.
+-- Texts from masks, as many of each as p_counts says, and their digits, four bits each.
 create function logloom_private.fill_masks(
   p_masks text[],
   p_counts integer[],
@@ -303,7 +264,6 @@ create function logloom_private.fill_masks(
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -317,8 +277,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.fill_masks(text[], integer[], bytea, text) from public;
-
-comment on function logloom_private.fill_masks(text[], integer[], bytea, text) is
-  'Texts from masks, as many of each as p_counts says, and their digits, four bits each.';

@@ -1,4 +1,5 @@
 -- A leaf over the message: surely and perhaps.
+-- A leaf over the message: the bits that are sure, and those that may be.
 create function logloom_private.message_bits(
   p_chunk logloom_private.sealed_chunks,
   p_leaf jsonb
@@ -6,7 +7,6 @@ create function logloom_private.message_bits(
 returns varbit[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
@@ -77,10 +77,3 @@ begin
   return array[case when (v_leaf ->> 'sure')::boolean then v_bits else v_none end, v_bits];
 end;
 $$;
-
-revoke all on function logloom_private.message_bits(
-  logloom_private.sealed_chunks, jsonb
-) from public;
-
-comment on function logloom_private.message_bits(logloom_private.sealed_chunks, jsonb) is
-  'A leaf over the message: the bits that are sure, and those that may be.';

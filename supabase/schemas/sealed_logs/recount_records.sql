@@ -1,8 +1,9 @@
+-- Counts a UTC day anew from its records: for an operator who put records back or took them away by
+-- hand, and after a restore. Waits for the writer and holds it up meanwhile.
 create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -56,9 +57,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.recount_records(date) from public;
-
-comment on function logloom_private.recount_records(date) is
-  'Counts a UTC day anew from its records: for an operator who put records back or took them away '
-  'by hand, and after a restore. Waits for the writer and holds it up meanwhile.';

@@ -3,11 +3,12 @@
 
 -- A tree over service, level and the message as SQL over the alias l: msg is a mask, folded the
 -- same in lower case. Null where these do not decide it.
+-- A tree that service, level and masks decide as SQL over the alias l of these and of folded, a
+-- mask in lower case; null for another one.
 create function logloom_private.masks_sql(p_node jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -38,18 +39,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.masks_sql(jsonb) from public;
-
-comment on function logloom_private.masks_sql(jsonb) is
-  'A tree that service, level and masks decide as SQL over the alias l of these and of folded, a '
-  'mask in lower case; null for another one.';
-
 -- What a section needs to have a mask that such a tree finds.
+-- What a section has that holds a record which a tree of masks_sql finds: SQL over the alias l of
+-- service, level and words, which are section_words; or else of service, level, masks and folded,
+-- its masks in lower case.
 create function logloom_private.sections_sql(p_node jsonb, p_by_words boolean)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -85,20 +82,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.sections_sql(jsonb, boolean) from public;
-
-comment on function logloom_private.sections_sql(jsonb, boolean) is
-  'What a section has that holds a record which a tree of masks_sql finds: SQL over the alias l of '
-  'service, level and words, which are section_words; or else of service, level, masks and folded, '
-  'its masks in lower case.';
-
 -- Counts by service and level of the tenant $1 in the chunks $2, in the turns of the scan $3, for a
 -- tree of masks_sql.
+-- SQL that counts what a tree finds in the chunks $2 of the tenant $1, by service and level, in the
+-- turns of the scan $3; null where masks do not decide the tree.
 create function logloom_private.mask_counts_sql(p_tree jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -183,13 +174,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.mask_counts_sql(jsonb) from public;
-
-comment on function logloom_private.mask_counts_sql(jsonb) is
-  'SQL that counts what a tree finds in the chunks $2 of the tenant $1, by service and level, in '
-  'the turns of the scan $3; null where masks do not decide the tree.';
-
 -- Those of the chunks in which a dictionary says how many records pass a leaf over its column.
+-- Those of the chunks in which the counts of a dictionary answer a leaf; none where the tree is not
+-- one leaf over one column.
 create function logloom_private.chunks_with_dictionary(
   p_tenant_id text,
   p_chunks bigint[],
@@ -198,7 +185,6 @@ create function logloom_private.chunks_with_dictionary(
 returns bigint[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -230,13 +216,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunks_with_dictionary(text, bigint[], jsonb) from public;
-
-comment on function logloom_private.chunks_with_dictionary(text, bigint[], jsonb) is
-  'Those of the chunks in which the counts of a dictionary answer a leaf; none where the tree is '
-  'not one leaf over one column.';
-
 -- Without a value a leaf is never true.
+-- How many records of chunks_with_dictionary a leaf finds.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
   p_chunks bigint[],
@@ -245,7 +226,6 @@ create function logloom_private.dictionary_count(
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
@@ -275,11 +255,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.dictionary_count(text, bigint[], jsonb) from public;
-
-comment on function logloom_private.dictionary_count(text, bigint[], jsonb) is
-  'How many records of chunks_with_dictionary a leaf finds.';
-
+-- How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level as far
+-- as p_by names them; several rows may be of the same ones.
 create function logloom_private.sealed_counts(
   p_tenant_id text,
   p_from timestamptz,
@@ -291,7 +268,6 @@ create function logloom_private.sealed_counts(
 returns table (service text, level text, events bigint)
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 rows 100
@@ -349,13 +325,3 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.sealed_counts(
-  text, timestamptz, timestamptz, jsonb, text, text[]
-) from public;
-
-comment on function logloom_private.sealed_counts(
-  text, timestamptz, timestamptz, jsonb, text, text[]
-) is
-  'How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level as '
-  'far as p_by names them; several rows may be of the same ones.';

@@ -1,4 +1,5 @@
 -- The record with an id.
+-- The sealed record with an id, where its ts is in [p_from, p_to).
 create function logloom_private.sealed_log(
   p_tenant_id text,
   p_from timestamptz,
@@ -8,7 +9,6 @@ create function logloom_private.sealed_log(
 returns setof logloom.logs
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 rows 1
@@ -49,12 +49,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.sealed_log(text, timestamptz, timestamptz, uuid) from public;
-
-comment on function logloom_private.sealed_log(text, timestamptz, timestamptz, uuid) is
-  'The sealed record with an id, where its ts is in [p_from, p_to).';
-
 -- Records of steps of the writer: of a chunk the first p_limit, of these what p_bytes leaves.
+-- Sealed records from p_from on, of the writer's steps p_first to p_last, of the first one those
+-- after p_id, that a query finds: of each chunk the first p_limit, and of the first one that has
+-- p_bytes of them before it id, ts, arrival and record_bytes.
 create function logloom_private.sealed_arrivals(
   p_tenant_id text,
   p_first bigint,
@@ -69,7 +67,6 @@ create function logloom_private.sealed_arrivals(
 returns setof logloom.logs
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 rows 100
@@ -143,14 +140,3 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.sealed_arrivals(
-  text, bigint, uuid, bigint, timestamptz, jsonb, text, integer, bigint
-) from public;
-
-comment on function logloom_private.sealed_arrivals(
-  text, bigint, uuid, bigint, timestamptz, jsonb, text, integer, bigint
-) is
-  'Sealed records from p_from on, of the writer''s steps p_first to p_last, of the first one those '
-  'after p_id, that a query finds: of each chunk the first p_limit, and of the first one that has '
-  'p_bytes of them before it id, ts, arrival and record_bytes.';

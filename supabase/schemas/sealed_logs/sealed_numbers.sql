@@ -1,10 +1,10 @@
 -- The numbers of an attribute over a column, null where there is none.
+-- logloom_private.json_number of each value of a column of attrs.
 create function logloom_private.column_numbers(p_column logloom_private.sealed_columns)
 returns numeric[]
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -38,13 +38,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.column_numbers(logloom_private.sealed_columns) from public;
-
-comment on function logloom_private.column_numbers(logloom_private.sealed_columns) is
-  'logloom_private.json_number of each value of a column of attrs.';
-
 -- The numbers of a top-level key of attrs that a query finds. What an aggregate reads is a slice of
 -- a column for each section, so that no record is made of it.
+-- Of a tenant's sealed records in [p_from, p_to) that a query finds: by service and level, in
+-- several rows, how many there are and the numbers of their attribute p_key. numbers where p_exact,
+-- doubles where p_doubles: logloom_private.finite_double of the numbers. Who has no number is null
+-- or absent.
 create function logloom_private.sealed_numbers(
   p_tenant_id text,
   p_from timestamptz,
@@ -64,7 +63,6 @@ returns table (
 )
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 set jit = off
@@ -178,15 +176,3 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.sealed_numbers(
-  text, timestamptz, timestamptz, jsonb, text, text, boolean, boolean
-) from public;
-
-comment on function logloom_private.sealed_numbers(
-  text, timestamptz, timestamptz, jsonb, text, text, boolean, boolean
-) is
-  'Of a tenant''s sealed records in [p_from, p_to) that a query finds: by service and level, in '
-  'several rows, how many there are and the numbers of their attribute p_key. numbers where '
-  'p_exact, doubles where p_doubles: logloom_private.finite_double of the numbers. Who has no '
-  'number is null or absent.';

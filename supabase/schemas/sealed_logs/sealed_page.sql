@@ -14,7 +14,6 @@ create function logloom_private.outer_positions(
 returns integer[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -78,13 +77,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.outer_positions(
-  logloom_private.sealed_chunks, integer, boolean, bigint, bigint, boolean
-) from public;
-
 -- Positions of the p_limit records with the first ts of a chunk, in the order of ts or its reverse,
 -- and of those with the last one's ts. p_positions: of which ones, all where null. p_past: records
 -- of this ts come on top of them. p_from and p_to: of [p_from, p_to) alone.
+-- Ascending positions of a chunk's p_limit records of [p_from, p_to) with the first ts in an order,
+-- and of all that have the last one's ts; those with the ts p_past besides, which lies at or beyond
+-- the range's end that the order begins with.
 create function logloom_private.first_positions(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
@@ -97,7 +95,6 @@ create function logloom_private.first_positions(
 returns integer[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -137,19 +134,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.first_positions(
-  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.first_positions(
-  logloom_private.sealed_chunks, integer[], integer, boolean, timestamptz, timestamptz, timestamptz
-) is
-  'Ascending positions of a chunk''s p_limit records of [p_from, p_to) with the first ts in an '
-  'order, and of all that have the last one''s ts; those with the ts p_past besides, which lies at '
-  'or beyond the range''s end that the order begins with.';
-
 -- The first p_limit of them and more, in the order of (ts, id) or its reverse, after p_ts and p_id
 -- where they are given: all that a page can hold.
+-- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
+-- p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; of each only
+-- what it reads, ts and id are there, all where it is null. p_bytes: with so many of them before it
+-- a record is none that a page holds: of the first such one of a chunk ts, id and record_bytes are
+-- there, and none after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -166,7 +157,6 @@ create function logloom_private.sealed_page(
 returns setof logloom.logs
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 rows 100
@@ -357,16 +347,3 @@ begin
   close v_chunks;
 end;
 $$;
-
-revoke all on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text, bigint
-) from public;
-
-comment on function logloom_private.sealed_page(
-  text, timestamptz, timestamptz, jsonb, text, integer, text, timestamptz, uuid, text, bigint
-) is
-  'Sealed records that a query finds, among them the first p_limit in the order of (ts, id), '
-  'after p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; of '
-  'each only what it reads, ts and id are there, all where it is null. p_bytes: with so many of '
-  'them before it a record is none that a page holds: of the first such one of a chunk ts, id and '
-  'record_bytes are there, and none after it.';

@@ -1,5 +1,7 @@
 -- Records of a chunk at ascending positions, all where null, in that order. p_fields: the fields
 -- that are wanted, all where null; others are null. p_keys: of attrs, likewise.
+-- Records at ascending positions of a chunk, all where null. Fields beyond p_fields and keys of
+-- attrs beyond p_keys are null; tenant_id is always there.
 create function logloom_private.sealed_records(
   p_chunk logloom_private.sealed_chunks,
   p_positions integer[],
@@ -10,7 +12,6 @@ returns setof logloom.logs
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
@@ -117,16 +118,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.sealed_records(
-  logloom_private.sealed_chunks, integer[], text[], text[]
-) from public;
-
-comment on function logloom_private.sealed_records(
-  logloom_private.sealed_chunks, integer[], text[], text[]
-) is
-  'Records at ascending positions of a chunk, all where null. Fields beyond p_fields and keys of '
-  'attrs beyond p_keys are null; tenant_id is always there.';
-
+-- sealed_records of the chunk with an id.
 create function logloom_private.chunk_records(
   p_tenant_id text,
   p_chunk_id bigint,
@@ -137,7 +129,6 @@ create function logloom_private.chunk_records(
 returns setof logloom.logs
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -154,9 +145,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.chunk_records(text, bigint, integer[], text[], text[])
-from public;
-
-comment on function logloom_private.chunk_records(text, bigint, integer[], text[], text[]) is
-  'sealed_records of the chunk with an id.';

@@ -2,11 +2,11 @@
 
 -- The columns that SQL reads through the alias l; null where it may read all. More than it reads
 -- does no harm, so a quoted text that looks like a column is one.
+-- Columns that SQL reads through the alias l; null where it may read all.
 create function logloom_private.fields_read(p_sql text)
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -20,17 +20,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fields_read(text) from public;
-
-comment on function logloom_private.fields_read(text) is
-  'Columns that SQL reads through the alias l; null where it may read all.';
-
 -- The top-level keys of attrs that SQL reads through the alias l; null where it may read all.
+-- Top-level keys of attrs that SQL reads through the alias l; null where it may read all.
 create function logloom_private.keys_read(p_sql text)
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -44,11 +39,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.keys_read(text) from public;
-
-comment on function logloom_private.keys_read(text) is
-  'Top-level keys of attrs that SQL reads through the alias l; null where it may read all.';
-
+-- A tenant's sealed records in [p_from, p_to) that a query finds. p_reads: SQL over the alias l
+-- that reads them; of each only what it reads is there, all where it is null.
 create function logloom_private.sealed_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -60,7 +52,6 @@ create function logloom_private.sealed_rows(
 returns setof logloom.logs
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 rows 1000
@@ -98,13 +89,3 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.sealed_rows(
-  text, timestamptz, timestamptz, jsonb, text, text
-) from public;
-
-comment on function logloom_private.sealed_rows(
-  text, timestamptz, timestamptz, jsonb, text, text
-) is
-  'A tenant''s sealed records in [p_from, p_to) that a query finds. p_reads: SQL over the alias l '
-  'that reads them; of each only what it reads is there, all where it is null.';

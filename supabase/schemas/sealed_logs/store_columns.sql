@@ -1,5 +1,6 @@
 -- The columns of a chunk beside its messages.
 
+-- Stores a column, unless all of it is null.
 create function logloom_private.store_column(
   p_tenant_id text,
   p_chunk_id bigint,
@@ -10,7 +11,6 @@ create function logloom_private.store_column(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -47,13 +47,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.store_column(text, bigint, text, integer, text[])
-from public;
-
-comment on function logloom_private.store_column(text, bigint, text, integer, text[]) is
-  'Stores a column, unless all of it is null.';
-
 -- The keys of attrs; rare ones and long ones stay together in a column of their own.
+-- Stores the attributes of a chunk's records by position, a column a key.
 create function logloom_private.store_attributes(
   p_tenant_id text,
   p_chunk_id bigint,
@@ -62,7 +57,6 @@ create function logloom_private.store_attributes(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
@@ -110,8 +104,3 @@ begin
   perform logloom_private.store_column(p_tenant_id, p_chunk_id, 'attrs', 1, v_texts);
 end;
 $$;
-
-revoke all on function logloom_private.store_attributes(text, bigint, jsonb[]) from public;
-
-comment on function logloom_private.store_attributes(text, bigint, jsonb[]) is
-  'Stores the attributes of a chunk''s records by position, a column a key.';

@@ -8,7 +8,6 @@ create function logloom_private.quick_tree(
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -51,10 +50,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.quick_tree(
-  logloom_private.sealed_chunks, jsonb
-) from public;
-
 -- Of the records that a page can hold those of a chunk, found by asking the outermost of them one
 -- by one: a filter that lets many through need not be decided for all. Null where that is cheaper.
 create function logloom_private.tried_positions(
@@ -72,7 +67,6 @@ create function logloom_private.tried_positions(
 returns integer[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -117,8 +111,3 @@ begin
   return null;
 end;
 $$;
-
-revoke all on function logloom_private.tried_positions(
-  logloom_private.sealed_chunks, jsonb, text, text[], text[], integer, boolean, timestamptz,
-  timestamptz, timestamptz
-) from public;

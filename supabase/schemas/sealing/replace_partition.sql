@@ -3,11 +3,11 @@
 -- only when each is newer than the copy and than the last record that was sealed.
 
 -- Whether a snapshot is held that does not see the transaction.
+-- Whether somebody holds a snapshot that does not see the transaction p_xid.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -25,16 +25,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.has_older_snapshot(xid8) from public;
-
-comment on function logloom_private.has_older_snapshot(xid8) is
-  'Whether somebody holds a snapshot that does not see the transaction p_xid.';
-
+-- The table that is to take the place of a day's partition.
 create function logloom_private.remainder_name(p_day date)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -42,17 +37,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.remainder_name(date) from public;
-
-comment on function logloom_private.remainder_name(date) is
-  'The table that is to take the place of a day''s partition.';
-
 -- The copy goes, and the day is as if none had been made.
+-- Drops the copy of what is left of a day. Of a day without a partition nothing is to be given
+-- back.
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -69,18 +60,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.forget_replacement(date) from public;
-
-comment on function logloom_private.forget_replacement(date) is
-  'Drops the copy of what is left of a day. Of a day without a partition nothing is to be given '
-  'back.';
-
 -- Copies what the sealing of a day left over. False where replacing the partition is not worth it.
+-- Copies what is left of a day in which much was sealed. False where there is no need.
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -126,19 +111,16 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.prepare_replacement(date) from public;
-
-comment on function logloom_private.prepare_replacement(date) is
-  'Copies what is left of a day in which much was sealed. False where there is no need.';
-
 -- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
 -- where an older snapshot is held; dropped, where the partition went; changed, where it is not as
 -- it was copied; busy, where readers or the writer hold it.
+-- Puts the copy in the place of a day's partition, or nothing where nothing is left. replaced;
+-- waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin again;
+-- busy: readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -197,10 +179,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.replace_partition(date) from public;
-
-comment on function logloom_private.replace_partition(date) is
-  'Puts the copy in the place of a day''s partition, or nothing where nothing is left. replaced; '
-  'waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin '
-  'again; busy: readers or the writer hold it.';

@@ -4,6 +4,9 @@
 
 -- The last of a day's records, oldest first, that make a chunk that a backend can hold, whatever
 -- it does with it: of long texts it holds several copies at once.
+-- Up to which record of a day, oldest first, a tenant's records make a chunk of seal_chunk_records
+-- and seal_chunk_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null:
+-- none.
 create function logloom_private.chunk_end(
   p_tenant_id text,
   p_day date,
@@ -13,7 +16,6 @@ create function logloom_private.chunk_end(
 returns logloom_private.log_key
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -72,19 +74,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunk_end(text, date, integer, integer) from public;
-
-comment on function logloom_private.chunk_end(text, date, integer, integer) is
-  'Up to which record of a day, oldest first, a tenant''s records make a chunk of '
-  'seal_chunk_records and seal_chunk_bytes, of which p_share days have a share, or p_at_least '
-  'records (0 or 1). Null: none.';
-
 -- Seals the tenant's oldest records of the days as one chunk.
+-- Takes the tenant's oldest records of the days out of their partitions and makes a chunk of them,
+-- in this transaction. How many; 0: there were none.
 create function logloom_private.seal_chunk(p_tenant_id text, p_days date[])
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -144,18 +140,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.seal_chunk(text, date[]) from public;
-
-comment on function logloom_private.seal_chunk(text, date[]) is
-  'Takes the tenant''s oldest records of the days out of their partitions and makes a chunk of '
-  'them, in this transaction. How many; 0: there were none.';
-
 -- A day of which no row of the tenant is left is no day that a search names.
+-- Takes the days of which the tenant has no rows any more out of log_days.
 create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -181,17 +171,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.leave_sealed_days(text, date[]) from public;
-
-comment on function logloom_private.leave_sealed_days(text, date[]) is
-  'Takes the days of which the tenant has no rows any more out of log_days.';
-
 -- Makes one chunk of several, in one transaction.
+-- Makes one chunk of several of a tenant, in this transaction. Its id.
 create function logloom_private.merge_chunks(p_tenant_id text, p_chunk_ids bigint[])
 returns bigint
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -211,18 +196,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.merge_chunks(text, bigint[]) from public;
-
-comment on function logloom_private.merge_chunks(text, bigint[]) is
-  'Makes one chunk of several of a tenant, in this transaction. Its id.';
-
 -- Small chunks of a tenant that make one: of a day, or of a week where each is less than a day's
 -- worth. Null where there are none.
+-- Small chunks of a tenant in the week of p_day that make one chunk; null where there are none.
 create function logloom_private.chunks_to_merge(p_tenant_id text, p_day date)
 returns bigint[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -265,18 +245,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.chunks_to_merge(text, date) from public;
-
-comment on function logloom_private.chunks_to_merge(text, date) is
-  'Small chunks of a tenant in the week of p_day that make one chunk; null where there are none.';
-
 -- The chunks that hold records of the day become rows again, one transaction. A chunk of a small
 -- tenant holds several days, which come back together.
+-- Makes rows of the chunks that hold records of a tenant's day, in this transaction: how many. A
+-- chunk of a small tenant holds a week, which comes back as a whole. To stay rows they need
+-- compression false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -336,10 +313,3 @@ begin
   return v_records;
 end;
 $$;
-
-revoke all on function logloom_private.unseal_day(text, date) from public;
-
-comment on function logloom_private.unseal_day(text, date) is
-  'Makes rows of the chunks that hold records of a tenant''s day, in this transaction: how many. '
-  'A chunk of a small tenant holds a week, which comes back as a whole. To stay rows they need '
-  'compression false.';

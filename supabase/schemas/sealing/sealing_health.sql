@@ -1,8 +1,10 @@
+-- How sealing does: days that no pass has looked at yet, when the last chunk was made (null where
+-- records are spread over nodes), and chunks that were given up because they differed from their
+-- records, which stay rows: degraded.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -37,10 +39,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.sealing_health(timestamptz) from public;
-
-comment on function logloom_private.sealing_health(timestamptz) is
-  'How sealing does: days that no pass has looked at yet, when the last chunk was made (null where '
-  'records are spread over nodes), and chunks that were given up because they differed from their '
-  'records, which stay rows: degraded.';

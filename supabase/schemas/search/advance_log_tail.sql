@@ -1,5 +1,6 @@
 -- Looks at a bounded number of records, whether they match or not, since a search for those that do
 -- took too long.
+-- Moves a tail over the next p_records records. more: whether there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -10,7 +11,6 @@ create function logloom_private.examine_log_tail(
 returns logloom_private.log_tail
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -41,17 +41,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.examine_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) from public;
-
-comment on function logloom_private.examine_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) is
-  'Moves a tail over the next p_records records. more: whether there were any.';
-
 -- More and more steps of the writer at a time: a client that was away does not read all it missed
 -- for each page. What was found when time is up is given back, and the cursor with it.
+-- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -62,7 +54,6 @@ create function logloom_private.advance_log_tail(
 returns logloom_private.log_tail
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -143,13 +134,3 @@ begin
   return p_tail;
 end;
 $$;
-
-revoke all on function logloom_private.advance_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) from public;
-
-comment on function logloom_private.advance_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) is
-  'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it '
-  'comes.';

@@ -23,7 +23,6 @@ create function logloom_private.log_tail_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -86,10 +85,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_tail_sql(
-  text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean
-) from public;
-
 -- The newest p_backlog records, the oldest of them first, however late they came.
 create function logloom_private.log_backlog_sql(
   p_tenant_id text,
@@ -99,7 +94,6 @@ create function logloom_private.log_backlog_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -116,10 +110,6 @@ begin
     || ') p (r)) r where r.id is not null order by r.ts, r.id';
 end;
 $$;
-
-revoke all on function logloom_private.log_backlog_sql(
-  text, logloom_private.compiled_query, integer
-) from public;
 
 -- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function logloom_private.read_log_tail(
@@ -199,8 +189,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_tail(text, text, integer, integer) from public;
-
 grant execute on function logloom_private.read_log_tail(text, text, integer, integer)
 to authenticated, service_role;
 
@@ -221,12 +209,6 @@ begin
   return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
 end;
 $$;
-
-revoke all on function public.tail_logs(text, text, integer, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.tail_logs(text, text, integer, integer)
-to authenticated, service_role;
 
 comment on function public.tail_logs(text, text, integer, integer) is
   'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '

@@ -1,11 +1,12 @@
 -- What a tenant's records take on disk. Chunks say it themselves; rows share partitions with those
 -- of other tenants, so that theirs is a share of a partition's size.
 
+-- What a tenant's rows take, about: of each partition with its indexes the share that its records
+-- have in it.
 create function logloom_private.hot_bytes(p_tenant_id text)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -90,12 +91,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.hot_bytes(text) from public;
-
-comment on function logloom_private.hot_bytes(text) is
-  'What a tenant''s rows take, about: of each partition with its indexes the share that its '
-  'records have in it.';
-
+-- What the records of the request's tenant take on disk.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -124,9 +120,4 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.my_stored(text) from public;
-
 grant execute on function logloom_private.my_stored(text) to authenticated, service_role;
-
-comment on function logloom_private.my_stored(text) is
-  'What the records of the request''s tenant take on disk.';

@@ -1,3 +1,4 @@
+-- Makes the partitions of past days that the batches need.
 create function logloom_private.create_missing_partitions(
   p_slot smallint,
   p_batch_from bigint,
@@ -6,7 +7,6 @@ create function logloom_private.create_missing_partitions(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -47,14 +47,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.create_missing_partitions(smallint, bigint, bigint)
-from public;
-
-comment on function logloom_private.create_missing_partitions(smallint, bigint, bigint) is
-  'Makes the partitions of past days that the batches need.';
-
 -- What is counted is read from the queue a second time, of the counts' columns alone, and goes to
 -- the nodes as it is counted.
+-- Keeps counts, days and arrivals of records that insert_records, with the same parameters, sends
+-- to nodes.
 create function logloom_private.note_spread_range(
   p_slot smallint,
   p_batch_from bigint,
@@ -66,7 +62,6 @@ create function logloom_private.note_spread_range(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
@@ -121,16 +116,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.note_spread_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) from public;
-
-comment on function logloom_private.note_spread_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) is
-  'Keeps counts, days and arrivals of records that insert_records, with the same parameters, sends '
-  'to nodes.';
-
+-- Whether of a tenant's batches one began before another one had ended, by ts: put in order as
+-- batches, their events would not be in order.
 create function logloom_private.has_batches_that_overlap(
   p_slot smallint,
   p_batch_from bigint,
@@ -139,7 +126,6 @@ create function logloom_private.has_batches_that_overlap(
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -168,13 +154,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.has_batches_that_overlap(smallint, bigint, bigint)
-from public;
-
-comment on function logloom_private.has_batches_that_overlap(smallint, bigint, bigint) is
-  'Whether of a tenant''s batches one began before another one had ended, by ts: put in order as '
-  'batches, their events would not be in order.';
-
+-- Inserts the events of the batches, of each those from one 1-based index to another.
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -186,7 +166,6 @@ create function logloom_private.insert_records(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
@@ -276,12 +255,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.insert_records(
-  smallint, bigint, bigint, integer, integer, bigint
-) from public;
-
-comment on function logloom_private.insert_records(
-  smallint, bigint, bigint, integer, integer, bigint
-) is
-  'Inserts the events of the batches, of each those from one 1-based index to another.';

@@ -1,10 +1,10 @@
 create type logloom_private.replay_result as (replayed integer, failed integer);
 
+-- Tries to write up to p_limit dead letters again, oldest failure first, under their own ids.
 create function logloom_private.replay_dead_letters(p_limit integer default 1000)
 returns logloom_private.replay_result
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -58,8 +58,3 @@ begin
   return v_result;
 end;
 $$;
-
-revoke all on function logloom_private.replay_dead_letters(integer) from public;
-
-comment on function logloom_private.replay_dead_letters(integer) is
-  'Tries to write up to p_limit dead letters again, oldest failure first, under their own ids.';

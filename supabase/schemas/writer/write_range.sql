@@ -1,8 +1,8 @@
+-- Whether an error says that the event cannot be written, not that the database cannot write now.
 create function logloom_private.is_data_error(p_sqlstate text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -12,11 +12,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_data_error(text) from public;
-
-comment on function logloom_private.is_data_error(text) is
-  'Whether an error says that the event cannot be written, not that the database cannot write now.';
-
+-- Puts one event into the dead letters with its error.
 create function logloom_private.set_aside(
   p_slot smallint,
   p_batch_id bigint,
@@ -27,7 +23,6 @@ create function logloom_private.set_aside(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -51,12 +46,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.set_aside(smallint, bigint, integer, text, text)
-from public;
-
-comment on function logloom_private.set_aside(smallint, bigint, integer, text, text) is
-  'Puts one event into the dead letters with its error.';
-
+-- insert_records, and where the data make it fail, halves until the dead letters stand alone.
 create function logloom_private.write_range(
   p_slot smallint,
   p_batch_from bigint,
@@ -68,7 +58,6 @@ create function logloom_private.write_range(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -112,12 +101,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.write_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) from public;
-
-comment on function logloom_private.write_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) is
-  'insert_records, and where the data make it fail, halves until the dead letters stand alone.';

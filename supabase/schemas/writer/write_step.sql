@@ -1,8 +1,8 @@
+-- Moves the next batches of the closed slot in this transaction. Events moved; 0: none is left.
 create function logloom_private.write_step()
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -60,8 +60,3 @@ begin
   return v_events;
 end;
 $$;
-
-revoke all on function logloom_private.write_step() from public;
-
-comment on function logloom_private.write_step() is
-  'Moves the next batches of the closed slot in this transaction. Events moved; 0: none is left.';
