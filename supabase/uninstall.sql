@@ -348,7 +348,7 @@ begin
         'logloom_ingest',
         'logloom_writer',
         'logloom_query',
-        'logloom_sealed_logs',
+        'logloom_blocks',
         'logloom_search',
         'logloom_saved_searches',
         'logloom_alerts',

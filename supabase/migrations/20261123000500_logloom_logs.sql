@@ -42,23 +42,6 @@ alter table logloom_private.counted_days force row level security;
 comment on table logloom_private.counted_days is
   'Days of a tenant whose counts were summed up since pack_log_counts last looked at all of them.';
 
--- logs/tables/log_arrivals.sql
-
-create table logloom_private.log_arrivals (
-  arrival bigint not null,
-  day date not null,
-  primary key (arrival, day)
-);
-
-create index log_arrivals_day_arrival_idx on logloom_private.log_arrivals (day, arrival);
-
-alter table logloom_private.log_arrivals enable row level security;
-alter table logloom_private.log_arrivals force row level security;
-
-comment on table logloom_private.log_arrivals is
-  'The greatest arrival in each day''s partition, and lesser ones until the next summing up: which '
-  'partitions a live tail must look at.';
-
 -- logs/tables/log_counts.sql
 
 create table logloom_private.log_counts (
@@ -129,6 +112,23 @@ comment on table logloom_private.log_removals is
   'them no longer holds. Rows of their own, so that a removal and an alert round never wait for '
   'each other.';
 
+-- logs/tables/log_writes.sql
+
+create table logloom_private.log_writes (
+  write_seq bigint not null,
+  day date not null,
+  primary key (write_seq, day)
+);
+
+create index log_writes_day_write_seq_idx on logloom_private.log_writes (day, write_seq);
+
+alter table logloom_private.log_writes enable row level security;
+alter table logloom_private.log_writes force row level security;
+
+comment on table logloom_private.log_writes is
+  'The greatest write sequence in each day''s partition, and lesser ones until the next summing up: '
+  'which partitions a live tail must look at.';
+
 -- logs/tables/logs.sql
 
 -- Log records in daily partitions, named logs_YYYY_MM_DD, days of UTC.
@@ -137,7 +137,7 @@ comment on table logloom_private.log_removals is
 create table logloom.logs (
   ts timestamptz not null,
   received_at timestamptz not null,
-  arrival bigint not null,
+  write_seq bigint not null,
   id uuid not null,
   tenant_id text not null,
   level text,
@@ -159,8 +159,8 @@ partition by range (ts);
 -- What became visible since: a new record may have any ts, but lies at the end of its partition.
 -- Ranges of 4 MB, so that a writer at full speed does not ask for more summaries than autovacuum
 -- remembers.
-create index logs_arrival_idx on logloom.logs
-using brin (arrival) with (pages_per_range = 512, autosummarize = on);
+create index logs_write_seq_idx on logloom.logs
+using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 
 -- The one field that is asked for by itself over many days. Its beginning only: an index refuses
 -- what is longer than a third of a page.
@@ -185,7 +185,7 @@ comment on table logloom.logs is
   'Log records. id derives from the queued batch and the event''s index. Days without a partition '
   'refuse rows.';
 
-comment on column logloom.logs.arrival is
+comment on column logloom.logs.write_seq is
   'Number of the writer''s step that made the record visible. Its order is commit order.';
 
 comment on column logloom.logs.record_bytes is
@@ -232,10 +232,11 @@ comment on column logloom_private.packed_counts.places is
 
 -- logs/change_records.sql
 
--- Records are changed by these statements alone: each keeps the counts, the days and the arrivals
--- in the statement that changes the records. There is no trigger to forget, and a table that is
--- spread over nodes takes none. They only ever add rows (a removal adds negative counts), so no row
--- is contended and a forgotten snapshot leaves no chains of versions; a job sums up what was added.
+-- Records are changed by these statements alone: each keeps the counts, the days and the write
+-- sequences in the statement that changes the records. There is no trigger to forget, and a table
+-- that is spread over nodes takes none. They only ever add rows (a removal adds negative counts),
+-- so no row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
+-- was added.
 
 -- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
 -- level, as events.
@@ -282,16 +283,16 @@ begin
     $query$
       with changed as (
         %s
-        returning l.tenant_id, l.ts, l.service, l.level, l.arrival
+        returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
       ), added as materialized (
         select
           c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
-          count(*) as events, max(c.arrival) as arrival
+          count(*) as events, max(c.write_seq) as write_seq
         from changed c
         group by 1, 2, 3, 4
-      ), arrivals as (
-        insert into logloom_private.log_arrivals (arrival, day)
-        select max(a.arrival), (a.minute at time zone 'UTC')::date
+      ), write_seqs as (
+        insert into logloom_private.log_writes (write_seq, day)
+        select max(a.write_seq), (a.minute at time zone 'UTC')::date
         from added a
         group by 2
         on conflict do nothing
@@ -316,13 +317,13 @@ $$;
 
 -- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
 -- written twice there: as a file and then as rows. So the writer inserts without either, and says
--- here what it inserted. Under its lock no other adds a day, or takes one away.
--- Keeps days and arrivals of records that the caller inserts in this transaction, holding the lock
--- writer: what added_records_sql does, for records on nodes.
+-- here what it inserted. Under its lock no other adds a day, or takes one away. Keeps days and
+-- write sequences of records that the caller inserts in this transaction, holding the lock writer:
+-- what added_records_sql does, for records on nodes.
 create function logloom_private.note_spread_days(
   p_tenant_ids text[],
   p_days date[],
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
@@ -335,8 +336,8 @@ declare
   v_new_tenant_ids text[];
   v_new_days date[];
 begin
-  insert into logloom_private.log_arrivals (arrival, day)
-  select distinct p_arrival, d.day
+  insert into logloom_private.log_writes (write_seq, day)
+  select distinct p_write_seq, d.day
   from unnest(p_days) d (day)
   on conflict do nothing;
   -- By itself: with arrays to compare with, each would be written into the statement as a text.
@@ -475,8 +476,8 @@ $$;
 
 -- logs/compact_log_counts.sql
 
--- Forgets what is known of a UTC day: counts, tenants, arrivals. To be called in the transaction
--- that drops its partition.
+-- Forgets what is known of a UTC day: counts, tenants, write sequences. To be called in the
+-- transaction that drops its partition.
 create function logloom_private.forget_day(p_day date)
 returns void
 language plpgsql
@@ -511,13 +512,13 @@ begin
   ) p
   where p.minutes is not null;
   delete from logloom_private.log_days d where d.day = p_day;
-  delete from logloom_private.log_arrivals a where a.day = p_day;
+  delete from logloom_private.log_writes a where a.day = p_day;
 end;
 $$;
 
--- Brings the index by arrival of a day's partition up to date, for which autovacuum takes a minute
--- and more: what is not summarized is read by every live tail.
-create function logloom_private.summarize_arrivals(p_day date)
+-- Brings the index by write sequence of a day's partition up to date, for which autovacuum takes a
+-- minute and more: what is not summarized is read by every live tail.
+create function logloom_private.summarize_writes(p_day date)
 returns void
 language plpgsql
 volatile
@@ -538,7 +539,7 @@ end;
 $$;
 
 -- Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest
--- arrival of a day only: one step of a job.
+-- write sequence of a day only: one step of a job.
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
@@ -661,14 +662,14 @@ begin
   end if;
 
   with superseded as (
-    delete from logloom_private.log_arrivals a
+    delete from logloom_private.log_writes a
     where exists (
-      select from logloom_private.log_arrivals l where l.day = a.day and l.arrival > a.arrival
+      select from logloom_private.log_writes l where l.day = a.day and l.write_seq > a.write_seq
     )
     returning a.day
   )
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
-  perform logloom_private.summarize_arrivals(d.day) from unnest(v_arrived_days) d (day);
+  perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
   if v_rows < v_settings.count_compact_rows then
     v_days := logloom_private.pack_log_counts();
   end if;

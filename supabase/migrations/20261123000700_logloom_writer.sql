@@ -1,16 +1,5 @@
 -- Assembled from supabase/schemas by npm run migration: change it there.
 
--- writer/tables/arrival.sql
-
--- The writer: moves batches from the queue to logloom.logs, exactly once.
---
--- A step is one transaction: insert the records, note how far the slot was moved. So a record is
--- visible when, and only when, its batch counts as moved, whatever is killed when.
-
-create sequence logloom_private.arrival as bigint;
-
-comment on sequence logloom_private.arrival is 'Numbers the steps of the writer, in commit order.';
-
 -- writer/tables/dead_letters.sql
 
 create table logloom_private.dead_letters (
@@ -42,6 +31,18 @@ comment on table logloom_private.dead_letters is
   'Events that could not be written, and why. logloom_private.replay_dead_letters() tries again.';
 
 comment on column logloom_private.dead_letters.id is 'The id that the record will have.';
+
+-- writer/tables/write_seq.sql
+
+-- The writer: moves batches from the queue to logloom.logs, exactly once.
+--
+-- A step is one transaction: insert the records, note how far the slot was moved. So a record is
+-- visible when, and only when, its batch counts as moved, whatever is killed when.
+
+create sequence logloom_private.write_seq as bigint;
+
+comment on sequence logloom_private.write_seq is
+  'Numbers the steps of the writer, in commit order.';
 
 -- writer/empty_moved_slots.sql
 
@@ -219,16 +220,15 @@ end;
 $$;
 
 -- What is counted is read from the queue a second time, of the counts' columns alone, and goes to
--- the nodes as it is counted.
--- Keeps counts, days and arrivals of records that insert_records, with the same parameters, sends
--- to nodes.
+-- the nodes as it is counted. Keeps counts, days and write sequences of records that
+-- insert_records, with the same parameters, sends to nodes.
 create function logloom_private.note_spread_range(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
@@ -261,7 +261,7 @@ begin
   )
   into v_tenant_ids, v_days
   using p_batch_from, p_batch_to, p_index_from, p_index_to;
-  perform logloom_private.note_spread_days(v_tenant_ids, v_days, p_arrival);
+  perform logloom_private.note_spread_days(v_tenant_ids, v_days, p_write_seq);
   execute 'insert into logloom_private.log_counts '
     || '(tenant_id, minute, service, level, is_other, events) '
     || logloom_private.added_counts_sql(format(
@@ -332,7 +332,7 @@ create function logloom_private.insert_records(
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
@@ -349,7 +349,7 @@ begin
     execute logloom_private.added_records_sql(format(
       $query$
         insert into logloom.logs as l (
-          id, tenant_id, ts, received_at, arrival,
+          id, tenant_id, ts, received_at, write_seq,
           level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
         )
         select
@@ -375,7 +375,7 @@ begin
       $query$,
       v_slot
     ))
-    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
     return;
   end if;
   -- One connection a node, not one a shard: each run's are new, and cost more than they save.
@@ -387,7 +387,7 @@ begin
   execute format(
     $query$
       insert into logloom.logs (
-        id, tenant_id, ts, received_at, arrival,
+        id, tenant_id, ts, received_at, write_seq,
         level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
       )
       select
@@ -420,9 +420,9 @@ begin
       else ''
     end
   )
-  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
   perform logloom_private.note_spread_range(
-    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
   );
 end;
 $$;
@@ -584,12 +584,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_letter logloom_private.dead_letters;
-  v_arrival bigint;
+  v_write_seq bigint;
   v_result logloom_private.replay_result := row(0, 0);
 begin
-  -- The writer's lock: arrival must stay in commit order.
+  -- The writer's lock: write sequence must stay in commit order.
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  v_arrival := nextval('logloom_private.arrival');
+  v_write_seq := nextval('logloom_private.write_seq');
   for v_letter in
     select d.* from logloom_private.dead_letters d order by d.failed_at, d.id limit p_limit
   loop
@@ -598,7 +598,7 @@ begin
       execute logloom_private.added_records_sql(
         $query$
           insert into logloom.logs as l (
-            id, tenant_id, ts, received_at, arrival,
+            id, tenant_id, ts, received_at, write_seq,
             level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
           )
           select
@@ -614,7 +614,7 @@ begin
             )::logloom.logs)
         $query$
       )
-      using v_letter, v_arrival;
+      using v_letter, v_write_seq;
       delete from logloom_private.dead_letters d where d.id = v_letter.id;
       v_result.replayed := v_result.replayed + 1;
     exception when others then
@@ -879,7 +879,7 @@ create function logloom_private.write_range(
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
@@ -894,7 +894,7 @@ declare
 begin
   begin
     perform logloom_private.insert_records(
-      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
     );
     return;
   exception when others then
@@ -909,18 +909,18 @@ begin
   if p_batch_from < p_batch_to then
     v_batch_middle := (p_batch_from + p_batch_to) / 2;
     perform logloom_private.write_range(
-      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_arrival
+      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_write_seq
     );
     perform logloom_private.write_range(
-      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_arrival
+      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_write_seq
     );
   elsif p_index_from < p_index_to then
     v_index_middle := (p_index_from + p_index_to) / 2;
     perform logloom_private.write_range(
-      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_arrival
+      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_write_seq
     );
     perform logloom_private.write_range(
-      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_arrival
+      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_write_seq
     );
   else
     perform logloom_private.set_aside(p_slot, p_batch_from, p_index_from, v_code, v_message);
@@ -943,7 +943,7 @@ declare
   v_batch_to bigint;
   v_events integer;
   v_largest integer;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   if not logloom_private.lock_writer() then
     return 0;
@@ -982,8 +982,8 @@ begin
 
   perform logloom_private.meter_slot(v_slot);
   perform logloom_private.create_missing_partitions(v_slot, v_batch_from, v_batch_to);
-  v_arrival := nextval('logloom_private.arrival');
-  perform logloom_private.write_range(v_slot, v_batch_from, v_batch_to, 1, v_largest, v_arrival);
+  v_write_seq := nextval('logloom_private.write_seq');
+  perform logloom_private.write_range(v_slot, v_batch_from, v_batch_to, 1, v_largest, v_write_seq);
   update logloom_private.queue_slots s
   set moved_through = v_batch_to, moved_events = s.moved_events + v_events
   where s.slot = v_slot;

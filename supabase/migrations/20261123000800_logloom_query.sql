@@ -944,7 +944,7 @@ begin
     if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
       p_state."at" := v_bar + 1;
-      p_state := logloom_private.query_parse_filter(logloom_private.query_go_on(p_state));
+      p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
       v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
         || jsonb_build_object('stage', 'where', 'tree', p_state.node));
     else
@@ -1347,7 +1347,7 @@ declare
 begin
   p_state := logloom_private.query_spend(p_state, 1);
   if v_token = 'NOT' then
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
   elsif v_token = '-' then
     p_state."at" := p_state."at" + 1;
     if not logloom_private.query_is_adjacent(p_state, p_state."at")
@@ -1383,7 +1383,7 @@ begin
     v_items := v_items || p_state.node;
     exit when p_state.texts[p_state."at"] in ('OR', ')', '|', '');
     if p_state.texts[p_state."at"] = 'AND' then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
   if cardinality(v_items) > 1 then
@@ -1406,7 +1406,7 @@ begin
     p_state := logloom_private.query_parse_and(p_state);
     v_items := v_items || p_state.node;
     exit when p_state.texts[p_state."at"] <> 'OR';
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
   end loop;
   if cardinality(v_items) > 1 then
     p_state.node := jsonb_build_object('type', 'or', 'items', to_jsonb(v_items));
@@ -3109,7 +3109,7 @@ begin
       p_state.texts[p_state."at"], p_state.positions[p_state."at"]
     );
   end if;
-  return logloom_private.query_go_on(p_state);
+  return logloom_private.query_advance(p_state);
 end;
 $$;
 
@@ -3310,7 +3310,7 @@ $$;
 
 -- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
 -- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
-create function logloom_private.query_go_on(
+create function logloom_private.query_advance(
   p_state logloom_private.query_state,
   p_count integer default 1
 )
@@ -3514,10 +3514,10 @@ begin
       v_items := v_items || p_state.node;
     end if;
 
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
     exit when p_state.texts[p_state."at"] = ')';
     if p_state.texts[p_state."at"] = 'OR' then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
 
@@ -3554,11 +3554,11 @@ begin
     if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
     if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
     elsif v_bound = 1 then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
@@ -3625,7 +3625,7 @@ begin
   p_state := logloom_private.query_take_sign(p_state, v_operator);
   v_token := p_state.texts[p_state."at"];
   v_position := p_state.positions[p_state."at"];
-  p_state := logloom_private.query_go_on(p_state);
+  p_state := logloom_private.query_advance(p_state);
   if left(v_operator, 1) = '>' then
     return logloom_private.query_check_range(
       p_state, p_field,
@@ -3658,7 +3658,7 @@ begin
   p_state := logloom_private.query_check_regex(
     p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
   );
-  return logloom_private.query_go_on(p_state, 2);
+  return logloom_private.query_advance(p_state, 2);
 end;
 $$;
 
@@ -3696,7 +3696,7 @@ begin
   p_state := logloom_private.query_check_signed(
     p_state, p_field, v_sign, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
   );
-  return logloom_private.query_go_on(p_state);
+  return logloom_private.query_advance(p_state);
 end;
 $$;
 

@@ -98,7 +98,7 @@ create type logloom_private.log_tail as (
 );
 
 comment on type logloom_private.log_tail is
-  'Where a tail stands: it goes on with the arrival first, of which it saw what is up to id, and '
+  'Where a tail stands: it goes on with the write_seq first, of which it saw what is up to id, and '
   'has found logs since. more: whether there is more to look at.';
 
 -- search/advance_log_tail.sql
@@ -132,10 +132,10 @@ begin
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
       (select s.max_page_bytes from logloom_private.settings s), true
     )
-    || ') select array(select l.item from (select (r.record).*, r.arrival, r.record as item '
+    || ') select array(select l.item from (select (r.record).*, r.write_seq, r.record as item '
     || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
-    || ') order by l.arrival, l.id), o.arrival, o.id '
-    || 'from (select 1) _ left join lateral (select r.arrival, r.id from piece r '
+    || ') order by l.write_seq, l.id), o.write_seq, o.id '
+    || 'from (select 1) _ left join lateral (select r.write_seq, r.id from piece r '
     || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
   into v_found, v_first, v_id;
   p_tail.logs := p_tail.logs || v_found;
@@ -169,7 +169,7 @@ declare
   v_left bigint;
   v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_found public.logloom_log_record[];
-  v_arrivals bigint[];
+  v_write_seqs bigint[];
   v_has_moved boolean := false;
   v_records integer := 4;
   v_began_at timestamptz;
@@ -179,7 +179,7 @@ begin
       v_step_last := least(p_tail.first + v_steps - 1, p_last);
       v_left := p_limit + 1 - cardinality(p_tail.logs);
       for v_fits in 0..1 loop
-        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
           || logloom_private.log_tail_sql(
             p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
             case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
@@ -187,7 +187,7 @@ begin
             v_fits = 1
           )
           || ') r'
-        into v_found, v_arrivals;
+        into v_found, v_write_seqs;
         exit when array_position(v_found, null) is null;
       end loop;
       v_has_moved := true;
@@ -198,11 +198,11 @@ begin
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
       end if;
       p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
-      if cardinality(v_found) < cardinality(v_arrivals) then
+      if cardinality(v_found) < cardinality(v_write_seqs) then
         p_tail.more := true;
         -- After the last that this step found; where it was, if the page was full before.
         if cardinality(v_found) > 0 then
-          p_tail.first := v_arrivals[cardinality(v_found)];
+          p_tail.first := v_write_seqs[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
         end if;
         v_found := null;
@@ -565,7 +565,7 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
   if v_log.id is not null then
@@ -1811,7 +1811,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'l.ts, l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
+  return 'l.ts, l.received_at, l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
     || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
     || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
 end;
@@ -1826,7 +1826,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
-    || 'l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
+    || 'l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
     || 'l.route, l.host, l.attrs, null)::logloom.logs))';
 end;
 $$;
@@ -2098,7 +2098,7 @@ $$;
 -- year would hold thousands of locks. A subtransaction that is rolled back gives its locks back.
 
 -- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
--- rows and search_chunks_at_once chunks at most. What it no longer keeps is in none, unless
+-- rows and search_blocks_at_once blocks at most. What it no longer keeps is in none, unless
 -- p_expired.
 create function logloom_private.search_parts(
   p_tenant_id text,
@@ -2115,14 +2115,14 @@ as $$
 declare
   v_is_descending constant boolean := p_order = 'desc';
   v_max_days integer;
-  v_max_chunks integer;
+  v_max_blocks integer;
   v_from timestamptz := p_from;
   v_to timestamptz := p_to;
   v_day record;
   v_last_day date;
   v_bound timestamptz;
   v_days integer := 0;
-  v_chunks integer := 0;
+  v_blocks integer := 0;
   v_parts tstzrange[] := '{}';
 begin
   if not p_expired then
@@ -2133,12 +2133,12 @@ begin
   elsif v_to - v_from <= interval '1 day' then
     return array[tstzrange(v_from, v_to)];
   end if;
-  select s.search_days_at_once, s.search_chunks_at_once into v_max_days, v_max_chunks
+  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
   from logloom_private.settings s;
   for v_day in
-    select u.day, sum(u.days) as days, sum(u.chunks) as chunks
+    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
     from (
-      select d.day, 1 as days, 0 as chunks
+      select d.day, 1 as days, 0 as blocks
       from logloom_private.log_days d
       where d.tenant_id = p_tenant_id
         and d.day between logloom_private.utc_day(v_from)
@@ -2146,7 +2146,7 @@ begin
       union all
       select
         logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
-      from logloom_private.sealed_chunks c
+      from logloom_private.blocks c
       where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
       group by 1
     ) u
@@ -2154,7 +2154,7 @@ begin
     order by case when v_is_descending then u.day end desc, u.day
   loop
     if v_days + v_day.days > v_max_days
-      or (v_chunks > 0 and v_chunks + v_day.chunks > v_max_chunks)
+      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
     then
       v_bound := logloom_private.day_start(
         case when v_is_descending then v_last_day else v_day.day end
@@ -2167,10 +2167,10 @@ begin
         v_from := v_bound;
       end if;
       v_days := 0;
-      v_chunks := 0;
+      v_blocks := 0;
     end if;
     v_days := v_days + v_day.days;
-    v_chunks := v_chunks + v_day.chunks;
+    v_blocks := v_blocks + v_day.blocks;
     v_last_day := v_day.day;
   end loop;
   return v_parts || tstzrange(v_from, v_to);
@@ -2443,7 +2443,7 @@ end;
 $$;
 
 -- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
--- a snapshot a record is a row or in a chunk.
+-- a snapshot a record is a row or in a block.
 -- Whether the tenant has sealed records of the range in this snapshot.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
@@ -2463,7 +2463,7 @@ begin
     return false;
   end if;
   perform
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
   limit 1;
   return found;
@@ -2689,7 +2689,7 @@ begin
         -- What is extracted comes on top of what a record has.
         logloom_private.fitting_sql(
           v_columns, '',
-          'from (select l.*, 0 as arrival '
+          'from (select l.*, 0 as write_seq '
             || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
             || format(' order by %s limit %s) l', v_order, p_limit),
           v_order, p_bytes,
@@ -3245,7 +3245,7 @@ begin
 end;
 $$;
 
--- Sorted by what it is grouped by while there is a row a section: nothing sorts the numbers then.
+-- Sorted by what it is grouped by while there is a row a run: nothing sorts the numbers then.
 -- Rows of service, level and a number, of which an aggregate makes what it makes of records;
 -- records says of some of them for how many they stand.
 create function logloom_private.numbers_source(
@@ -3326,7 +3326,7 @@ begin
     p_query.aggregate := 'count';
     v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
       and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
-    -- Over days without rows chunks count quicker than minutes do.
+    -- Over days without rows blocks count quicker than minutes do.
     if v_is_sealed and p_to - p_from >= interval '1 day' then
       v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
     end if;
@@ -3404,8 +3404,8 @@ create type public.logloom_log_tail as (
 comment on type public.logloom_log_tail is
   'Records in the order in which they became visible; more: whether others wait already.';
 
--- Records of the arrivals from p_first to p_last, of the first one those after p_id where it is
--- given, in the order in which they became visible. Large ones are null, or with p_fits those
+-- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
+-- is given, in the order in which they became visible. Large ones are null, or with p_fits those
 -- after p_bytes.
 create function logloom_private.log_tail_sql(
   p_tenant_id text,
@@ -3425,18 +3425,19 @@ as $$
 declare
   v_days timestamptz[];
   v_filter text;
-  v_arrivals text;
+  v_write_seqs text;
   v_rows text;
   v_is_sealed boolean;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
-  from logloom_private.log_arrivals a
-  where a.arrival >= p_first;
-  v_arrivals := format('l.arrival between %s and %s and ', p_first, p_last);
+  from logloom_private.log_writes a
+  where a.write_seq >= p_first;
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
   if p_id is not null then
-    v_arrivals := v_arrivals || format('(l.arrival > %s or l.id > %L::uuid) and ', p_first, p_id);
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
   end if;
-  v_filter := v_arrivals;
+  v_filter := v_write_seqs;
   -- Day by day, so that one late event does not bring in all days between. A client that was away
   -- for so long that there are many of them reads from the first to the last.
   if cardinality(v_days) <= 31 then
@@ -3455,13 +3456,13 @@ begin
   -- What a client that was away for long missed may be sealed by now.
   v_is_sealed := exists (
     select
-    from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
   );
   v_rows := case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select ' || logloom_private.sized_columns_sql()
-        || ' from logloom_private.sealed_arrivals('
+        || ' from logloom_private.sealed_write_seqs('
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
@@ -3471,13 +3472,13 @@ begin
       else
         v_rows
       end
-    || ' order by l.arrival, l.id limit ' || p_limit;
+    || ' order by l.write_seq, l.id limit ' || p_limit;
   return case when p_fits
     then logloom_private.fitting_sql(
-      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, 'l.arrival, l.id', p_bytes
+      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_bytes
     )
     else logloom_private.small_sql(
-      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, p_limit, p_bytes
+      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, p_limit, p_bytes
     ) end;
 end;
 $$;
@@ -3540,10 +3541,11 @@ begin
     );
   end if;
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
-  select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
+  select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
   if p_cursor is null then
     v_tail.first := v_last + 1;
-    -- Arrivals and records are of one snapshot: what is not here yet comes after this cursor.
+    -- Write sequences and records are of one snapshot: what is not here yet comes after this
+    -- cursor.
     if p_backlog > 0 then
       execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
         || ')'
@@ -3555,7 +3557,7 @@ begin
     );
     v_tail.first := v_after[1];
     v_tail.id := v_after[2];
-    if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
+    if v_tail.first > 1 + (select q.last_value from logloom_private.write_seq q) then
       perform logloom_private.refuse('search.cursor_lies_ahead');
     end if;
   end if;
@@ -3563,7 +3565,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- All of the last arrival was seen. The days of later ones may be gone.
+    -- All of the last write sequence was seen. The days of later ones may be gone.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;

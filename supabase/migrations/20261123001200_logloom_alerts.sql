@@ -86,13 +86,13 @@ create type logloom_private.pending_alert_group as (
   tenant_id text,
   group_id bigint,
   needed_from timestamptz,
-  has_arrivals boolean,
+  has_write_seqs boolean,
   cost double precision
 );
 
 comment on type logloom_private.pending_alert_group is
-  'A group that is to be read, for arrivals of the round or for minutes before; cost: milliseconds '
-  'of a record, and those that it took already.';
+  'A group that is to be read, for write_seqs of the round or for minutes before; cost: '
+  'milliseconds of a record, and those that it took already.';
 
 -- alerts/types/bounds.sql
 
@@ -292,7 +292,7 @@ create table logloom_private.alert_groups (
   digest bytea not null,
   filter text not null,
   number_sql text not null,
-  arrival bigint,
+  write_seq bigint,
   filled_from timestamptz,
   filled_id uuid,
   records_read bigint not null default 0,
@@ -302,20 +302,20 @@ create table logloom_private.alert_groups (
   retry_at timestamptz,
   last_error text,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
-  constraint alert_groups_filling_is_whole check ((arrival is null) = (filled_from is null))
+  constraint alert_groups_filling_is_whole check ((write_seq is null) = (filled_from is null))
 )
 -- Every group is updated every minute.
 with (fillfactor = 70);
 
 create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id)
-where arrival is null;
+where write_seq is null;
 
 alter table logloom_private.alert_groups enable row level security;
 alter table logloom_private.alert_groups force row level security;
 
 comment on table logloom_private.alert_groups is
   'Filter and number that rules of a tenant share. Its partial values are complete for records up '
-  'to arrival from (filled_from, filled_id) on; both null: to be filled.';
+  'to write sequence from (filled_from, filled_id) on; both null: to be filled.';
 
 comment on column logloom_private.alert_groups.number_sql is
   'What sum, avg, min and max take of a record, over the alias l.';
@@ -465,18 +465,18 @@ comment on column logloom_private.alert_plans.refusal is 'Why the query does not
 comment on column logloom_private.alert_plans.retry_at is
   'Reading its window cost too much: it rests until then; failures: how often in a row.';
 
--- alerts/tables/alert_round_arrivals.sql
+-- alerts/tables/alert_round_writes.sql
 
-create table logloom_private.alert_round_arrivals (
+create table logloom_private.alert_round_writes (
   tenant_id text primary key,
   first_ts timestamptz not null,
   records bigint not null
 );
 
-alter table logloom_private.alert_round_arrivals enable row level security;
-alter table logloom_private.alert_round_arrivals force row level security;
+alter table logloom_private.alert_round_writes enable row level security;
+alter table logloom_private.alert_round_writes force row level security;
 
-comment on table logloom_private.alert_round_arrivals is
+comment on table logloom_private.alert_round_writes is
   'What arrived for the last round, of tenants with rules: how many records, and the least ts, '
   'which says which windows that were evaluated are to be looked at again.';
 
@@ -485,8 +485,8 @@ comment on table logloom_private.alert_round_arrivals is
 create table logloom_private.alert_rounds (
   singleton boolean primary key default true,
   window_end timestamptz not null,
-  arrival_from bigint not null,
-  arrival_to bigint not null,
+  write_seq_from bigint not null,
+  write_seq_to bigint not null,
   finished_at timestamptz,
   constraint alert_rounds_has_one_row check (singleton)
 );
@@ -495,7 +495,7 @@ alter table logloom_private.alert_rounds enable row level security;
 alter table logloom_private.alert_rounds force row level security;
 
 comment on table logloom_private.alert_rounds is
-  'The last round: where its windows ended, and which arrivals it added to the groups.';
+  'The last round: where its windows ended, and which write_seqs it added to the groups.';
 
 -- alerts/tables/alert_spending.sql
 
@@ -559,7 +559,7 @@ set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 declare
-  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_staged constant text := 'pg_temp.alert_writes';
   v_unit record;
 begin
   for v_unit in
@@ -571,8 +571,8 @@ begin
         g.*, a.records,
         sum(a.records) over (partition by g.digest order by g.group_id) / 20000 as part
       from logloom_private.alert_groups g
-      join logloom_private.alert_round_arrivals a on a.tenant_id = g.tenant_id
-      where g.arrival < p_round.arrival_to
+      join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
+      where g.write_seq < p_round.write_seq_to
         and logloom_private.is_cheap(a.records, g.ms_per_record)
     ) u
     group by u.digest, u.part, u.filter, u.number_sql
@@ -628,7 +628,7 @@ begin
     );
     update logloom_private.alert_groups g
     set
-      arrival = p_round.arrival_to,
+      write_seq = p_round.write_seq_to,
       filled_from = i.starts,
       -- Of a few records a statement's own cost would be most of it.
       ms_per_record = case
@@ -683,7 +683,7 @@ begin
     select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    where g.arrival is null
+    where g.write_seq is null
       and coalesce(g.retry_at <= p_round.window_end, true)
       and n.needed_from >= v_from
     order by n.group_id
@@ -718,8 +718,8 @@ begin
       || 'from unnest($1, $2) n (group_id, starts) '
       || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
       || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
-      || 'where l.ts >= %L::timestamptz and l.arrival <= %s',
-    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.arrival_to
+      || 'where l.ts >= %L::timestamptz and l.write_seq <= %s',
+    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
   )
   using v_group_ids, v_froms;
 
@@ -779,7 +779,7 @@ $$;
 -- Whatever a tenant's rules have in common with another's is looked at in one statement. Each
 -- record is read by its own tenant's groups only: by the index, never by a scan of all.
 -- Adds the records of a staging table to groups with the same filter and number, of each group
--- those from an instant on that arrived since the group's arrival.
+-- those from an instant on that arrived since the group's write sequence.
 create function logloom_private.add_staged_records(
   p_table text,
   p_group_ids bigint[],
@@ -800,10 +800,10 @@ begin
     'select m.group_id, m.minute, count(*), count(m.number), sum(m.number), min(m.number), '
     || 'max(m.number) from (select i.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
     || p_number_sql || ' as number from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
-    || 'coalesce(g.arrival, -1) as arrival from unnest($1, $2) n (group_id, starts) '
+    || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
     || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
     || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
-    || 'where l.arrival > i.arrival '
+    || 'where l.write_seq > i.write_seq '
     || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id) and ('
     || p_filter || ') offset 0) m group by 1, 2'
   )
@@ -813,7 +813,7 @@ $$;
 
 -- A bounded number of records, the newest first. p_source: SQL that yields them as logloom.logs has
 -- them, "order by" and "limit" included.
--- Adds the records of a source to a group, those up to its arrival.
+-- Adds the records of a source to a group, those up to its write sequence.
 create function logloom_private.add_alert_piece(
   p_group logloom_private.alert_groups,
   p_source text
@@ -830,13 +830,13 @@ begin
     || logloom_private.add_alert_partials_sql(
       'select $1, n.* from ('
       || logloom_private.alert_partials_sql(
-        'select * from piece where arrival <= $2', p_group.filter, p_group.number_sql
+        'select * from piece where write_seq <= $2', p_group.filter, p_group.number_sql
       ) || ') n'
     )
     || ') select (select count(*) from piece), o.ts, o.id '
     || 'from (select 1) _ left join lateral (select * from piece order by ts, id limit 1) o on true'
   into v_piece
-  using p_group.group_id, p_group.arrival;
+  using p_group.group_id, p_group.write_seq;
   return v_piece;
 end;
 $$;
@@ -880,7 +880,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   update logloom_private.alert_groups g
-  set arrival = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
   where g.group_id = any(p_group_ids);
 end;
 $$;
@@ -971,8 +971,8 @@ begin
     delete from logloom_private.log_removals r returning r.tenant_id
   )
   update logloom_private.alert_groups g
-  set arrival = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
-  where g.tenant_id in (select r.tenant_id from resets r) and g.arrival is not null;
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  where g.tenant_id in (select r.tenant_id from resets r) and g.write_seq is not null;
 end;
 $$;
 
@@ -1111,7 +1111,7 @@ end;
 $$;
 
 -- Copies the records that arrived since the last round, of tenants with rules, for this session.
-create function logloom_private.stage_alert_arrivals(
+create function logloom_private.stage_alert_writes(
   p_round logloom_private.alert_rounds,
   p_from timestamptz
 )
@@ -1123,7 +1123,7 @@ set enable_seqscan = off
 as $$
 declare
   -- In a variable, because the checker takes a table that it does not find for an error.
-  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_staged constant text := 'pg_temp.alert_writes';
 begin
   -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
   if to_regclass(v_staged) is null then
@@ -1135,19 +1135,19 @@ begin
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
     || format(
-      'and l.arrival > %s and l.arrival <= %s and l.ts >= %L::timestamptz',
-      p_round.arrival_from, p_round.arrival_to, p_from
+      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
+      p_round.write_seq_from, p_round.write_seq_to, p_from
     );
   execute 'analyze ' || v_staged;
-  delete from logloom_private.alert_round_arrivals a where true;
-  execute 'insert into logloom_private.alert_round_arrivals (tenant_id, first_ts, records) '
+  delete from logloom_private.alert_round_writes a where true;
+  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
     || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
 end;
 $$;
 
--- Groups whose next arrivals are not staged are filled anew; those of tenants from which nothing
--- came are complete as they are. What no window needs any more is forgotten.
--- Brings the groups to where a round may add what arrived for it.
+-- Groups whose next write sequences are not staged are filled anew; those of tenants from which
+-- nothing came are complete as they are. What no window needs any more is forgotten. Brings the
+-- groups to where a round may add what arrived for it.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
@@ -1157,13 +1157,13 @@ as $$
 begin
   perform logloom_private.reset_alert_groups();
   perform logloom_private.empty_alert_groups(array(
-    select g.group_id from logloom_private.alert_groups g where g.arrival < p_round.arrival_from
+    select g.group_id from logloom_private.alert_groups g where g.write_seq < p_round.write_seq_from
   ));
   with needs as materialized (
     select n.group_id, n.needed_from - s.alert_grace as needed_from
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    join logloom_private.alert_round_arrivals a on a.tenant_id = g.tenant_id
+    join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
     cross join logloom_private.settings s
     where g.filled_from < n.needed_from - s.alert_grace
   ), forgotten as (
@@ -1176,25 +1176,25 @@ begin
   from needs n
   where n.group_id = g.group_id;
   update logloom_private.alert_groups g
-  set arrival = p_round.arrival_to
-  where g.arrival < p_round.arrival_to
+  set write_seq = p_round.write_seq_to
+  where g.write_seq < p_round.write_seq_to
     and not exists (
-      select from logloom_private.alert_round_arrivals a where a.tenant_id = g.tenant_id
+      select from logloom_private.alert_round_writes a where a.tenant_id = g.tenant_id
     );
   delete from logloom_private.alert_spending s where true;
 end;
 $$;
 
--- The greatest arrival that is visible; p_after where none is greater.
-create function logloom_private.last_arrival(p_after bigint)
+-- The greatest write sequence that is visible; p_after where none is greater.
+create function logloom_private.last_write_seq(p_after bigint)
 returns bigint
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- A day that is dropped takes its arrivals with it.
-  return greatest(p_after, (select max(a.arrival) from logloom_private.log_arrivals a));
+  -- A day that is dropped takes its write sequences with it.
+  return greatest(p_after, (select max(a.write_seq) from logloom_private.log_writes a));
 end;
 $$;
 
@@ -1247,25 +1247,25 @@ begin
   v_round.singleton := true;
   if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
     -- A round that was cut short is done again from where it began.
-    v_round.arrival_from := case
-      when v_last.finished_at is null then v_last.arrival_from
-      else v_last.arrival_to
+    v_round.write_seq_from := case
+      when v_last.finished_at is null then v_last.write_seq_from
+      else v_last.write_seq_to
     end;
-    v_round.arrival_to := logloom_private.last_arrival(v_last.arrival_to);
+    v_round.write_seq_to := logloom_private.last_write_seq(v_last.write_seq_to);
   else
     -- Too long ago: every group reads its windows anew.
-    v_round.arrival_to := logloom_private.last_arrival(0);
-    v_round.arrival_from := v_round.arrival_to;
+    v_round.write_seq_to := logloom_private.last_write_seq(0);
+    v_round.write_seq_from := v_round.write_seq_to;
   end if;
 
-  insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to)
-  values (v_round.window_end, v_round.arrival_from, v_round.arrival_to)
+  insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to)
+  values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to)
   on conflict (singleton) do update
   set window_end = excluded.window_end,
-    arrival_from = excluded.arrival_from,
-    arrival_to = excluded.arrival_to,
+    write_seq_from = excluded.write_seq_from,
+    write_seq_to = excluded.write_seq_to,
     finished_at = null;
-  perform logloom_private.stage_alert_arrivals(v_round, v_from);
+  perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
   return v_round;
 end;
@@ -1286,9 +1286,9 @@ begin
   from logloom_private.alert_rounds r, logloom_private.settings s
   where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
   if v_round.window_end is not null and exists (
-    select from logloom_private.alert_groups g where g.arrival < v_round.arrival_to
+    select from logloom_private.alert_groups g where g.write_seq < v_round.write_seq_to
   ) then
-    perform logloom_private.stage_alert_arrivals(v_round, '-infinity');
+    perform logloom_private.stage_alert_writes(v_round, '-infinity');
   end if;
   return v_round;
 end;
@@ -1663,7 +1663,7 @@ begin
     null::double precision, null::text, null::jsonb
   from logloom.alert_rules r
   cross join logloom_private.settings s
-  left join logloom_private.alert_round_arrivals a on a.tenant_id = r.tenant_id
+  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
   cross join lateral generate_series(
     greatest(
       least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
@@ -1774,7 +1774,7 @@ begin
     from logloom_private.alert_partials m
     where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
   ) t
-  where g.arrival >= p_round.arrival_to
+  where g.write_seq >= p_round.write_seq_to
     and (
       g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
     );
@@ -2646,7 +2646,7 @@ $$;
 -- What is read for one tenant by itself: many records, new windows, and rules without a group
 
 -- Adds what arrived to a group that is not cheap, in pieces. False when it went beyond its budget.
--- Adds the round's arrivals to a group in pieces. False where it went beyond its budget.
+-- Adds the round's write sequences to a group in pieces. False where it went beyond its budget.
 create function logloom_private.advance_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -2658,7 +2658,7 @@ volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_staged constant text := 'pg_temp.alert_writes';
   v_began constant timestamptz := clock_timestamp();
   v_piece_began timestamptz;
   v_budget_ms double precision;
@@ -2668,22 +2668,22 @@ declare
   v_size integer := 16;
   v_before text := '';
   v_records bigint := 0;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   select extract(epoch from s.alert_rule_budget) * 1000, s.alert_rule_records
   into v_budget_ms, v_limit
   from logloom_private.settings s;
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
-  v_arrival := v_group.arrival;
-  v_group.arrival := p_round.arrival_to;
+  v_write_seq := v_group.write_seq;
+  v_group.write_seq := p_round.write_seq_to;
   loop
     v_piece_began := clock_timestamp();
     v_piece := logloom_private.add_alert_piece(
       v_group,
       'select l.* from ' || v_staged || format(
-        ' l where l.tenant_id = %L and l.arrival > %s and l.ts >= %L::timestamptz '
+        ' l where l.tenant_id = %L and l.write_seq > %s and l.ts >= %L::timestamptz '
           || 'and (l.ts > %3$L::timestamptz or %4$L::uuid is null or l.id >= %4$L::uuid)',
-        v_group.tenant_id, v_arrival, v_group.filled_from, v_group.filled_id
+        v_group.tenant_id, v_write_seq, v_group.filled_from, v_group.filled_id
       ) || v_before || ' order by l.ts desc, l.id desc limit ' || v_size
     );
     v_records := v_records + v_piece.records;
@@ -2703,7 +2703,7 @@ begin
   end loop;
   update logloom_private.alert_groups g
   set
-    arrival = p_round.arrival_to,
+    write_seq = p_round.write_seq_to,
     ms_per_record = logloom_private.milliseconds_since(v_began) / greatest(v_records, 1),
     failures = 0
   where g.group_id = p_group_id;
@@ -2745,9 +2745,9 @@ begin
     or (v_group.filled_from = p_needed_from and v_group.filled_id is null)
   then
     return true;
-  elsif v_group.arrival is null then
+  elsif v_group.write_seq is null then
     delete from logloom_private.alert_partials p where p.group_id = p_group_id;
-    v_group.arrival := p_round.arrival_to;
+    v_group.write_seq := p_round.write_seq_to;
     v_group.filled_from := v_to;
   end if;
   loop
@@ -2783,7 +2783,7 @@ begin
   end if;
   update logloom_private.alert_groups g
   set
-    arrival = v_group.arrival,
+    write_seq = v_group.write_seq,
     filled_from = case when v_is_done then p_needed_from else v_group.filled_from end,
     filled_id = case when v_is_done then null else v_group.filled_id end,
     records_read = case when v_is_done then 0 else v_group.records_read end,
@@ -2814,14 +2814,14 @@ as $$
 begin
   return query
   select g.tenant_id, g.group_id, n.needed_from,
-    g.arrival < p_round.arrival_to, coalesce(g.ms_per_record, 0) + g.spent_ms
+    g.write_seq < p_round.write_seq_to, coalesce(g.ms_per_record, 0) + g.spent_ms
   from logloom_private.alert_groups g
   join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
   where (p_tenant_id is null or g.tenant_id = p_tenant_id)
     and coalesce(g.retry_at <= p_round.window_end, true)
     and (
-      g.arrival is null
-      or g.arrival < p_round.arrival_to
+      g.write_seq is null
+      or g.write_seq < p_round.write_seq_to
       or g.filled_from > n.needed_from
       or (g.filled_from = n.needed_from and g.filled_id is not null)
     );
@@ -2853,7 +2853,7 @@ begin
   loop
     begin
       v_is_complete := true;
-      if v_pending.has_arrivals then
+      if v_pending.has_write_seqs then
         v_is_complete := logloom_private.advance_alert_group(v_pending.group_id, p_round, p_now);
       end if;
       if v_is_complete then

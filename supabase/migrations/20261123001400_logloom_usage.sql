@@ -229,7 +229,7 @@ comment on function public.get_tenant_usage(text, integer) is
 
 -- usage/stored.sql
 
--- What a tenant's records take on disk. Chunks say it themselves; rows share partitions with those
+-- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
 -- of other tenants, so that theirs is a share of a partition's size.
 
 -- What a tenant's rows take, about: of each partition with its indexes the share that its records
@@ -285,7 +285,7 @@ begin
             and c.minute >= logloom_private.day_start(u.day)
             and c.minute < logloom_private.day_start(u.day + 1)
         ) + coalesce(v_packed_events[array_position(v_packed_days, u.day)], 0) - (
-          -- Of the days that a chunk spans each has its part.
+          -- Of the days that a block spans each has its part.
           select coalesce(
             sum(
               c.records / (
@@ -294,7 +294,7 @@ begin
             ),
             0
           )
-          from logloom_private.sealed_chunks c
+          from logloom_private.blocks c
           where c.tenant_id = p_tenant_id
             and c.last_ts >= logloom_private.day_start(u.day)
             and c.first_ts < logloom_private.day_start(u.day + 1)
@@ -330,13 +330,13 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles read neither chunks nor counts
+-- definer because the API roles read neither blocks nor counts
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_sealed bigint;
 begin
   select coalesce(sum(c.bytes), 0) into v_sealed
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception

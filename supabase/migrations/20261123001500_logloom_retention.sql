@@ -108,7 +108,7 @@ create table logloom.retention_runs (
   error text,
   position_ts timestamptz,
   position_id uuid,
-  position_chunk bigint,
+  position_block bigint,
   constraint retention_runs_kind_is_known check (kind in ('retention', 'erasure')),
   constraint retention_runs_status_is_known check (
     status in ('queued', 'running', 'done', 'interrupted', 'failed')
@@ -145,12 +145,12 @@ comment on table logloom.retention_runs is
 comment on column logloom.retention_runs.position_ts is
   'Up to this record (position_ts, position_id) an erasure was carried out.';
 
-comment on column logloom.retention_runs.position_chunk is
-  'Up to this chunk of sealed records an erasure was carried out; rows come first.';
+comment on column logloom.retention_runs.position_block is
+  'Up to this block of sealed records an erasure was carried out; rows come first.';
 
 -- retention/days.sql
 
--- The tenants that have, or had until lately, records in a day, or a chunk that ends in it.
+-- The tenants that have, or had until lately, records in a day, or a block that ends in it.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
 language plpgsql
@@ -162,7 +162,7 @@ begin
   select t.tenant_id from logloom_private.log_days t where t.day = p_day
   union
   select c.tenant_id
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.last_ts >= logloom_private.day_start(p_day)
     and c.last_ts < logloom_private.day_start(p_day + 1);
 end;
@@ -322,7 +322,7 @@ begin
     if not v_is_known then
       v_is_known := exists (
         select
-        from logloom_private.sealed_chunks c
+        from logloom_private.blocks c
         where c.tenant_id = expired_spread_days.tenant_id
           and c.last_ts >= v_from and c.last_ts < v_to
       );
@@ -380,7 +380,7 @@ begin
             and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
         )
         or exists (
-          select from logloom_private.sealed_chunks c
+          select from logloom_private.blocks c
           where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
             and c.last_ts < %2$L::timestamptz
         )
@@ -413,7 +413,7 @@ declare
   v_records bigint;
 begin
   with gone as (
-    delete from logloom_private.sealed_chunks c
+    delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
     returning c.first_ts
   )
@@ -440,7 +440,7 @@ begin
 end;
 $$;
 
--- Deletes what there is of a day of tenants that do not keep it: rows, chunks that end in it with
+-- Deletes what there is of a day of tenants that do not keep it: rows, blocks that end in it with
 -- their days, and counts.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
@@ -472,14 +472,14 @@ begin
     end loop;
   else
     with gone as (
-      delete from logloom_private.sealed_chunks c
+      delete from logloom_private.blocks c
       using unnest(p_tenant_ids) t (tenant_id)
       where c.tenant_id = t.tenant_id
         and c.last_ts >= logloom_private.day_start(p_day)
         and c.last_ts < logloom_private.day_start(p_day + 1)
       returning c.tenant_id, c.first_ts
     ), froms as (
-      -- A chunk of several days goes with the last. No row is left of the days before.
+      -- A block of several days goes with the last. No row is left of the days before.
       select
         t.tenant_id,
         logloom_private.day_start(
@@ -879,7 +879,7 @@ begin
       return 'busy';
     end if;
     -- What else is known of the day nobody reads any more, and goes without holding up the writer.
-    delete from logloom_private.log_arrivals a where a.day = p_day;
+    delete from logloom_private.log_writes a where a.day = p_day;
     -- Last, because every reader of logloom.logs waits from here to the commit.
     execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
     perform logloom_private.restore_lock_wait(v_lock_wait);
@@ -1036,8 +1036,8 @@ begin
 end;
 $$;
 
--- The next chunk of sealed records that an erasure has to look at; null where none is left.
-create function logloom_private.next_chunk_of(p_run logloom.retention_runs)
+-- The next block of sealed records that an erasure has to look at; null where none is left.
+create function logloom_private.next_block_of(p_run logloom.retention_runs)
 returns bigint
 language plpgsql
 stable
@@ -1045,19 +1045,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
-    select min(c.chunk_id)
-    from logloom_private.sealed_chunks c
+    select min(c.block_id)
+    from logloom_private.blocks c
     where c.tenant_id = p_run.tenant_id
       and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
-      and c.chunk_id > coalesce(p_run.position_chunk, 0)
+      and c.block_id > coalesce(p_run.position_block, 0)
   );
 end;
 $$;
 
--- Replaces a chunk by one without the records that an erasure is for, and takes them away from the
+-- Replaces a block by one without the records that an erasure is for, and takes them away from the
 -- counts. How many.
-create function logloom_private.delete_from_chunk(
-  p_chunk_id bigint,
+create function logloom_private.delete_from_block(
+  p_block_id bigint,
   p_run logloom.retention_runs,
   p_query logloom_private.compiled_query
 )
@@ -1067,47 +1067,47 @@ volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_chunk logloom_private.sealed_chunks;
+  v_block logloom_private.blocks;
   v_bits varbit;
   v_deleted integer;
 begin
-  select c.* into v_chunk
-  from logloom_private.sealed_chunks c
-  where c.tenant_id = p_run.tenant_id and c.chunk_id = p_chunk_id
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
   for update;
   if not found then
     return 0;
   end if;
-  v_bits := logloom_private.chunk_bits(
-    v_chunk, p_query.tree, p_query.filter, null, null, p_run.ts_from, p_run.ts_to
+  v_bits := logloom_private.block_bits(
+    v_block, p_query.tree, p_query.filter, null, null, p_run.ts_from, p_run.ts_to
   );
   v_deleted := bit_count(v_bits);
   if v_deleted = 0 then
     return 0;
   end if;
   insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-  select v_chunk.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
+  select v_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
   from logloom_private.sealed_records(
-    v_chunk, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
+    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
   ) r
   group by 2, 3, 4;
   insert into logloom_private.log_removals (tenant_id)
-  select v_chunk.tenant_id
+  select v_block.tenant_id
   -- Further back than any alert window reaches.
-  where v_chunk.last_ts > now() - interval '3 days';
-  -- What is left becomes a chunk of its own, compared with what it is made of.
-  if v_deleted < v_chunk.records then
-    perform logloom_private.encode_chunk(
-      v_chunk.tenant_id,
+  where v_block.last_ts > now() - interval '3 days';
+  -- What is left becomes a block of its own, compared with what it is made of.
+  if v_deleted < v_block.records then
+    perform logloom_private.encode_block(
+      v_block.tenant_id,
       format(
-        's as materialized (select r.* from logloom_private.chunk_records('
+        's as materialized (select r.* from logloom_private.block_records('
           || '%L, %s, %L::integer[], null, null) r)',
-        v_chunk.tenant_id, v_chunk.chunk_id, logloom_private.bit_positions(~v_bits)
+        v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
       )
     );
   end if;
-  delete from logloom_private.sealed_chunks c
-  where c.tenant_id = v_chunk.tenant_id and c.chunk_id = v_chunk.chunk_id;
+  delete from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
   return v_deleted;
 end;
 $$;
@@ -1128,7 +1128,7 @@ declare
   v_rows text;
   v_end_ts timestamptz;
   v_end_id uuid;
-  v_chunk_id bigint;
+  v_block_id bigint;
   v_dead_letters integer := 0;
   v_deleted integer := 0;
 begin
@@ -1179,17 +1179,17 @@ begin
       into v_deleted;
     end if;
   else
-    v_chunk_id := logloom_private.next_chunk_of(v_run);
-    v_deleted := logloom_private.delete_from_chunk(v_chunk_id, v_run, v_query);
+    v_block_id := logloom_private.next_block_of(v_run);
+    v_deleted := logloom_private.delete_from_block(v_block_id, v_run, v_query);
   end if;
   update logloom.retention_runs r
   set status = 'running',
     records = r.records + v_dead_letters + v_deleted,
     position_ts = coalesce(v_end_ts, r.position_ts),
     position_id = coalesce(v_end_id, r.position_id),
-    position_chunk = coalesce(v_chunk_id, r.position_chunk)
+    position_block = coalesce(v_block_id, r.position_block)
   where r.run_id = p_run_id;
-  return v_end_ts is not null or v_chunk_id is not null;
+  return v_end_ts is not null or v_block_id is not null;
 end;
 $$;
 
@@ -1449,9 +1449,9 @@ begin
       from logloom_private.log_days l
       where l.day > coalesce(v_place.done_through, '1970-01-01')
       union all
-      -- A day that is sealed whole has no partition. A chunk of several days goes with the last.
+      -- A day that is sealed whole has no partition. A block of several days goes with the last.
       select logloom_private.utc_day(min(c.last_ts))
-      from logloom_private.sealed_chunks c
+      from logloom_private.blocks c
       where c.last_ts >= logloom_private.day_start(coalesce(v_place.done_through, '1970-01-01') + 1)
     ) d
     where d.day > coalesce(v_place.done_through, '-infinity') and d.day < v_place.today

@@ -16,7 +16,7 @@ create table logloom_private.sealing_days (
   removed_by xid8,
   prepared_by xid8,
   prepared_records bigint,
-  prepared_arrival bigint,
+  prepared_write_seq bigint,
   replace_after timestamptz,
   differences integer not null default 0,
   last_error text
@@ -35,7 +35,7 @@ comment on column logloom_private.sealing_days.checked_through is
   'Up to this tenant a pass over the day has come; null where none is under way.';
 
 comment on column logloom_private.sealing_days.removed_records is
-  'Records that went from the day''s partition into chunks since it was last replaced.';
+  'Records that went from the day''s partition into blocks since it was last replaced.';
 
 comment on column logloom_private.sealing_days.removed_by is
   'The last transaction that took records out of the partition.';
@@ -44,7 +44,7 @@ comment on column logloom_private.sealing_days.prepared_by is
   'The transaction that copied what remains into a table that is to take the partition''s place.';
 
 comment on column logloom_private.sealing_days.differences is
-  'Chunks that were given up because they differed from their records.';
+  'Blocks that were given up because they differed from their records.';
 
 comment on column logloom_private.sealing_days.replace_after is
   'Not before this the partition''s replacement is tried again.';
@@ -127,15 +127,15 @@ declare
   v_copy constant text := logloom_private.remainder_name(p_day);
   v_day logloom_private.sealing_days;
   v_records bigint;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   perform logloom_private.forget_replacement(p_day);
   if not logloom_private.partition_exists(p_day) then
     return false;
   end if;
   select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
-  execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
-  into v_records, v_arrival;
+  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+  into v_records, v_write_seq;
   if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
     return false;
   end if;
@@ -158,7 +158,7 @@ begin
   update logloom_private.sealing_days d
   set prepared_by = pg_current_xact_id(),
     prepared_records = v_records,
-    prepared_arrival = v_arrival
+    prepared_write_seq = v_write_seq
   where d.day = p_day;
   return true;
 end;
@@ -183,7 +183,7 @@ declare
   v_lock_wait text;
   v_day logloom_private.sealing_days;
   v_records bigint;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
   if logloom_private.has_older_snapshot(v_day.prepared_by)
@@ -204,9 +204,11 @@ begin
       perform logloom_private.restore_lock_wait(v_lock_wait);
       return 'dropped';
     end if;
-    execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
-    into v_records, v_arrival;
-    if v_records <> v_day.prepared_records or v_arrival is distinct from v_day.prepared_arrival then
+    execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+    into v_records, v_write_seq;
+    if v_records <> v_day.prepared_records
+      or v_write_seq is distinct from v_day.prepared_write_seq
+    then
       perform logloom_private.forget_replacement(p_day);
       perform logloom_private.restore_lock_wait(v_lock_wait);
       return 'changed';
@@ -233,18 +235,18 @@ begin
 end;
 $$;
 
--- sealing/seal_chunk.sql
+-- sealing/seal_block.sql
 
--- From rows to chunks: one transaction a chunk. The statement that takes the rows out of their
+-- From rows to blocks: one transaction a block. The statement that takes the rows out of their
 -- partition hands them to the encoder, so that what is sealed is what is gone, and a reader's
 -- snapshot has either.
 
--- The last of a day's records, oldest first, that make a chunk that a backend can hold, whatever
+-- The last of a day's records, oldest first, that make a block that a backend can hold, whatever
 -- it does with it: of long texts it holds several copies at once.
--- Up to which record of a day, oldest first, a tenant's records make a chunk of seal_chunk_records
--- and seal_chunk_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null:
+-- Up to which record of a day, oldest first, a tenant's records make a block of seal_block_records
+-- and seal_block_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null:
 -- none.
-create function logloom_private.chunk_end(
+create function logloom_private.block_end(
   p_tenant_id text,
   p_day date,
   p_share integer,
@@ -290,18 +292,18 @@ begin
       ) r
     $query$,
     logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
-    greatest(v_settings.seal_chunk_records / p_share, 1)
+    greatest(v_settings.seal_block_records / p_share, 1)
   );
   execute format(
     'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
   )
   into v_records, v_bytes, v_ts, v_ids;
   -- Few are as large as that: their sums are made only then.
-  if v_bytes > v_settings.seal_chunk_bytes / p_share then
+  if v_bytes > v_settings.seal_block_bytes / p_share then
     execute format(
       'select greatest(count(*) filter (where r.total <= %s), %s) '
         || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
-      v_settings.seal_chunk_bytes / p_share, p_at_least, v_read
+      v_settings.seal_block_bytes / p_share, p_at_least, v_read
     )
     into v_records;
   end if;
@@ -311,10 +313,10 @@ begin
 end;
 $$;
 
--- Seals the tenant's oldest records of the days as one chunk.
--- Takes the tenant's oldest records of the days out of their partitions and makes a chunk of them,
+-- Seals the tenant's oldest records of the days as one block.
+-- Takes the tenant's oldest records of the days out of their partitions and makes a block of them,
 -- in this transaction. How many; 0: there were none.
-create function logloom_private.seal_chunk(p_tenant_id text, p_days date[])
+create function logloom_private.seal_block(p_tenant_id text, p_days date[])
 returns integer
 language plpgsql
 volatile
@@ -327,12 +329,12 @@ declare
   v_with text := '';
   v_read text := '';
   v_removed text := '';
-  v_chunk_id bigint;
+  v_block_id bigint;
   v_records integer;
 begin
   foreach v_day in array p_days loop
-    -- A chunk has one record at least, however large that is.
-    v_end := logloom_private.chunk_end(
+    -- A block has one record at least, however large that is.
+    v_end := logloom_private.block_end(
       p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
     );
     continue when v_end.ts is null;
@@ -357,14 +359,14 @@ begin
   if v_with = '' then
     return 0;
   end if;
-  v_chunk_id := logloom_private.encode_chunk(
+  v_block_id := logloom_private.encode_block(
     p_tenant_id,
     v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
     p_removes => true
   );
   select c.records into v_records
-  from logloom_private.sealed_chunks c
-  where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk_id;
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = v_block_id;
   if v_records > 0 then
     insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
     select d.day, v_records, pg_current_xact_id()
@@ -408,35 +410,35 @@ begin
 end;
 $$;
 
--- Makes one chunk of several, in one transaction.
--- Makes one chunk of several of a tenant, in this transaction. Its id.
-create function logloom_private.merge_chunks(p_tenant_id text, p_chunk_ids bigint[])
+-- Makes one block of several, in one transaction.
+-- Makes one block of several of a tenant, in this transaction. Its id.
+create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
 returns bigint
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_chunk_id bigint;
+  v_block_id bigint;
 begin
-  v_chunk_id := logloom_private.encode_chunk(
+  v_block_id := logloom_private.encode_block(
     p_tenant_id,
     format(
-      's as materialized (select r.* from unnest(%L::bigint[]) c (chunk_id), '
-        || 'logloom_private.chunk_records(%L, c.chunk_id, null, null, null) r)',
-      p_chunk_ids, p_tenant_id
+      's as materialized (select r.* from unnest(%L::bigint[]) c (block_id), '
+        || 'logloom_private.block_records(%L, c.block_id, null, null, null) r)',
+      p_block_ids, p_tenant_id
     )
   );
-  delete from logloom_private.sealed_chunks c
-  where c.tenant_id = p_tenant_id and c.chunk_id = any(p_chunk_ids);
-  return v_chunk_id;
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+  return v_block_id;
 end;
 $$;
 
--- Small chunks of a tenant that make one: of a day, or of a week where each is less than a day's
+-- Small blocks of a tenant that make one: of a day, or of a week where each is less than a day's
 -- worth. Null where there are none.
--- Small chunks of a tenant in the week of p_day that make one chunk; null where there are none.
-create function logloom_private.chunks_to_merge(p_tenant_id text, p_day date)
+-- Small blocks of a tenant in the week of p_day that make one block; null where there are none.
+create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
 returns bigint[]
 language plpgsql
 stable
@@ -445,16 +447,16 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
-  v_chunk_ids bigint[];
+  v_block_ids bigint[];
 begin
   select s.* into v_settings from logloom_private.settings s;
-  select array_agg(m.chunk_id order by m.chunk_id) into v_chunk_ids
+  select array_agg(m.block_id order by m.block_id) into v_block_ids
   from (
     select
-      c.chunk_id, c.key,
-      sum(c.records) over (partition by c.key order by c.first_ts, c.chunk_id) as records,
+      c.block_id, c.key,
+      sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
       sum(coalesce(c.weight, 8 * c.bytes)) over (
-        partition by c.key order by c.first_ts, c.chunk_id
+        partition by c.key order by c.first_ts, c.block_id
       ) as weight
     from (
       select
@@ -466,26 +468,26 @@ begin
             then '-infinity'
           else logloom_private.utc_day(w.first_ts)
         end as key
-      from logloom_private.sealed_chunks w
+      from logloom_private.blocks w
       where w.tenant_id = p_tenant_id
         and w.first_ts >= v_week
         and w.last_ts < v_week + interval '168 hours'
-        and w.records <= v_settings.seal_chunk_records / 2
+        and w.records <= v_settings.seal_block_records / 2
     ) c
   ) m
-  where m.records <= v_settings.seal_chunk_records
-    and m.weight <= v_settings.seal_chunk_bytes
+  where m.records <= v_settings.seal_block_records
+    and m.weight <= v_settings.seal_block_bytes
   group by m.key
   having count(*) > 1
   limit 1;
-  return v_chunk_ids;
+  return v_block_ids;
 end;
 $$;
 
--- The chunks that hold records of the day become rows again, one transaction. A chunk of a small
+-- The blocks that hold records of the day become rows again, one transaction. A block of a small
 -- tenant holds several days, which come back together.
--- Makes rows of the chunks that hold records of a tenant's day, in this transaction: how many. A
--- chunk of a small tenant holds a week, which comes back as a whole. To stay rows they need
+-- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
+-- block of a small tenant holds a week, which comes back as a whole. To stay rows they need
 -- compression false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
@@ -495,24 +497,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
-  v_chunk logloom_private.sealed_chunks;
+  v_block logloom_private.blocks;
   v_day date;
   v_inserted bigint;
-  v_chunk_records bigint;
+  v_block_records bigint;
   v_records bigint := 0;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  for v_chunk in
+  for v_block in
     select c.*
-    from logloom_private.sealed_chunks c
+    from logloom_private.blocks c
     where c.tenant_id = p_tenant_id
       and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
   loop
-    v_chunk_records := 0;
+    v_block_records := 0;
     for v_day in
       select d::date
       from generate_series(
-        logloom_private.utc_day(v_chunk.first_ts), logloom_private.utc_day(v_chunk.last_ts),
+        logloom_private.utc_day(v_block.first_ts), logloom_private.utc_day(v_block.last_ts),
         interval '1 day'
       ) d
     loop
@@ -523,29 +525,29 @@ begin
       -- Into the partition itself: the counts have these records already.
       execute format(
         'insert into logloom.%I select r.* '
-          || 'from logloom_private.chunk_records($4, $1, null, null, null) r '
+          || 'from logloom_private.block_records($4, $1, null, null, null) r '
           || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
         logloom_private.partition_name(v_day)
       )
       using
-        v_chunk.chunk_id, v_day::timestamp at time zone 'UTC',
+        v_block.block_id, v_day::timestamp at time zone 'UTC',
         (v_day + 1)::timestamp at time zone 'UTC', p_tenant_id;
       get diagnostics v_inserted = row_count;
-      v_chunk_records := v_chunk_records + v_inserted;
+      v_block_records := v_block_records + v_inserted;
     end loop;
-    if v_chunk_records <> v_chunk.records then
+    if v_block_records <> v_block.records then
       raise sqlstate 'LL001' using
-        message = format('Chunk %s has not as many records as it says', v_chunk.chunk_id);
+        message = format('Block %s has not as many records as it says', v_block.block_id);
     end if;
-    delete from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.chunk_id = v_chunk.chunk_id;
-    -- An erasure that is past their place among the rows comes by again: it looks at chunks last.
+    delete from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
+    -- An erasure that is past their place among the rows comes by again: it looks at blocks last.
     update logloom.retention_runs r
-    set position_ts = greatest(v_chunk.first_ts, r.ts_from),
+    set position_ts = greatest(v_block.first_ts, r.ts_from),
       position_id = '00000000-0000-0000-0000-000000000000'
     where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status = 'running'
-      and r.position_ts > greatest(v_chunk.first_ts, r.ts_from);
-    v_records := v_records + v_chunk_records;
+      and r.position_ts > greatest(v_block.first_ts, r.ts_from);
+    v_records := v_records + v_block_records;
   end loop;
   return v_records;
 end;
@@ -579,7 +581,7 @@ $$;
 
 -- The days whose records of a tenant are to be sealed together with those of p_day: that day where
 -- it has enough, else its week where that is over and has enough. Null where they stay rows.
--- The days whose records of a tenant make chunks together: p_day where it has seal_day_records,
+-- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
 -- else the days of its week where that is over. Null: they stay rows.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
@@ -660,9 +662,9 @@ begin
 end;
 $$;
 
--- One step of a pass over a day: a chunk, a merging, or going on to the next tenant. False when
+-- One step of a pass over a day: a block, a merging, or going on to the next tenant. False when
 -- the pass is over.
--- The next chunk of a day, or on to the next tenant. False: the day is done.
+-- The next block of a day, or on to the next tenant. False: the day is done.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -673,7 +675,7 @@ declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
   v_days date[];
-  v_chunk_ids bigint[];
+  v_block_ids bigint[];
   v_records integer := 0;
 begin
   insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
@@ -688,13 +690,13 @@ begin
   v_days := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
   begin
     if v_days is not null then
-      v_records := logloom_private.seal_chunk(v_tenant_id, v_days);
+      v_records := logloom_private.seal_block(v_tenant_id, v_days);
     end if;
     -- The last of a day, or what came late.
     if v_records > 0 then
-      v_chunk_ids := logloom_private.chunks_to_merge(v_tenant_id, p_day);
-      if v_chunk_ids is not null then
-        perform logloom_private.merge_chunks(v_tenant_id, v_chunk_ids);
+      v_block_ids := logloom_private.blocks_to_merge(v_tenant_id, p_day);
+      if v_block_ids is not null then
+        perform logloom_private.merge_blocks(v_tenant_id, v_block_ids);
       end if;
       perform logloom_private.leave_sealed_days(v_tenant_id, v_days);
     end if;
@@ -785,7 +787,7 @@ begin
 end;
 $$;
 
--- A step of the job seal_logs: the next chunk of what is due, or a partition that gives its space
+-- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
 -- back. What is queued comes first: null while there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval
@@ -800,8 +802,8 @@ $$;
 
 -- sealing/sealing_health.sql
 
--- How sealing does: days that no pass has looked at yet, when the last chunk was made (null where
--- records are spread over nodes), and chunks that were given up because they differed from their
+-- How sealing does: days that no pass has looked at yet, when the last block was made (null where
+-- records are spread over nodes), and blocks that were given up because they differed from their
 -- records, which stay rows: degraded.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
@@ -812,7 +814,7 @@ as $$
 declare
   v_days_due bigint;
   v_differences bigint;
-  v_last_chunk timestamptz;
+  v_last_block timestamptz;
 begin
   select count(*) into v_days_due
   from logloom_private.settings s
@@ -823,20 +825,20 @@ begin
   select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
   -- Health must answer while a node is away, whatever that does to who asks it.
   if not logloom_private.is_spread() then
-    select c.sealed_at into v_last_chunk
-    from logloom_private.sealed_chunks c
-    order by c.chunk_id desc
+    select c.sealed_at into v_last_block
+    from logloom_private.blocks c
+    order by c.block_id desc
     limit 1;
   end if;
   return logloom_private.health_grade(
     null,
     case when v_differences > 0 then format(
-      '%s chunks were not read back as they should be: logloom_private.sealing_days has the error',
+      '%s blocks were not read back as they should be: logloom_private.sealing_days has the error',
       v_differences
     ) end
   ) || jsonb_build_object(
     'days_due', v_days_due,
-    'last_chunk', v_last_chunk,
+    'last_block', v_last_block,
     'differences', v_differences
   );
 end;

@@ -17,7 +17,7 @@ begin
   -- What refers to another comes after it.
   return array[
     'logloom.logs', 'logloom_private.log_counts', 'logloom_private.log_days',
-    'logloom_private.sealed_chunks', 'logloom_private.sealed_columns'
+    'logloom_private.blocks', 'logloom_private.block_columns'
   ];
 end;
 $$;

@@ -17,7 +17,7 @@ export interface Row {
   attrs: string | null;
 }
 
-// Everything that separates, escapes, counts or folds somewhere on the way into a chunk and out.
+// Everything that separates, escapes, counts or folds somewhere on the way into a block and out.
 const odd = [
   "",
   "0",

@@ -14,7 +14,7 @@ set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 declare
-  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_staged constant text := 'pg_temp.alert_writes';
   v_unit record;
 begin
   for v_unit in
@@ -26,8 +26,8 @@ begin
         g.*, a.records,
         sum(a.records) over (partition by g.digest order by g.group_id) / 20000 as part
       from logloom_private.alert_groups g
-      join logloom_private.alert_round_arrivals a on a.tenant_id = g.tenant_id
-      where g.arrival < p_round.arrival_to
+      join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
+      where g.write_seq < p_round.write_seq_to
         and logloom_private.is_cheap(a.records, g.ms_per_record)
     ) u
     group by u.digest, u.part, u.filter, u.number_sql
@@ -83,7 +83,7 @@ begin
     );
     update logloom_private.alert_groups g
     set
-      arrival = p_round.arrival_to,
+      write_seq = p_round.write_seq_to,
       filled_from = i.starts,
       -- Of a few records a statement's own cost would be most of it.
       ms_per_record = case
@@ -138,7 +138,7 @@ begin
     select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    where g.arrival is null
+    where g.write_seq is null
       and coalesce(g.retry_at <= p_round.window_end, true)
       and n.needed_from >= v_from
     order by n.group_id
@@ -173,8 +173,8 @@ begin
       || 'from unnest($1, $2) n (group_id, starts) '
       || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
       || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
-      || 'where l.ts >= %L::timestamptz and l.arrival <= %s',
-    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.arrival_to
+      || 'where l.ts >= %L::timestamptz and l.write_seq <= %s',
+    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
   )
   using v_group_ids, v_froms;
 

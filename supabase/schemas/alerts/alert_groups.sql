@@ -37,7 +37,7 @@ $$;
 -- Whatever a tenant's rules have in common with another's is looked at in one statement. Each
 -- record is read by its own tenant's groups only: by the index, never by a scan of all.
 -- Adds the records of a staging table to groups with the same filter and number, of each group
--- those from an instant on that arrived since the group's arrival.
+-- those from an instant on that arrived since the group's write sequence.
 create function logloom_private.add_staged_records(
   p_table text,
   p_group_ids bigint[],
@@ -58,10 +58,10 @@ begin
     'select m.group_id, m.minute, count(*), count(m.number), sum(m.number), min(m.number), '
     || 'max(m.number) from (select i.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
     || p_number_sql || ' as number from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
-    || 'coalesce(g.arrival, -1) as arrival from unnest($1, $2) n (group_id, starts) '
+    || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
     || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
     || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
-    || 'where l.arrival > i.arrival '
+    || 'where l.write_seq > i.write_seq '
     || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id) and ('
     || p_filter || ') offset 0) m group by 1, 2'
   )
@@ -71,7 +71,7 @@ $$;
 
 -- A bounded number of records, the newest first. p_source: SQL that yields them as logloom.logs has
 -- them, "order by" and "limit" included.
--- Adds the records of a source to a group, those up to its arrival.
+-- Adds the records of a source to a group, those up to its write sequence.
 create function logloom_private.add_alert_piece(
   p_group logloom_private.alert_groups,
   p_source text
@@ -88,13 +88,13 @@ begin
     || logloom_private.add_alert_partials_sql(
       'select $1, n.* from ('
       || logloom_private.alert_partials_sql(
-        'select * from piece where arrival <= $2', p_group.filter, p_group.number_sql
+        'select * from piece where write_seq <= $2', p_group.filter, p_group.number_sql
       ) || ') n'
     )
     || ') select (select count(*) from piece), o.ts, o.id '
     || 'from (select 1) _ left join lateral (select * from piece order by ts, id limit 1) o on true'
   into v_piece
-  using p_group.group_id, p_group.arrival;
+  using p_group.group_id, p_group.write_seq;
   return v_piece;
 end;
 $$;
@@ -138,7 +138,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   update logloom_private.alert_groups g
-  set arrival = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
   where g.group_id = any(p_group_ids);
 end;
 $$;
@@ -229,7 +229,7 @@ begin
     delete from logloom_private.log_removals r returning r.tenant_id
   )
   update logloom_private.alert_groups g
-  set arrival = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
-  where g.tenant_id in (select r.tenant_id from resets r) and g.arrival is not null;
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  where g.tenant_id in (select r.tenant_id from resets r) and g.write_seq is not null;
 end;
 $$;

@@ -17,7 +17,7 @@ begin
     null::double precision, null::text, null::jsonb
   from logloom.alert_rules r
   cross join logloom_private.settings s
-  left join logloom_private.alert_round_arrivals a on a.tenant_id = r.tenant_id
+  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
   cross join lateral generate_series(
     greatest(
       least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
@@ -128,7 +128,7 @@ begin
     from logloom_private.alert_partials m
     where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
   ) t
-  where g.arrival >= p_round.arrival_to
+  where g.write_seq >= p_round.write_seq_to
     and (
       g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
     );

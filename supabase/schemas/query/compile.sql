@@ -48,7 +48,7 @@ begin
     if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
       p_state."at" := v_bar + 1;
-      p_state := logloom_private.query_parse_filter(logloom_private.query_go_on(p_state));
+      p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
       v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
         || jsonb_build_object('stage', 'where', 'tree', p_state.node));
     else

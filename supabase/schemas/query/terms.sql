@@ -20,7 +20,7 @@ begin
       p_state.texts[p_state."at"], p_state.positions[p_state."at"]
     );
   end if;
-  return logloom_private.query_go_on(p_state);
+  return logloom_private.query_advance(p_state);
 end;
 $$;
 

@@ -95,7 +95,7 @@ $$;
 
 -- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
 -- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
-create function logloom_private.query_go_on(
+create function logloom_private.query_advance(
   p_state logloom_private.query_state,
   p_count integer default 1
 )

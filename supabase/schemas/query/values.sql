@@ -71,10 +71,10 @@ begin
       v_items := v_items || p_state.node;
     end if;
 
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
     exit when p_state.texts[p_state."at"] = ')';
     if p_state.texts[p_state."at"] = 'OR' then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
 
@@ -111,11 +111,11 @@ begin
     if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
     if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
     elsif v_bound = 1 then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
@@ -182,7 +182,7 @@ begin
   p_state := logloom_private.query_take_sign(p_state, v_operator);
   v_token := p_state.texts[p_state."at"];
   v_position := p_state.positions[p_state."at"];
-  p_state := logloom_private.query_go_on(p_state);
+  p_state := logloom_private.query_advance(p_state);
   if left(v_operator, 1) = '>' then
     return logloom_private.query_check_range(
       p_state, p_field,
@@ -215,7 +215,7 @@ begin
   p_state := logloom_private.query_check_regex(
     p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
   );
-  return logloom_private.query_go_on(p_state, 2);
+  return logloom_private.query_advance(p_state, 2);
 end;
 $$;
 
@@ -253,6 +253,6 @@ begin
   p_state := logloom_private.query_check_signed(
     p_state, p_field, v_sign, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
   );
-  return logloom_private.query_go_on(p_state);
+  return logloom_private.query_advance(p_state);
 end;
 $$;

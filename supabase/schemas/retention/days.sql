@@ -1,4 +1,4 @@
--- The tenants that have, or had until lately, records in a day, or a chunk that ends in it.
+-- The tenants that have, or had until lately, records in a day, or a block that ends in it.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
 language plpgsql
@@ -10,7 +10,7 @@ begin
   select t.tenant_id from logloom_private.log_days t where t.day = p_day
   union
   select c.tenant_id
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.last_ts >= logloom_private.day_start(p_day)
     and c.last_ts < logloom_private.day_start(p_day + 1);
 end;

@@ -105,7 +105,7 @@ begin
     if not v_is_known then
       v_is_known := exists (
         select
-        from logloom_private.sealed_chunks c
+        from logloom_private.blocks c
         where c.tenant_id = expired_spread_days.tenant_id
           and c.last_ts >= v_from and c.last_ts < v_to
       );
@@ -163,7 +163,7 @@ begin
             and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
         )
         or exists (
-          select from logloom_private.sealed_chunks c
+          select from logloom_private.blocks c
           where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
             and c.last_ts < %2$L::timestamptz
         )
@@ -196,7 +196,7 @@ declare
   v_records bigint;
 begin
   with gone as (
-    delete from logloom_private.sealed_chunks c
+    delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
     returning c.first_ts
   )
@@ -223,7 +223,7 @@ begin
 end;
 $$;
 
--- Deletes what there is of a day of tenants that do not keep it: rows, chunks that end in it with
+-- Deletes what there is of a day of tenants that do not keep it: rows, blocks that end in it with
 -- their days, and counts.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
@@ -255,14 +255,14 @@ begin
     end loop;
   else
     with gone as (
-      delete from logloom_private.sealed_chunks c
+      delete from logloom_private.blocks c
       using unnest(p_tenant_ids) t (tenant_id)
       where c.tenant_id = t.tenant_id
         and c.last_ts >= logloom_private.day_start(p_day)
         and c.last_ts < logloom_private.day_start(p_day + 1)
       returning c.tenant_id, c.first_ts
     ), froms as (
-      -- A chunk of several days goes with the last. No row is left of the days before.
+      -- A block of several days goes with the last. No row is left of the days before.
       select
         t.tenant_id,
         logloom_private.day_start(

@@ -27,7 +27,7 @@ begin
       return 'busy';
     end if;
     -- What else is known of the day nobody reads any more, and goes without holding up the writer.
-    delete from logloom_private.log_arrivals a where a.day = p_day;
+    delete from logloom_private.log_writes a where a.day = p_day;
     -- Last, because every reader of logloom.logs waits from here to the commit.
     execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
     perform logloom_private.restore_lock_wait(v_lock_wait);

@@ -208,9 +208,9 @@ begin
       from logloom_private.log_days l
       where l.day > coalesce(v_place.done_through, '1970-01-01')
       union all
-      -- A day that is sealed whole has no partition. A chunk of several days goes with the last.
+      -- A day that is sealed whole has no partition. A block of several days goes with the last.
       select logloom_private.utc_day(min(c.last_ts))
-      from logloom_private.sealed_chunks c
+      from logloom_private.blocks c
       where c.last_ts >= logloom_private.day_start(coalesce(v_place.done_through, '1970-01-01') + 1)
     ) d
     where d.day > coalesce(v_place.done_through, '-infinity') and d.day < v_place.today

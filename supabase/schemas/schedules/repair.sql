@@ -15,8 +15,8 @@ begin
 end;
 $$;
 
--- Lets every sequence go on after the data. A tail and an alert round read on by arrival: one that
--- began anew would hide new records from them.
+-- Lets every sequence go on after the data. A tail and an alert round read on by write sequence:
+-- one that began anew would hide new records from them.
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
@@ -49,12 +49,12 @@ begin
     )
   );
   perform logloom_private.align_sequence(
-    'logloom_private.arrival',
+    'logloom_private.write_seq',
     (
       select greatest(
-        max(a.arrival), (select max(r.arrival_to) from logloom_private.alert_rounds r)
+        max(a.write_seq), (select max(r.write_seq_to) from logloom_private.alert_rounds r)
       )
-      from logloom_private.log_arrivals a
+      from logloom_private.log_writes a
     )
   );
 end;

@@ -74,15 +74,15 @@ declare
   v_copy constant text := logloom_private.remainder_name(p_day);
   v_day logloom_private.sealing_days;
   v_records bigint;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   perform logloom_private.forget_replacement(p_day);
   if not logloom_private.partition_exists(p_day) then
     return false;
   end if;
   select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
-  execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
-  into v_records, v_arrival;
+  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+  into v_records, v_write_seq;
   if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
     return false;
   end if;
@@ -105,7 +105,7 @@ begin
   update logloom_private.sealing_days d
   set prepared_by = pg_current_xact_id(),
     prepared_records = v_records,
-    prepared_arrival = v_arrival
+    prepared_write_seq = v_write_seq
   where d.day = p_day;
   return true;
 end;
@@ -130,7 +130,7 @@ declare
   v_lock_wait text;
   v_day logloom_private.sealing_days;
   v_records bigint;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
   if logloom_private.has_older_snapshot(v_day.prepared_by)
@@ -151,9 +151,11 @@ begin
       perform logloom_private.restore_lock_wait(v_lock_wait);
       return 'dropped';
     end if;
-    execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
-    into v_records, v_arrival;
-    if v_records <> v_day.prepared_records or v_arrival is distinct from v_day.prepared_arrival then
+    execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+    into v_records, v_write_seq;
+    if v_records <> v_day.prepared_records
+      or v_write_seq is distinct from v_day.prepared_write_seq
+    then
       perform logloom_private.forget_replacement(p_day);
       perform logloom_private.restore_lock_wait(v_lock_wait);
       return 'changed';

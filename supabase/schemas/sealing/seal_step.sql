@@ -24,7 +24,7 @@ $$;
 
 -- The days whose records of a tenant are to be sealed together with those of p_day: that day where
 -- it has enough, else its week where that is over and has enough. Null where they stay rows.
--- The days whose records of a tenant make chunks together: p_day where it has seal_day_records,
+-- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
 -- else the days of its week where that is over. Null: they stay rows.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
@@ -105,9 +105,9 @@ begin
 end;
 $$;
 
--- One step of a pass over a day: a chunk, a merging, or going on to the next tenant. False when
+-- One step of a pass over a day: a block, a merging, or going on to the next tenant. False when
 -- the pass is over.
--- The next chunk of a day, or on to the next tenant. False: the day is done.
+-- The next block of a day, or on to the next tenant. False: the day is done.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -118,7 +118,7 @@ declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
   v_days date[];
-  v_chunk_ids bigint[];
+  v_block_ids bigint[];
   v_records integer := 0;
 begin
   insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
@@ -133,13 +133,13 @@ begin
   v_days := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
   begin
     if v_days is not null then
-      v_records := logloom_private.seal_chunk(v_tenant_id, v_days);
+      v_records := logloom_private.seal_block(v_tenant_id, v_days);
     end if;
     -- The last of a day, or what came late.
     if v_records > 0 then
-      v_chunk_ids := logloom_private.chunks_to_merge(v_tenant_id, p_day);
-      if v_chunk_ids is not null then
-        perform logloom_private.merge_chunks(v_tenant_id, v_chunk_ids);
+      v_block_ids := logloom_private.blocks_to_merge(v_tenant_id, p_day);
+      if v_block_ids is not null then
+        perform logloom_private.merge_blocks(v_tenant_id, v_block_ids);
       end if;
       perform logloom_private.leave_sealed_days(v_tenant_id, v_days);
     end if;
@@ -230,7 +230,7 @@ begin
 end;
 $$;
 
--- A step of the job seal_logs: the next chunk of what is due, or a partition that gives its space
+-- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
 -- back. What is queued comes first: null while there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval

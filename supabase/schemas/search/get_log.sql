@@ -78,7 +78,7 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
   if v_log.id is not null then

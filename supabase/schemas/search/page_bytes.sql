@@ -8,7 +8,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'l.ts, l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
+  return 'l.ts, l.received_at, l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
     || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
     || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
 end;
@@ -23,7 +23,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
-    || 'l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
+    || 'l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
     || 'l.route, l.host, l.attrs, null)::logloom.logs))';
 end;
 $$;

@@ -85,7 +85,7 @@ end;
 $$;
 
 -- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
--- a snapshot a record is a row or in a chunk.
+-- a snapshot a record is a row or in a block.
 -- Whether the tenant has sealed records of the range in this snapshot.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
@@ -105,7 +105,7 @@ begin
     return false;
   end if;
   perform
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
   limit 1;
   return found;

@@ -55,7 +55,7 @@ begin
         -- What is extracted comes on top of what a record has.
         logloom_private.fitting_sql(
           v_columns, '',
-          'from (select l.*, 0 as arrival '
+          'from (select l.*, 0 as write_seq '
             || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
             || format(' order by %s limit %s) l', v_order, p_limit),
           v_order, p_bytes,

@@ -41,7 +41,7 @@ begin
 end;
 $$;
 
--- Sorted by what it is grouped by while there is a row a section: nothing sorts the numbers then.
+-- Sorted by what it is grouped by while there is a row a run: nothing sorts the numbers then.
 -- Rows of service, level and a number, of which an aggregate makes what it makes of records;
 -- records says of some of them for how many they stand.
 create function logloom_private.numbers_source(
@@ -122,7 +122,7 @@ begin
     p_query.aggregate := 'count';
     v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
       and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
-    -- Over days without rows chunks count quicker than minutes do.
+    -- Over days without rows blocks count quicker than minutes do.
     if v_is_sealed and p_to - p_from >= interval '1 day' then
       v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
     end if;

@@ -48,16 +48,15 @@ end;
 $$;
 
 -- What is counted is read from the queue a second time, of the counts' columns alone, and goes to
--- the nodes as it is counted.
--- Keeps counts, days and arrivals of records that insert_records, with the same parameters, sends
--- to nodes.
+-- the nodes as it is counted. Keeps counts, days and write sequences of records that
+-- insert_records, with the same parameters, sends to nodes.
 create function logloom_private.note_spread_range(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
@@ -90,7 +89,7 @@ begin
   )
   into v_tenant_ids, v_days
   using p_batch_from, p_batch_to, p_index_from, p_index_to;
-  perform logloom_private.note_spread_days(v_tenant_ids, v_days, p_arrival);
+  perform logloom_private.note_spread_days(v_tenant_ids, v_days, p_write_seq);
   execute 'insert into logloom_private.log_counts '
     || '(tenant_id, minute, service, level, is_other, events) '
     || logloom_private.added_counts_sql(format(
@@ -161,7 +160,7 @@ create function logloom_private.insert_records(
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
@@ -178,7 +177,7 @@ begin
     execute logloom_private.added_records_sql(format(
       $query$
         insert into logloom.logs as l (
-          id, tenant_id, ts, received_at, arrival,
+          id, tenant_id, ts, received_at, write_seq,
           level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
         )
         select
@@ -204,7 +203,7 @@ begin
       $query$,
       v_slot
     ))
-    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
     return;
   end if;
   -- One connection a node, not one a shard: each run's are new, and cost more than they save.
@@ -216,7 +215,7 @@ begin
   execute format(
     $query$
       insert into logloom.logs (
-        id, tenant_id, ts, received_at, arrival,
+        id, tenant_id, ts, received_at, write_seq,
         level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
       )
       select
@@ -249,9 +248,9 @@ begin
       else ''
     end
   )
-  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
   perform logloom_private.note_spread_range(
-    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
   );
 end;
 $$;

@@ -53,7 +53,7 @@ create function logloom_private.write_range(
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
@@ -68,7 +68,7 @@ declare
 begin
   begin
     perform logloom_private.insert_records(
-      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
     );
     return;
   exception when others then
@@ -83,18 +83,18 @@ begin
   if p_batch_from < p_batch_to then
     v_batch_middle := (p_batch_from + p_batch_to) / 2;
     perform logloom_private.write_range(
-      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_arrival
+      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_write_seq
     );
     perform logloom_private.write_range(
-      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_arrival
+      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_write_seq
     );
   elsif p_index_from < p_index_to then
     v_index_middle := (p_index_from + p_index_to) / 2;
     perform logloom_private.write_range(
-      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_arrival
+      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_write_seq
     );
     perform logloom_private.write_range(
-      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_arrival
+      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_write_seq
     );
   else
     perform logloom_private.set_aside(p_slot, p_batch_from, p_index_from, v_code, v_message);
