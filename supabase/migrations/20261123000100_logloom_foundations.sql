@@ -1941,19 +1941,15 @@ declare
   v_function regprocedure;
 begin
   revoke execute on all routines in schema logloom_private from public;
-  foreach v_function in array array_remove(
-    array[
-      to_regprocedure('logloom_private.operations()'),
-      to_regprocedure('logloom_private.errors(text)'),
-      to_regprocedure('logloom_private.error_named(text, text[])'),
-      to_regprocedure('logloom_private.callers_errors()'),
-      to_regprocedure('logloom_private.refuse(text, text[])'),
-      to_regprocedure('logloom_private.requested_operation(text, text)'),
-      to_regprocedure('logloom_private.check_operation(text)'),
-      to_regprocedure('logloom_private.call_host_pre_request()'),
-      to_regprocedure('logloom_private.check_request()')
-    ], null
-  )
+  for v_function in
+    select to_regprocedure('logloom_private.' || f.signature)
+    from (
+      values
+        ('operations()'), ('errors(text)'), ('error_named(text, text[])'), ('callers_errors()'),
+        ('refuse(text, text[])'), ('requested_operation(text, text)'), ('check_operation(text)'),
+        ('call_host_pre_request()'), ('check_request()')
+    ) f (signature)
+    where to_regprocedure('logloom_private.' || f.signature) is not null
   loop
     execute format('grant execute on function %s to public', v_function);
   end loop;

@@ -126,8 +126,8 @@ alter table logloom_private.log_writes enable row level security;
 alter table logloom_private.log_writes force row level security;
 
 comment on table logloom_private.log_writes is
-  'The greatest write sequence in each day''s partition, and lesser ones until the next summing up: '
-  'which partitions a live tail must look at.';
+  'The greatest write sequence in each day''s partition, and lesser ones until the next summing '
+  'up: which partitions a live tail must look at.';
 
 -- logs/tables/logs.sql
 

@@ -105,7 +105,7 @@ Deno.test("a search answers with whole records, its range and no more than was a
     p_ts_from: yesterday("10:00:00Z"),
     p_ts_to: yesterday("11:00:00Z"),
   });
-  const { arrival: _arrival, ...found } = record;
+  const { write_seq: _write_seq, ...found } = record;
   assertAnswer(answer, 200, {
     logs: [found],
     next_cursor: null,

@@ -7,7 +7,8 @@ select pg_temp.rule('ts:*', 'gte', 0, 10, p_name => 'all') \g /dev/null
 select pg_temp.round('12:00') \g /dev/null
 select logloom_private.create_partition(logloom_private.utc_day(now()) - 4);
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, msg)
-select gen_random_uuid(), t.tenant_id, now() - t.age, now(), nextval('logloom_private.write_seq'), 'x'
+select
+  gen_random_uuid(), t.tenant_id, now() - t.age, now(), nextval('logloom_private.write_seq'), 'x'
 from (
   values
     ('acme', interval '0'), ('acme', '4 days'), ('umbrella', '0')

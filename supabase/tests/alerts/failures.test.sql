@@ -33,7 +33,8 @@ from (
 join logloom.alert_rules r on r.name = e.name;
 
 update logloom.alert_rules set query_dsl = 'ts:*' where name = 'unreadable';
-update logloom_private.alert_groups set filter = 'l.level = ''info''' where filter like '%write_seq%';
+update logloom_private.alert_groups set filter = 'l.level = ''info'''
+where filter like '%write_seq%';
 select pg_temp.arrive('12:00:00', 'good');
 select pg_temp.round('12:01') \g /dev/null
 select is(

@@ -6,8 +6,8 @@ select plan(19);
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 update logloom_private.settings set max_page_bytes = 20000 where singleton;
 
--- Sizes from some hundred bytes to more than a page, three records at the same time, write sequences that
--- have another order than times.
+-- Sizes from some hundred bytes to more than a page, three records at the same time, write
+-- sequences that have another order than times.
 select
   set_config(
     'logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true
