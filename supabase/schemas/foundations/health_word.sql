@@ -10,8 +10,8 @@ begin
 end;
 $$;
 
--- A time that lies ahead tells that the clock went back: it says nothing of what is.
--- How long it is silent that was last heard of at p_at; infinity where that is null or ahead.
+-- How long it is silent that was last heard of at p_at; infinity where that is null, or ahead: then
+-- the clock went back.
 create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
 returns interval
 language plpgsql
@@ -44,8 +44,7 @@ begin
 end;
 $$;
 
--- Why something that has to be heard of is silent; null while it is not.
--- What is said of a check whose last success is too long ago.
+-- What health says of something whose last success is too long ago.
 create function logloom_private.silence_reason(
   p_what text,
   p_silence interval,

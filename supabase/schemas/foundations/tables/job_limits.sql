@@ -24,9 +24,6 @@ values
   ('purge_idempotency_keys', '4 hours'),
   ('purge_notifications', '3 days');
 
-alter table logloom_private.job_limits enable row level security;
-alter table logloom_private.job_limits force row level security;
-
 comment on table logloom_private.job_limits is
   'What health takes from each scheduled job before it is degraded.';
 
