@@ -1,15 +1,3 @@
--- healthy, degraded or unhealthy.
-create function logloom_private.health_word(p_unhealthy boolean, p_degraded boolean)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when p_unhealthy then 'unhealthy' when p_degraded then 'degraded' else 'healthy' end;
-end;
-$$;
-
 -- How long it is silent that was last heard of at p_at; infinity where that is null, or ahead: then
 -- the clock went back.
 create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
@@ -26,8 +14,8 @@ begin
 end;
 $$;
 
--- status and reason of a check, by what makes it unhealthy or degraded: no grade without its
--- reason, and none of a tenant's words, since health is open to all.
+-- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade without
+-- its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql
@@ -37,8 +25,12 @@ as $$
 begin
   return jsonb_strip_nulls(
     jsonb_build_object(
-      'status', logloom_private.health_word(p_unhealthy is not null, p_degraded is not null),
-      'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
+      'status', case
+        when p_unhealthy <> '' then 'unhealthy'
+        when p_degraded <> '' then 'degraded'
+        else 'healthy'
+      end,
+      'reason', nullif(concat_ws('; ', p_unhealthy, nullif(p_degraded, '')), '')
     )
   );
 end;
