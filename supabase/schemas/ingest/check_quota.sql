@@ -43,8 +43,10 @@ begin
     return;
   end if;
   perform logloom_private.refuse_with_headers(
-    logloom_private.limit_headers(p_state, v_limit, p_state.month_end)
-    || jsonb_build_object('Retry-After', logloom_private.seconds_until(p_state.month_end)),
+    logloom_private.limit_headers(p_state, v_limit, p_state.month_end) || jsonb_build_object(
+      'Retry-After',
+      greatest(1, ceil(extract(epoch from p_state.month_end - clock_timestamp())))::bigint::text
+    ),
     v_error,
     v_limit::text
   );

@@ -131,9 +131,7 @@ begin
     or p_request.p_bytes > p_state.batch_max_bytes
   then
     perform logloom_private.refuse(
-      'ingest.request_is_too_large',
-      p_state.batch_max_events::text,
-      p_state.batch_max_bytes::text
+      'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
     );
   end if;
   v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
@@ -176,7 +174,10 @@ begin
     end if;
     perform logloom_private.check_quota(p_state);
     if p_state.queue_is_full then
-      perform logloom_private.refuse_full_queue(p_state);
+      perform logloom_private.refuse_with_headers(
+        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
+        'ingest.queue_is_full'
+      );
     end if;
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
@@ -263,31 +264,14 @@ security invoker
 set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
-declare
-  v_request logloom_private.ingest_request;
 begin
-  v_request.p_tenant_id := p_tenant_id;
-  v_request.p_key_digest := p_key_digest;
-  v_request.p_idempotency_key := p_idempotency_key;
-  v_request.p_body_digest := p_body_digest;
-  v_request.p_bytes := p_bytes;
-  v_request.p_positions := p_positions;
-  v_request.p_rejected := p_rejected;
-  v_request.p_errors := p_errors;
-  v_request.p_ts := p_ts;
-  v_request.p_level := p_level;
-  v_request.p_msg := p_msg;
-  v_request.p_service := p_service;
-  v_request.p_env := p_env;
-  v_request.p_req_id := p_req_id;
-  v_request.p_user_id := p_user_id;
-  v_request.p_route := p_route;
-  v_request.p_host := p_host;
-  v_request.p_attrs := p_attrs;
-  v_request.p_slice := p_slice;
-  v_request.p_claims := p_claims;
-  v_request.p_cut := p_cut;
-  return logloom_private.ingest_one(v_request);
+  return logloom_private.ingest_one(
+    row(
+      p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
+      p_rejected, p_errors, p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route,
+      p_host, p_attrs, p_slice, p_claims, p_cut
+    )::logloom_private.ingest_request
+  );
 end;
 $$;
 

@@ -51,24 +51,6 @@ begin
 end;
 $$;
 
--- Counts the batches of a closed slot that are not counted yet, in the writer's transaction.
-create function logloom_private.meter_slot(p_slot smallint)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_last bigint;
-begin
-  execute format('select max(q.batch_id) from logloom_private.%I q', 'queue_slot_' || p_slot)
-    into v_last;
-  if v_last is not null then
-    perform logloom_private.meter_batches(v_last);
-  end if;
-end;
-$$;
-
 -- What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must
 -- come from the same snapshot as the rows of logloom.usage_days that it is added to.
 create function logloom_private.unmetered_usage(

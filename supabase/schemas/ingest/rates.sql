@@ -40,8 +40,9 @@ begin
 end;
 $$;
 
--- PT429 until the bucket holds one again.
-create function logloom_private.refuse_rate(
+-- PT429 where a bucket has no token, until it has one again. A plan without the rate has none to
+-- miss: p_tokens is null.
+create function logloom_private.require_token(
   p_state logloom_private.ingest_state,
   p_error text,
   p_rate integer,
@@ -55,6 +56,9 @@ as $$
 declare
   v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
 begin
+  if p_tokens >= 1 is not false then
+    return;
+  end if;
   perform logloom_private.refuse_with_headers(
     logloom_private.limit_headers(
       p_state, p_rate, clock_timestamp() + make_interval(secs => v_seconds)
@@ -78,7 +82,6 @@ declare
   v_now constant timestamptz := clock_timestamp();
   v_plan constant logloom.plans := p_state.plan;
   v_bucket logloom_private.rate_buckets;
-  v_tokens double precision;
 begin
   -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
   select b.* into v_bucket
@@ -87,22 +90,19 @@ begin
   if not found then
     return;
   end if;
-  v_tokens := logloom_private.tokens_at(
-    v_bucket.requests, v_bucket.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
+  perform logloom_private.require_token(
+    p_state, 'ingest.too_many_requests', v_plan.requests_per_second,
+    logloom_private.tokens_at(
+      v_bucket.requests, v_bucket.filled_at, v_plan.requests_per_second, v_plan.requests_burst,
+      v_now
+    )
   );
-  if v_plan.requests_per_second is not null and v_tokens < 1 then
-    perform logloom_private.refuse_rate(
-      p_state, 'ingest.too_many_requests', v_plan.requests_per_second, v_tokens
-    );
-  end if;
-  v_tokens := logloom_private.tokens_at(
-    v_bucket.events, v_bucket.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
+  perform logloom_private.require_token(
+    p_state, 'ingest.too_many_events', v_plan.events_per_second,
+    logloom_private.tokens_at(
+      v_bucket.events, v_bucket.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
+    )
   );
-  if v_plan.events_per_second is not null and v_tokens < 1 then
-    perform logloom_private.refuse_rate(
-      p_state, 'ingest.too_many_events', v_plan.events_per_second, v_tokens
-    );
-  end if;
 end;
 $$;
 

@@ -17,15 +17,3 @@ begin
   );
 end;
 $$;
-
--- Whole seconds for Retry-After, at least 1.
-create function logloom_private.seconds_until(p_at timestamptz)
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return greatest(1, ceil(extract(epoch from p_at - clock_timestamp())))::bigint::text;
-end;
-$$;
