@@ -1,7 +1,5 @@
--- What arrived for a round
-
--- Groups that are expected to take no more than a moment, those with the same filter together.
--- Adds what arrived to the groups that are cheap. True where the deadline came before the end.
+-- Adds what arrived to the groups that are cheap, those with the same filter together. True where
+-- the deadline came before the end.
 create function logloom_private.advance_alert_groups(
   p_round logloom_private.alert_rounds,
   p_deadline timestamptz
@@ -57,8 +55,8 @@ begin
 end;
 $$;
 
--- One statement for all groups of a unit; where one of them makes it fail, each by itself.
--- Adds staged records to groups with the same filter and brings them to the round.
+-- Adds staged records to groups with the same filter and brings them to the round: all in one
+-- statement, or where one of them makes it fail, each by itself.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],
@@ -111,8 +109,7 @@ begin
 end;
 $$;
 
--- New groups of tenants that have little in their windows: staged for all at once.
--- Fills new groups whose windows hold few records, p_limit at most. Which ones.
+-- Fills new groups whose windows hold few records, p_limit at most, all at once. Which ones.
 create function logloom_private.fill_small_alert_groups(
   p_round logloom_private.alert_rounds,
   p_limit integer
@@ -162,12 +159,7 @@ begin
     return '{}';
   end if;
   delete from logloom_private.alert_partials p where p.group_id = any(v_group_ids);
-  if to_regclass(v_staged) is null then
-    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
-    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
-  else
-    execute 'truncate ' || v_staged;
-  end if;
+  perform logloom_private.empty_staging_table(v_staged);
   execute format(
     'insert into %s select l.* from (select g.tenant_id, min(n.starts) as starts '
       || 'from unnest($1, $2) n (group_id, starts) '

@@ -1,5 +1,4 @@
--- Partial values per minute of what p_source selects: SQL that yields the columns of logloom.logs.
--- SQL of the partial values per minute of what a source yields.
+-- SQL of the partial values per minute of what a source yields: SQL with the columns of logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
 returns text
 language plpgsql
@@ -16,8 +15,8 @@ begin
 end;
 $$;
 
--- Adds SQL that yields group_id, minute, events, numbers, total, least and greatest.
--- SQL that adds partial values to those that are there.
+-- SQL that adds partial values to those that are there. p_partials yields group_id, minute, events,
+-- numbers, total, least and greatest.
 create function logloom_private.add_alert_partials_sql(p_partials text)
 returns text
 language plpgsql
@@ -34,10 +33,9 @@ begin
 end;
 $$;
 
--- Whatever a tenant's rules have in common with another's is looked at in one statement. Each
--- record is read by its own tenant's groups only: by the index, never by a scan of all.
 -- Adds the records of a staging table to groups with the same filter and number, of each group
--- those from an instant on that arrived since the group's write sequence.
+-- those from an instant on that arrived since the group's write sequence. One statement for the
+-- groups of all tenants; each group reads its own tenant's records by the index, never all.
 create function logloom_private.add_staged_records(
   p_table text,
   p_group_ids bigint[],
@@ -69,9 +67,8 @@ begin
 end;
 $$;
 
--- A bounded number of records, the newest first. p_source: SQL that yields them as logloom.logs has
--- them, "order by" and "limit" included.
--- Adds the records of a source to a group, those up to its write sequence.
+-- Adds the records of a source to a group, those up to its write sequence. p_source: SQL that yields
+-- a bounded number of them, newest first.
 create function logloom_private.add_alert_piece(
   p_group logloom_private.alert_groups,
   p_source text
@@ -115,7 +112,6 @@ begin
 end;
 $$;
 
--- By the clock.
 create function logloom_private.milliseconds_since(p_at timestamptz)
 returns double precision
 language plpgsql
@@ -126,8 +122,6 @@ begin
   return extract(epoch from clock_timestamp() - p_at) * 1000;
 end;
 $$;
-
--- What cannot be evaluated
 
 -- Has groups filled anew from the records.
 create function logloom_private.empty_alert_groups(p_group_ids bigint[])
@@ -214,22 +208,5 @@ begin
     failures = g.failures + 1,
     ms_per_record = p_milliseconds / greatest(p_records, 1)
   where g.group_id = p_group_id;
-end;
-$$;
-
--- Has the groups of tenants filled anew of which records were removed.
-create function logloom_private.reset_alert_groups()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  with resets as (
-    delete from logloom_private.log_removals r returning r.tenant_id
-  )
-  update logloom_private.alert_groups g
-  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
-  where g.tenant_id in (select r.tenant_id from resets r) and g.write_seq is not null;
 end;
 $$;

@@ -1,5 +1,5 @@
--- All records of a tenant before a place in time, sealed ones too.
--- SQL that yields the newest records of a range, of those before (p_ts, p_id) where they are given.
+-- SQL that yields a tenant's newest records of a range, sealed ones too, of those before
+-- (p_ts, p_id) where they are given.
 create function logloom_private.alert_source_sql(
   p_tenant_id text,
   p_from timestamptz,

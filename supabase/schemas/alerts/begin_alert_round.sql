@@ -1,5 +1,3 @@
--- Rounds
-
 -- From when on each group's minutes are needed: for the windows that are due, and those that a late
 -- record may open again.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
@@ -42,12 +40,7 @@ declare
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
-  if to_regclass(v_staged) is null then
-    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
-    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
-  else
-    execute 'truncate ' || v_staged;
-  end if;
+  perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
     || format(
@@ -61,20 +54,26 @@ begin
 end;
 $$;
 
--- Groups whose next write sequences are not staged are filled anew; those of tenants from which
--- nothing came are complete as they are. What no window needs any more is forgotten. Brings the
--- groups to where a round may add what arrived for it.
+-- Brings the groups to where a round may add what arrived for it. Groups whose next write sequences
+-- are not staged, or whose tenant lost records, are filled anew; those of tenants from which nothing
+-- came are complete as they are. What no window needs any more is forgotten.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_group_ids bigint[];
 begin
-  perform logloom_private.reset_alert_groups();
-  perform logloom_private.empty_alert_groups(array(
-    select g.group_id from logloom_private.alert_groups g where g.write_seq < p_round.write_seq_from
-  ));
+  with removals as (
+    delete from logloom_private.log_removals r returning r.tenant_id
+  )
+  select array_agg(g.group_id) into v_group_ids
+  from logloom_private.alert_groups g
+  where g.write_seq < p_round.write_seq_from
+    or g.write_seq is not null and g.tenant_id in (select r.tenant_id from removals r);
+  perform logloom_private.empty_alert_groups(v_group_ids);
   with needs as materialized (
     select n.group_id, n.needed_from - s.alert_grace as needed_from
     from logloom_private.alert_needs(p_round) n
@@ -187,8 +186,8 @@ begin
 end;
 $$;
 
--- In another session than the one that began it: what arrived is staged again.
--- The round that is finished but for what has to be read for itself.
+-- The round that is finished but for what has to be read for itself. What arrived is staged again:
+-- another session may have begun it.
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql

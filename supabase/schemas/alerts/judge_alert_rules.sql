@@ -1,5 +1,3 @@
--- Windows and what becomes of their values
-
 -- The windows that a round evaluates: the new ones, and open ones into which records came late.
 create function logloom_private.due_alert_windows(
   p_rule_ids uuid[],
@@ -92,7 +90,6 @@ begin
 end;
 $$;
 
--- Values of the rules that have a group, where it is complete.
 -- The due windows of rules whose groups are complete, with their values.
 create function logloom_private.grouped_alert_windows(
   p_rule_ids uuid[],
@@ -135,7 +132,6 @@ begin
 end;
 $$;
 
--- What could not be evaluated, of rules with a group and without.
 -- The last window of each rule that has an error, or that rests since it cost too much.
 create function logloom_private.failed_alert_windows(
   p_rule_ids uuid[],
@@ -192,7 +188,6 @@ begin
 end;
 $$;
 
--- Rules that the round did not evaluate yet, some at a time.
 -- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
 create function logloom_private.next_alert_rules(
   p_after uuid,

@@ -10,9 +10,6 @@ begin
 end;
 $$;
 
--- Plans and groups
-
--- The numeric expression of an aggregate over an attribute's numbers, over the alias l.
 -- The number that an aggregate takes of a record, as SQL over the alias l.
 create function logloom_private.alert_number_sql(p_aggregate text, p_field text)
 returns text
@@ -143,8 +140,8 @@ begin
 end;
 $$;
 
--- By who makes or changes a rule, so that no round has to compile it.
--- Compiles an enabled rule of the caller's tenant where it is new or asks something else now.
+-- Compiles an enabled rule of the caller's tenant where it is new or asks something else now, so that
+-- no round has to.
 create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
 returns void
 language plpgsql

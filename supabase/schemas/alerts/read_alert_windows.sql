@@ -1,7 +1,5 @@
--- What is read for one tenant by itself: many records, new windows, and rules without a group
-
--- Adds what arrived to a group that is not cheap, in pieces. False when it went beyond its budget.
--- Adds the round's write sequences to a group in pieces. False where it went beyond its budget.
+-- Adds what arrived for a round to a group that is not cheap, in pieces. False where it went beyond
+-- its budget.
 create function logloom_private.advance_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -66,9 +64,8 @@ begin
 end;
 $$;
 
--- Reads a group's minutes from the newest to the oldest, as far as it comes.
--- Fills a group from the records back to p_needed_from, and keeps its place at the deadline.
--- Whether it is complete.
+-- Fills a group from the records, the newest first, back to p_needed_from, and keeps its place at the
+-- deadline. Whether it is complete.
 create function logloom_private.fill_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
@@ -155,8 +152,7 @@ begin
 end;
 $$;
 
--- Which groups are to be read, of one tenant or of all.
--- Groups that are not complete for the round and do not rest.
+-- Groups, of one tenant or of all, that are not complete for the round and do not rest.
 create function logloom_private.pending_alert_groups(
   p_round logloom_private.alert_rounds,
   p_tenant_id text default null
@@ -183,8 +179,8 @@ begin
 end;
 $$;
 
--- One group after the other until the tenant's turn is over, those that cost least first.
--- Reads what is missing of a tenant's groups until the deadline. Which ones it looked at.
+-- Reads what is missing of a tenant's groups until the deadline, those that cost least first. Which
+-- ones it looked at.
 create function logloom_private.read_alert_groups(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,

@@ -1,5 +1,3 @@
--- Values
-
 -- Whether a value fires. No data, a null, never does.
 create function logloom_private.alert_condition_holds(
   p_value double precision,
