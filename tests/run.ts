@@ -1,3 +1,5 @@
+import { parseArgs } from "node:util";
+import { endKeptStack, keptStack } from "./kept_stack.ts";
 import { startTestStack, type TestStack } from "./test_stack.ts";
 import { watchSharedRows } from "./shared_rows.ts";
 import type { Step, StepResult } from "./step.ts";
@@ -8,8 +10,18 @@ import { checkout } from "../local/stack.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
 // npm test -- long: what takes too long to be run at every change.
+// npm test -- --keep STEP [FILE…]: on a stack that stays up for the next such run; npm test -- --stop ends it.
+const { values: { keep, stop }, positionals: [wanted, ...files] } = parseArgs({
+  options: { keep: { type: "boolean" }, stop: { type: "boolean" } },
+  allowPositionals: true,
+});
+
 await run(async () => {
-  const [wanted, ...files] = Deno.args;
+  if (stop) {
+    console.log(await endKeptStack() ? "The kept stack is gone." : "No stack is kept.");
+    return;
+  }
+  if (keep && !wanted) throw new Failure("--keep takes a step: npm test -- --keep e2e.");
   const chosen = choose(wanted);
   if (chosen.length === 0) {
     const names = [...steps, ...longSteps].map((step) => step.name).join(", ");
@@ -32,7 +44,7 @@ await run(async () => {
     for (const step of chosen.filter((step) => !(isEverything && step.isBeside))) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
-        stack = await startTestStack();
+        stack = keep ? await keptStack() : await startTestStack();
         if (isEverything) beside = runBeside(chosen.filter((step) => step.isBeside), env);
       }
       console.log(`\n== ${step.name}: ${step.title}`);
@@ -57,7 +69,7 @@ await run(async () => {
   rows.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
   const failed = report(rows);
   if (failed) Deno.exit(1);
-  if (stack) await removeIfThere(stack.stack.folder);
+  if (stack && !keep) await removeIfThere(stack.stack.folder);
 });
 
 interface Beside {

@@ -42,9 +42,7 @@ export async function denoTests(
   options: string[] = [],
   env: Record<string, string> = {},
 ): Promise<StepResult> {
-  const tests = files.length
-    ? files
-    : (await walk(folders)).filter((path) => /_test\.ts$/.test(path));
+  const tests = await chosenTests(files.length ? files : folders, "_test.ts");
   if (tests.length === 0) return { passed: 0, failed: 0 };
   const { code, text } = await output(
     [program, "test", ...denoTestOptions, ...options, ...tests],
@@ -52,6 +50,18 @@ export async function denoTests(
   );
   const counts = /(\d+) passed[^|\n]*\| (\d+) failed/.exec(text);
   return atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
+}
+
+/** The tests that were named, each by itself or by a folder that it is in. */
+export async function chosenTests(paths: string[], ending: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    if (path.endsWith(ending)) found.push(path);
+    else {found.push(...(await walk([path.replace(/\/$/, "")])).filter((file) =>
+        file.endsWith(ending)
+      ));}
+  }
+  return found;
 }
 
 /** What a test needs to find the stack and to do to it what it has in mind. */

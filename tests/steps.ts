@@ -11,6 +11,7 @@ import { installSenders } from "./senders/packages.ts";
 import {
   atLeastOneFailure,
   check,
+  chosenTests,
   type Context,
   denoTests,
   output,
@@ -316,7 +317,7 @@ async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> 
   const { stack, system } = testStack;
   // What tests include is named .psql, so that no runner takes it for a test.
   const all = (await walk(["supabase/tests"])).filter((path) => /\.p?sql$/.test(path));
-  const tests = (files.length ? files : all).filter((path) => path.endsWith(".test.sql"));
+  const tests = await chosenTests(files.length ? files : ["supabase/tests"], ".test.sql");
   if (tests.length === 0) return { passed: 0, failed: 0 };
 
   // pg_prove sees the stack's folder, not necessarily the checkout.
