@@ -1,12 +1,14 @@
 import { parseArgs } from "node:util";
-import { endKeptStack, keptStack } from "./kept_stack.ts";
-import { startTestStack, type TestStack } from "./test_stack.ts";
-import { watchSharedRows } from "./shared_rows.ts";
-import type { Step, StepResult } from "./step.ts";
-import { longSteps, steps } from "./steps.ts";
+import { endKeptStack, keptStack } from "./runner/kept_stack.ts";
+import { report, type Row } from "./runner/report.ts";
+import { watchSharedRows } from "./runner/shared_rows.ts";
+import type { Step } from "./runner/step.ts";
+import { longSteps, steps } from "./runner/steps.ts";
+import { startTestStack, type TestStack } from "./runner/test_stack.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
 import { checkout } from "../local/stack.ts";
+import { prepareSystem } from "../local/system.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
 // npm test -- long: what takes too long to be run at every change.
@@ -21,12 +23,13 @@ await run(async () => {
     console.log(await endKeptStack() ? "The kept stack is gone." : "No stack is kept.");
     return;
   }
-  if (keep && !wanted) throw new Failure("--keep takes a step: npm test -- --keep e2e.");
   const chosen = choose(wanted);
   if (chosen.length === 0) {
     const names = [...steps, ...longSteps].map((step) => step.name).join(", ");
     throw new Failure(`There is no test step ${wanted}; there are ${names}.`);
   }
+  const isAlone = chosen.length === 1;
+  if (keep && !isAlone) throw new Failure("--keep takes a step: npm test -- --keep e2e.");
 
   // A project may have a time zone, also one with summer time; and one whose times, written in the
   // way that it has chosen, are read as another's: IST is India's, and to PostgreSQL Israel's.
@@ -34,23 +37,25 @@ await run(async () => {
   Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
   Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
 
+  const isMeantBeside = (step: Step) => !isAlone && step.isBeside === true;
   let stack: TestStack | undefined;
   let beside: Beside | undefined;
   const rows: Row[] = [];
   try {
-    // As it was before the stack of the tests: what it sets is not meant for others.
-    const env = Deno.env.toObject();
-    const isEverything = wanted === undefined;
-    for (const step of chosen.filter((step) => !(isEverything && step.isBeside))) {
+    if (!isAlone) {
+      // Once, before two ask for it at the same time.
+      await prepareSystem((step) => console.log(`  ${step} …`));
+      beside = runBeside(chosen.filter(isMeantBeside));
+    }
+    for (const step of chosen.filter((step) => !isMeantBeside(step))) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
         stack = keep ? await keptStack() : await startTestStack();
-        if (isEverything) beside = runBeside(chosen.filter((step) => step.isBeside), env);
       }
       console.log(`\n== ${step.name}: ${step.title}`);
       const began = performance.now();
       const leftovers = stack && await watchSharedRows(stack);
-      const result = await step.run({ files, stack });
+      const result = await step.run({ files, stack, isAlone });
       for (const difference of await leftovers?.() ?? []) {
         console.log(difference);
         result.failed += 1;
@@ -67,10 +72,15 @@ await run(async () => {
 
   const order = chosen.map(({ name }) => name);
   rows.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
-  const failed = report(rows);
-  if (failed) Deno.exit(1);
+  if (report(rows)) Deno.exit(1);
   if (stack && !keep) await removeIfThere(stack.stack.folder);
 });
+
+function choose(wanted: string | undefined): Step[] {
+  if (wanted === undefined) return steps;
+  if (wanted === "long") return longSteps;
+  return [...steps, ...longSteps].filter((step) => step.name === wanted);
+}
 
 interface Beside {
   rows: Promise<Row[]>;
@@ -80,7 +90,9 @@ interface Beside {
 }
 
 /** Runs steps one after the other, each as a process of its own, while others run here. */
-function runBeside(steps: Step[], env: Record<string, string>): Beside {
+function runBeside(steps: Step[]): Beside {
+  // As it is now: what the stack of the tests will set is not meant for these.
+  const env = { ...Deno.env.toObject(), LOGLOOM_TEST_STACK: "beside" };
   const said: string[] = [];
   const ended = new AbortController();
   const run = async (step: Step): Promise<Row> => {
@@ -88,7 +100,7 @@ function runBeside(steps: Step[], env: Record<string, string>): Beside {
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
       clearEnv: true,
-      env: { ...env, LOGLOOM_TEST_STACK: "beside" },
+      env,
       signal: ended.signal,
       stdin: "null",
     }).output();
@@ -117,32 +129,4 @@ function runBeside(steps: Step[], env: Record<string, string>): Beside {
     },
     end: () => ended.abort(),
   };
-}
-
-function choose(wanted: string | undefined): Step[] {
-  if (wanted === undefined) return steps;
-  if (wanted === "long") return longSteps;
-  return [...steps, ...longSteps].filter((step) => step.name === wanted);
-}
-
-interface Row extends StepResult {
-  name: string;
-  seconds: number;
-}
-
-function report(rows: Row[]): boolean {
-  console.log("\n== summary\n");
-  for (const { name, passed, failed, skipped, seconds } of rows) {
-    const verdict = failed > 0 ? "FAILED" : passed > 0 ? "ok" : skipped ?? "nothing to test";
-    console.log(
-      `  ${name.padEnd(10)} ${`${passed} passed`.padStart(13)} ${
-        `${failed} failed`.padStart(11)
-      } ` +
-        `${seconds.toFixed(1).padStart(8)} s   ${verdict}`,
-    );
-  }
-  const passed = rows.reduce((sum, row) => sum + row.passed, 0);
-  const failed = rows.reduce((sum, row) => sum + row.failed, 0);
-  console.log(`\n${passed} passed, ${failed} failed`);
-  return failed > 0 || passed === 0 && !rows.some(({ skipped }) => skipped);
 }

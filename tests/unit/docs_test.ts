@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { exists } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";
-import { longSteps, steps } from "../steps.ts";
-import { walk } from "../walk.ts";
+import { longSteps, steps } from "../runner/steps.ts";
+import { walk } from "../../local/walk.ts";
 
 Deno.test("docs/local-stack.md lists every step of the tests, in their order", async () => {
   const page = await Deno.readTextFile(`${checkout}/docs/local-stack.md`);

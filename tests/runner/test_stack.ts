@@ -1,12 +1,12 @@
-import { removeCluster } from "../local/database.ts";
-import { Failure } from "../local/failure.ts";
-import { removeIfThere } from "../local/files.ts";
-import type { Serving } from "../local/processes/functions.ts";
-import { cloneDatabase } from "../local/migrations/databases.ts";
-import { type Stack, type StackName, stackNamed } from "../local/stack.ts";
-import { runningState } from "../local/state.ts";
-import { prepareSystem, type System } from "../local/system.ts";
-import { endLeftovers, up, type UpOptions, type UpStack } from "../local/up.ts";
+import { removeCluster } from "../../local/database.ts";
+import { Failure } from "../../local/failure.ts";
+import { removeIfThere } from "../../local/files.ts";
+import type { Serving } from "../../local/processes/functions.ts";
+import { cloneDatabase } from "../../local/migrations/databases.ts";
+import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
+import { runningState } from "../../local/state.ts";
+import { prepareSystem, type System } from "../../local/system.ts";
+import { endLeftovers, up, type UpOptions, type UpStack } from "../../local/up.ts";
 
 /** The database that pgTAP tests in: as migrated, with no job at work in it. */
 export const pgtapDatabase = "pgtap";
