@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { Beside } from "./runner/beside.ts";
 import { endKeptStack, keptStack } from "./runner/kept_stack.ts";
 import { report, type Row } from "./runner/report.ts";
 import { watchSharedRows } from "./runner/shared_rows.ts";
@@ -7,7 +8,6 @@ import { longSteps, steps } from "./runner/steps.ts";
 import { startTestStack, type TestStack } from "./runner/test_stack.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
-import { checkout } from "../local/stack.ts";
 import { prepareSystem } from "../local/system.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
@@ -37,7 +37,7 @@ await run(async () => {
   Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
   Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
 
-  const isMeantBeside = (step: Step) => !isAlone && step.isBeside === true;
+  const shared = isAlone ? chosen : chosen.filter((step) => !step.isBeside);
   let stack: TestStack | undefined;
   let beside: Beside | undefined;
   const rows: Row[] = [];
@@ -45,9 +45,10 @@ await run(async () => {
     if (!isAlone) {
       // Once, before two ask for it at the same time.
       await prepareSystem((step) => console.log(`  ${step} …`));
-      beside = runBeside(chosen.filter(isMeantBeside));
+      beside = new Beside(chosen.filter((step) => !shared.includes(step)));
     }
-    for (const step of chosen.filter((step) => !isMeantBeside(step))) {
+    const rowsBeside = beside?.work("beside") ?? [];
+    for (const step of shared) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
         stack = keep ? await keptStack() : await startTestStack();
@@ -63,7 +64,8 @@ await run(async () => {
       rows.push({ name: step.name, seconds: (performance.now() - began) / 1000, ...result });
       beside?.show();
     }
-    if (beside) rows.push(...await beside.rows);
+    await stack?.stop();
+    rows.push(...(await Promise.all([beside?.work("test") ?? [], rowsBeside])).flat());
     beside?.show();
   } finally {
     beside?.end();
@@ -80,53 +82,4 @@ function choose(wanted: string | undefined): Step[] {
   if (wanted === undefined) return steps;
   if (wanted === "long") return longSteps;
   return [...steps, ...longSteps].filter((step) => step.name === wanted);
-}
-
-interface Beside {
-  rows: Promise<Row[]>;
-  /** Prints what the steps that have ended said. */
-  show(): void;
-  end(): void;
-}
-
-/** Runs steps one after the other, each as a process of its own, while others run here. */
-function runBeside(steps: Step[]): Beside {
-  // As it is now: what the stack of the tests will set is not meant for these.
-  const env = { ...Deno.env.toObject(), LOGLOOM_TEST_STACK: "beside" };
-  const said: string[] = [];
-  const ended = new AbortController();
-  const run = async (step: Step): Promise<Row> => {
-    const began = performance.now();
-    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
-      clearEnv: true,
-      env,
-      signal: ended.signal,
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    said.push(text.slice(0, text.indexOf("\n== summary")));
-    const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
-    return {
-      name: step.name,
-      seconds: (performance.now() - began) / 1000,
-      passed: Number(counts?.[1] ?? 0),
-      failed: Number(counts?.[2] ?? 1),
-    };
-  };
-  const all = async () => {
-    const rows: Row[] = [];
-    for (const step of steps) rows.push(await run(step));
-    return rows;
-  };
-  const rows = all();
-  // Where the steps here end it, nobody waits for it.
-  rows.catch(() => {});
-  return {
-    rows,
-    show: () => {
-      for (const text of said.splice(0)) console.log(text);
-    },
-    end: () => ended.abort(),
-  };
 }

@@ -12,7 +12,10 @@ import { senders, sendersAll } from "../senders/step.ts";
 import { sql } from "../sql/step.ts";
 import { check, denoTests, type Step } from "./step.ts";
 
-/** In the order of their cost: what is quick to tell comes first. */
+/**
+ * What is quick to tell comes first. Of the beside ones first those on the stack "scratch", of which there is one: by the
+ * time that a second process works on them they are done.
+ */
 export const steps: Step[] = [
   {
     name: "format",
@@ -34,13 +37,6 @@ export const steps: Step[] = [
       await check(["deno", "check", ...(files.length ? files : await typeScript())]),
   },
   sql,
-  {
-    name: "unit",
-    title: "functions, command line and stack, each by itself",
-    needsStack: false,
-    isBeside: true,
-    run: (context) => denoTests(unitTests, context),
-  },
   migrations,
   restore,
   {
@@ -58,6 +54,13 @@ export const steps: Step[] = [
     run: (context) => withoutSecrets(context, denoTests(["tests/faults"], context)),
   },
   hosted,
+  {
+    name: "unit",
+    title: "functions, command line and stack, each by itself",
+    needsStack: false,
+    isBeside: true,
+    run: (context) => denoTests(unitTests, context),
+  },
   citus,
   {
     name: "db-lint",
