@@ -7,6 +7,7 @@ export const citus: Step = {
   name: "citus",
   title: "spread over a coordinator and two workers, where Citus is installed",
   needsStack: false,
+  isBeside: true,
   run: onNodes,
 };
 

@@ -44,11 +44,13 @@ export class Beside {
     const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
     this.#said.push(text.slice(0, text.indexOf("\n== summary")));
     const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
+    const [, verdict] = /0 passed +0 failed .* s {3}(.+)/.exec(text) ?? [];
     return {
       name: step.name,
       seconds: (performance.now() - began) / 1000,
       passed: Number(counts?.[1] ?? 0),
       failed: Number(counts?.[2] ?? 1),
+      ...verdict && { skipped: verdict },
     };
   }
 }

@@ -46,6 +46,7 @@ export const steps: Step[] = [
     isBeside: true,
     run: (context) => denoTests(["tests/guest"], context),
   },
+  citus,
   {
     name: "faults",
     title: "processes killed, bodies malformed",
@@ -61,7 +62,6 @@ export const steps: Step[] = [
     isBeside: true,
     run: (context) => denoTests(unitTests, context),
   },
-  citus,
   {
     name: "db-lint",
     title: "supabase db lint",
