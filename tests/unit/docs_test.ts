@@ -11,6 +11,14 @@ Deno.test("docs/local-stack.md lists every step of the tests, in their order", a
   assert.deepEqual(listed, [...steps, ...longSteps].map(({ name }) => name));
 });
 
+Deno.test("the workflow runs what .ci/run runs", async () => {
+  const commands = async (path: string, command: RegExp) =>
+    [...(await Deno.readTextFile(`${checkout}/${path}`)).matchAll(command)].map(([, name]) => name);
+  const wanted = await commands(".ci/run", /^(npm .+)$/gm);
+  assert.deepEqual(wanted, ["npm test", "npm test -- long"]);
+  assert.deepEqual(await commands(".github/workflows/test.yml", /^ +- (npm .+)$/gm), wanted);
+});
+
 Deno.test("every file that a page names is there", async () => {
   const pages = ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/local-stack.md"];
   for (const name of pages) {
