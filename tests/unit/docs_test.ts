@@ -4,15 +4,20 @@ import { checkout } from "../../local/stack.ts";
 import { longSteps, steps } from "../steps.ts";
 import { walk } from "../walk.ts";
 
-Deno.test("docs/local-stack.md lists every step of the tests, in their order", async () => {
-  const page = await Deno.readTextFile(`${checkout}/docs/local-stack.md`);
+Deno.test("docs/guides/local-stack.md lists every step of the tests, in their order", async () => {
+  const page = await Deno.readTextFile(`${checkout}/docs/guides/local-stack.md`);
   const section = page.slice(page.indexOf("## Test\n"), page.indexOf("## What it needs\n"));
   const listed = [...section.matchAll(/^\| `([\w-]+)` +\|/gm)].map(([, name]) => name);
   assert.deepEqual(listed, [...steps, ...longSteps].map(({ name }) => name));
 });
 
 Deno.test("every file that a page names is there", async () => {
-  const pages = ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/local-stack.md"];
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/background/architecture.md",
+    "docs/guides/local-stack.md",
+  ];
   for (const name of pages) {
     const page = await Deno.readTextFile(`${checkout}/${name}`);
     const named = page.matchAll(
@@ -22,8 +27,8 @@ Deno.test("every file that a page names is there", async () => {
   }
 });
 
-Deno.test("docs/architecture.md names files that are there, in the room of the file before them", async () => {
-  const page = await Deno.readTextFile(`${checkout}/docs/architecture.md`);
+Deno.test("docs/background/architecture.md names files that are there, in the room of the file before them", async () => {
+  const page = await Deno.readTextFile(`${checkout}/docs/background/architecture.md`);
   const files = await walk(["supabase", "console", "tests", "types", "docs"]);
   const missing: string[] = [];
   for (const [, cell] of page.matchAll(/^\| (`\w+\/[\w.\/-]+`(?:, `[\w.\/-]+`)*) *\|/gm)) {
