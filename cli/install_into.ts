@@ -114,18 +114,13 @@ export async function installInto(
   }
   const added = migrationsToAdd(ours, theirs, now);
   const { text, advice } = withLogloom(config, functions);
-  const requirements = await Deno.readTextFile(
-    `${checkout}/supabase/schemas/foundations/requirements.sql`,
-  );
-  const isFirst = (name: string) => name === ours[0].name;
-
   const written = Object.keys(manifest.files);
   await replaceFiles(
     new Map([
       ...added.map(({ version, name, text }) =>
         [
           `${folder}/migrations/${version}_${name}.sql`,
-          asInstalled(text, isFirst(name) ? requirements : ""),
+          asInstalled(text),
         ] as const
       ),
       ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
