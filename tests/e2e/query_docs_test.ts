@@ -102,7 +102,7 @@ Deno.test("the warnings of docs/reference/query-language.md are given where they
 Deno.test("each query of docs/guides/coming-from.md is right and means what it says", async () => {
   const tenant = await newTenant();
   const other = await Deno.readTextFile(`${checkout}/docs/guides/coming-from.md`);
-  const lines = other.split("\n").filter((line) => /^\| (?!asked|---)/.test(line));
+  const lines = other.split("\n").filter((line) => /^\| (?!to find|---)/.test(line));
   assert.ok(lines.length >= 40, `${lines.length} queries`);
   for (const line of lines) {
     const query = line.slice(1, -1).split(/(?<!\\)\|/).at(-1)?.trim()
