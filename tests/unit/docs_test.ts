@@ -47,7 +47,7 @@ Deno.test("docs/background/architecture.md names files that are there, in the ro
 Deno.test("docs/reference/settings.md names settings that there are, with their defaults", async () => {
   const sql = await read("supabase/schemas/foundations/tables/settings.sql");
   const defaults = new Map(
-    [...sql.matchAll(/^  (\w+) [a-z\[\] ]+?(?: not null)?(?: default '?(.*?)'?)?,$/gm)]
+    [...sql.matchAll(/^ {2}(\w+) [a-z\[\] ]+?(?: not null)?(?: default '?(.*?)'?)?,$/gm)]
       .map(([, name, value]) => [name, value === "{}" ? "" : value ?? ""]),
   );
   const page = await read("docs/reference/settings.md");
