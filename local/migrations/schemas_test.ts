@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { checkout } from "../stack.ts";
-import {
-  editedMigrations,
-  migrations,
-  migrationsFolder,
-  releasedMigrations,
-} from "./released.ts";
+import { editedMigrations, migrations, migrationsFolder, releasedMigrations } from "./released.ts";
 import { assemble, firstMigrations, lastStatement, schemaFiles } from "./schemas.ts";
 import { walk } from "../walk.ts";
 
