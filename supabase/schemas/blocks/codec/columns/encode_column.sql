@@ -76,19 +76,13 @@ set work_mem = '32MB'
 as $$
 declare
   v_separator constant text := e'\x1f';
-  v_null constant text := e'\x1e';
-  v_text text := array_to_string(p_values, v_separator);
   v_templates text[];
   v_joined text[];
 begin
-  if logloom_private.separator_for(array_to_string(p_values, ' ')) <> v_separator
-    or strpos(v_text, v_null) > 0
-  then
+  if logloom_private.separator_for(array_to_string(p_values, ' ')) <> v_separator then
     return null;
   end if;
-  -- All in one text: nine calls, not nine a value.
-  v_text := array_to_string(p_values, v_separator, v_null);
-  v_templates := string_to_array(logloom_private.template_of(v_text), v_separator, v_null);
+  v_templates := logloom_private.templates_of(p_values, v_separator);
   -- A group has its values in the order in which they come.
   select array_agg(g.template), array_agg(g.count), array_agg(g.joined)
   into p_column.dictionary, p_column.counts, v_joined
@@ -109,9 +103,11 @@ begin
 end;
 $$;
 
--- Values from position p_first of a block on as the shortest kind of column; null where all of them
--- are null.
-create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
+-- A column of values, not all of them null, as the shortest kind.
+create function logloom_private.shortest_column(
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
 returns logloom_private.block_columns
 language plpgsql
 immutable
@@ -119,22 +115,15 @@ set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
 declare
-  v_column logloom_private.block_columns;
+  v_column logloom_private.block_columns := p_column;
   v_encoded logloom_private.block_columns;
 begin
-  v_column.name := p_name;
-  v_column.first := p_first;
-  v_column.last := p_first + cardinality(p_values) - 1;
   v_column.kind := 'dictionary';
   if cardinality(array_remove(p_values, p_values[1])) = 0 then
-    if p_values[1] is null then
-      return null;
-    end if;
     v_column.dictionary := p_values[1:1];
     v_column.counts := array[cardinality(p_values)];
     return v_column;
   end if;
-
   select array_agg(g.v), array_agg(g.count)
   into v_column.dictionary, v_column.counts
   from (
@@ -167,5 +156,47 @@ begin
     return v_column;
   end if;
   return v_encoded;
+end;
+$$;
+
+-- Values from position p_first of a block on as a column, without those at both ends that are null;
+-- null where all of them are. The column attrs begins with the first record.
+create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
+returns logloom_private.block_columns
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_values text[] := p_values;
+  v_column logloom_private.block_columns;
+  v_first integer := 1;
+  v_last integer := cardinality(p_values);
+begin
+  if p_values[1] is null or p_values[v_last] is null then
+    select min(u.n), max(u.n) into v_first, v_last
+    from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+    where u.v is not null;
+    if v_first is null then
+      return null;
+    elsif p_name = 'attrs' then
+      v_first := 1;
+      v_last := cardinality(p_values);
+    else
+      v_values := p_values[v_first:v_last];
+    end if;
+  end if;
+  v_column.name := p_name;
+  v_column.first := p_first + v_first - 1;
+  v_column.last := p_first + v_last - 1;
+  v_column := logloom_private.shortest_column(v_column, v_values);
+  if p_name in ('req_id', 'user_id') then
+    if v_column.kind <> 'dictionary' then
+      v_column.filter := logloom_private.value_filter(v_values);
+    elsif cardinality(v_column.dictionary) > 256 then
+      v_column.filter := logloom_private.value_filter(v_column.dictionary);
+    end if;
+  end if;
+  return v_column;
 end;
 $$;

@@ -1,22 +1,8 @@
--- Reads a block back as its readers do. LL001 where it differs from the records that it was made
--- of.
+-- Reads a block back as its readers do. LL001 where it differs from the records, by position, that
+-- it was made of.
 create function logloom_private.compare_block(
-  p_tenant_id text,
-  p_block_id bigint,
-  p_ts timestamptz[],
-  p_received_at timestamptz[],
-  p_write_seqs bigint[],
-  p_ids uuid[],
-  p_levels text[],
-  p_messages text[],
-  p_services text[],
-  p_env text[],
-  p_req_id text[],
-  p_user_id text[],
-  p_route text[],
-  p_host text[],
-  p_attrs jsonb[],
-  p_record_bytes integer[]
+  p_block logloom_private.blocks,
+  p_records logloom_private.record_arrays
 )
 returns void
 language plpgsql
@@ -24,45 +10,36 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_block logloom_private.blocks;
-  v_batches integer[];
-  v_batch_received_at timestamptz[];
-  v_batch_write_seqs bigint[];
-  v_attrs text[];
+  v_names constant text[] := logloom_private.column_fields();
+  v_batches constant integer[] := logloom_private.block_batches(p_block, null);
+  v_batch_received_at timestamptz[] := p_block.batch_received_at;
+  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
+  v_attrs constant text[] := logloom_private.attribute_texts(p_block, null, null);
   v_same boolean;
 begin
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
-  v_batches := logloom_private.block_batches(v_block, null);
-  v_batch_received_at := v_block.batch_received_at;
-  v_batch_write_seqs := v_block.batch_write_seqs;
-  v_attrs := logloom_private.attribute_texts(v_block, null, null);
-  v_same := logloom_private.block_times(v_block, null) = p_ts
-    and array(select v_batch_received_at[unnest(v_batches)]) = p_received_at
-    and array(select v_batch_write_seqs[unnest(v_batches)]) = p_write_seqs
-    and logloom_private.block_ids(v_block, null, v_batches) = p_ids
-    and logloom_private.run_texts(v_block, v_block.run_services) = p_services
-    and logloom_private.run_texts(v_block, v_block.run_levels) = p_levels
-    and logloom_private.block_messages(v_block, null) = p_messages
-    and logloom_private.block_field(v_block, 'env') = p_env
-    and logloom_private.block_field(v_block, 'req_id') = p_req_id
-    and logloom_private.block_field(v_block, 'user_id') = p_user_id
-    and logloom_private.block_field(v_block, 'route') = p_route
-    and logloom_private.block_field(v_block, 'host') = p_host
-    and logloom_private.block_field(v_block, 'record_bytes')::integer[] = p_record_bytes
+  v_same := logloom_private.block_times(p_block, null) = p_records.ts
+    and array(select v_batch_received_at[unnest(v_batches)]) = p_records.received_at
+    and array(select v_batch_write_seqs[unnest(v_batches)]) = p_records.write_seqs
+    and logloom_private.block_ids(p_block, null, v_batches) = p_records.ids
+    and logloom_private.run_texts(p_block, p_block.run_services) = p_records.services
+    and logloom_private.run_texts(p_block, p_block.run_levels) = p_records.levels
+    and logloom_private.block_messages(p_block, null) = p_records.messages
     -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order. One after the
     -- other: a cast of an array keeps what each of its elements takes.
-    and cardinality(v_attrs) = cardinality(p_attrs)
+    and cardinality(v_attrs) = cardinality(p_records.attrs)
     and not exists (
       select
-      from (select unnest(v_attrs) as sealed, unnest(p_attrs) as given) a
+      from (select unnest(v_attrs) as sealed, unnest(p_records.attrs) as given) a
       where a.sealed is distinct from a.given::text
         and a.sealed::jsonb::text is distinct from a.given::text
     );
+  for v_at in 1..cardinality(v_names) loop
+    v_same := v_same
+      and logloom_private.block_field(p_block, v_names[v_at]) = (p_records.columns[v_at]).texts;
+  end loop;
   if v_same is not true then
     raise sqlstate 'LL001' using
-      message = format('Block %s differs from its records', p_block_id);
+      message = format('Block %s differs from its records', p_block.block_id);
   end if;
 end;
 $$;

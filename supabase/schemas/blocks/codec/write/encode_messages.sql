@@ -1,6 +1,5 @@
--- The order of a block's records, and their messages in it.
--- A block with its runs, templates and digits, and the order of its records: arrays are given in
--- the order of ts and id.
+-- A block with its runs, templates and digits, and the order of its records: the arrays are given by
+-- ts and id.
 create function logloom_private.encode_messages(
   p_block logloom_private.blocks,
   p_services text[],
@@ -18,19 +17,12 @@ set work_mem = '48MB'
 set hash_mem_multiplier = 8
 as $$
 declare
-  v_joined text := array_to_string(p_messages, ' ');
   v_templates text[];
   v_texts text[];
 begin
   o_block := p_block;
-  o_block.separator := logloom_private.separator_for(v_joined);
-  -- All in one text: nine calls, not nine a message.
-  v_joined := array_to_string(p_messages, o_block.separator);
-  v_templates := string_to_array(logloom_private.template_of(v_joined), o_block.separator);
-  -- Where some have no message, or the only one is empty.
-  if cardinality(v_templates) <> p_block.records then
-    v_templates := array(select logloom_private.template_of(m) from unnest(p_messages) m);
-  end if;
+  o_block.separator := logloom_private.separator_for(array_to_string(p_messages, ' '));
+  v_templates := logloom_private.templates_of(p_messages, o_block.separator);
   -- Runs of an equal template, and of an equal service and level. A group has its records in the
   -- order in which they come, which is that of ts and id.
   with k as (

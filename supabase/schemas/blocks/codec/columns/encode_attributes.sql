@@ -1,17 +1,15 @@
--- Stores the attributes of a block's records by position, a column a key. Rare keys and long ones
--- stay together in a column of their own.
-create function logloom_private.store_attributes(
-  p_tenant_id text,
-  p_block_id bigint,
-  p_attrs jsonb[]
-)
-returns void
+-- The attributes of a block's records by position as columns, one for each key. Rare keys and long
+-- ones stay together in a column of their own.
+create function logloom_private.encode_attributes(p_attrs jsonb[])
+returns logloom_private.block_columns[]
 language plpgsql
-volatile
+immutable
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
 declare
+  v_columns logloom_private.block_columns[] := '{}';
+  v_column logloom_private.block_columns;
   v_keys text[];
   v_first integer[];
   v_last integer[];
@@ -40,10 +38,11 @@ begin
       when v_last[v_at] - v_first[v_at] + 1 = cardinality(p_attrs) then p_attrs
       else p_attrs[v_first[v_at]:v_last[v_at]]
     end;
-    perform logloom_private.store_column(
-      p_tenant_id, p_block_id, 'attrs.' || v_keys[v_at], v_first[v_at],
+    v_column := logloom_private.encode_column(
+      'attrs.' || v_keys[v_at], v_first[v_at],
       array(select (unnest(v_attrs) -> v_keys[v_at])::text)
     );
+    v_columns := v_columns || v_column;
   end loop;
   if v_count > coalesce(cardinality(v_keys), 0) then
     v_texts := array(select (unnest(p_attrs) - coalesce(v_keys, '{}'))::text);
@@ -52,6 +51,10 @@ begin
   else
     v_texts := array(select case when a is not null then '{}' end from unnest(p_attrs) a);
   end if;
-  perform logloom_private.store_column(p_tenant_id, p_block_id, 'attrs', 1, v_texts);
+  v_column := logloom_private.encode_column('attrs', 1, v_texts);
+  if v_column.kind is not null then
+    v_columns := v_columns || v_column;
+  end if;
+  return v_columns;
 end;
 $$;
