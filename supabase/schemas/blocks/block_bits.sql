@@ -10,8 +10,8 @@ begin
     select
     from jsonb_object_keys(p_leaf) k
     where k not in (
-      'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
-      'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
+      'type', 'field', 'name', 'reads', 'path', 'joined', 'test', 'values', 'pattern', 'fold',
+      'size', 'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
     )
   );
 end;
@@ -148,14 +148,12 @@ begin
 end;
 $$;
 
--- Those of a block's ascending positions whose records pass p_filter, which is asked of each;
--- p_fields and p_keys are what it reads.
+-- Those of a block's ascending positions whose records a query finds, each put to its row filter,
+-- which takes its turns.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
-  p_filter text,
-  p_fields text[],
-  p_keys text[]
+  p_tree jsonb
 )
 returns integer[]
 language plpgsql
@@ -172,26 +170,22 @@ begin
       from unnest($1) with ordinality p (position, n)
       join (
         select l.*, row_number() over () as n
-        from logloom_private.sealed_records($2, $1, $3, $4) l
+        from logloom_private.sealed_records($2, $1, $3) l
       ) l on l.n = p.n
-      where %s
+      where case when l.n & 255 <> 0 or logloom_private.take_turn() then %s end
     $query$,
-    p_filter
+    logloom_private.query_sql(p_tree, 'l')
   )
   into v_found
-  using p_positions, p_block, p_fields, p_keys;
+  using p_positions, p_block, logloom_private.query_reads(p_tree);
   return coalesce(v_found, '{}');
 end;
 $$;
 
--- Which records of a block a query finds in [p_from, p_to). p_tree and p_filter are the query's,
--- the tree null where only the filter is at hand; p_fields and p_keys what the filter reads.
+-- Which records of a block a query finds in [p_from, p_to).
 create function logloom_private.block_bits(
   p_block logloom_private.blocks,
   p_tree jsonb,
-  p_filter text,
-  p_fields text[],
-  p_keys text[],
   p_from timestamptz,
   p_to timestamptz
 )
@@ -210,7 +204,7 @@ declare
   v_found integer[];
 begin
   perform logloom_private.take_turn();
-  v_bits := logloom_private.node_bits(p_block, coalesce(p_tree, '{"type": "unknown"}'));
+  v_bits := logloom_private.node_bits(p_block, p_tree);
   if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
     v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);
     v_bits := array[v_bits[1] & v_within, v_within];
@@ -220,7 +214,7 @@ begin
     return v_bits[1];
   end if;
   v_found := logloom_private.filtered_positions(
-    p_block, logloom_private.bit_positions(v_rest), p_filter, p_fields, p_keys
+    p_block, logloom_private.bit_positions(v_rest), p_tree
   );
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
 end;
