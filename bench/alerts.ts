@@ -164,14 +164,14 @@ async function write(
     sql,
     `
       insert into logloom.logs as l (
-        id, tenant_id, ts, received_at, arrival, level, msg, service, env, host, attrs
+        id, tenant_id, ts, received_at, write_seq, level, msg, service, env, host, attrs
       )
-      select gen_random_uuid(), 'tenant-' || (i * 7907::bigint + a.arrival) % $1::integer,
+      select gen_random_uuid(), 'tenant-' || (i * 7907::bigint + a.write_seq) % $1::integer,
         $2::timestamptz - ($3::integer - i) * interval '86.4 milliseconds', now(),
-        a.arrival, s.level, s.msg, s.service, s.env, s.host, s.attrs
-      from (select nextval('logloom_private.arrival') as arrival, count(*) as samples from samples) a
+        a.write_seq, s.level, s.msg, s.service, s.env, s.host, s.attrs
+      from (select nextval('logloom_private.write_seq') as write_seq, count(*) as samples from samples) a
       cross join generate_series(0, $4::integer - 1) i
-      join samples s on s.n = 1 + (a.arrival * 7919 + i) % a.samples
+      join samples s on s.n = 1 + (a.write_seq * 7919 + i) % a.samples
       order by 2, 3`,
     [tenants, end.toISOString(), before, count],
   );

@@ -25,7 +25,7 @@ interface Measured {
 const parts = ["day", "month", "beside"];
 
 /**
- * A day of records as rows and as chunks, in one run: size, speed of sealing, and speed of reading
+ * A day of records as rows and as blocks, in one run: size, speed of sealing, and speed of reading
  * over HTTP; a request looked for in thirty days of as many records together; and what ingest and
  * the writer lose while days are sealed. No record of a day repeats another.
  *
@@ -201,8 +201,8 @@ function shown(milliseconds: number): string {
 }
 
 async function vacuumSealed({ sql }: BenchStack): Promise<void> {
-  await sql`vacuum analyze logloom_private.sealed_chunks`;
-  await sql`vacuum analyze logloom_private.sealed_columns`;
+  await sql`vacuum analyze logloom_private.blocks`;
+  await sql`vacuum analyze logloom_private.block_columns`;
   // Else autovacuum does it while questions are asked.
   await sql`vacuum analyze logloom.logs`;
 }
@@ -219,7 +219,7 @@ async function seal(
     for (const day of days) {
       for (;;) {
         const [{ sealed }] = await backend`
-          select logloom_private.seal_chunk(${tenant}, array[${day}::date]) as sealed`;
+          select logloom_private.seal_block(${tenant}, array[${day}::date]) as sealed`;
         if (sealed === 0) break;
       }
       await backend`select logloom_private.leave_sealed_days(${tenant}, array[${day}::date])`;
@@ -227,7 +227,7 @@ async function seal(
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return {
       seconds: await secondsOf(pid) - before,
-      // What it gives back between two chunks it has kept: the allocator holds it.
+      // What it gives back between two blocks it has kept: the allocator holds it.
       megabytes: Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024,
     };
   } finally {
@@ -267,7 +267,7 @@ async function oddities(bench: BenchStack, events: Event[], day: string): Promis
     const asRows = await sizeOf(bench, filled.map((each) => `logs_${each.replaceAll("-", "_")}`));
     const before = await sizeOf(bench, sealedTables);
     for (const each of tenants) {
-      await sql`select logloom_private.seal_chunk(${each}, ${filled}::date[])`;
+      await sql`select logloom_private.seal_block(${each}, ${filled}::date[])`;
     }
     const after = await sizeOf(bench, sealedTables);
     const part = name === "noise" ? 1 : 1 / 3;
@@ -288,7 +288,7 @@ async function oddities(bench: BenchStack, events: Event[], day: string): Promis
   return figures;
 }
 
-const sealedTables = ["sealed_chunks", "sealed_columns"];
+const sealedTables = ["blocks", "block_columns"];
 
 async function sizeOf({ sql }: BenchStack, tables: string[]): Promise<number> {
   const [{ bytes }] = await sql`

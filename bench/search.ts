@@ -72,7 +72,7 @@ export async function fill(
     step(`day ${days - ago + 1} of ${days}`);
     await sql`
       insert into logloom.logs (
-        id, tenant_id, ts, received_at, arrival,
+        id, tenant_id, ts, received_at, write_seq,
         level, msg, service, env, req_id, user_id, route, host, attrs
       )
       select
@@ -115,10 +115,10 @@ export async function fill(
     if (rest === null) break;
   }
   await sql`
-    select setval('logloom_private.arrival', max(a.arrival) + 1) from logloom_private.log_arrivals a`;
+    select setval('logloom_private.write_seq', max(a.write_seq) + 1) from logloom_private.log_writes a`;
   await sql`vacuum analyze logloom.logs`;
   await sql`vacuum analyze logloom_private.log_counts`;
-  await sql`vacuum analyze logloom_private.log_arrivals`;
+  await sql`vacuum analyze logloom_private.log_writes`;
   await sql`checkpoint`;
 }
 
@@ -283,10 +283,10 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
     order by l.ts desc limit 1`;
   // Received now: its id says nothing of when it happened.
   const [late] = await bench.sql<{ id: string }[]>`
-    insert into logloom.logs (id, tenant_id, ts, received_at, arrival, msg)
+    insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, msg)
     values (
       logloom_private.batch_key(now()), ${tenant}, now() - make_interval(days => ${days - 1}),
-      now(), nextval('logloom_private.arrival'), 'late'
+      now(), nextval('logloom_private.write_seq'), 'late'
     )
     returning id`;
   await bench.sql`

@@ -7,7 +7,7 @@ import { manyTenantFigures } from "./support/many_tenants.ts";
 import { memory } from "./support/memory.ts";
 import {
   endSealing,
-  expiredChunks,
+  expiredBlocks,
   sealByPlayedTime,
   sealingFigures,
   sizeOfSealed,
@@ -40,7 +40,7 @@ interface Tally {
   writer: { resting: number[]; working: number[] };
   retention: number[];
   /** Chunks that were due at a run of retention, and of them those that it left. */
-  chunks: { dropped: number; left: number };
+  blocks: { dropped: number; left: number };
   memory: Map<string, number>[];
   deepest: number;
 }
@@ -114,7 +114,7 @@ async function soak(
     search: { hot: [], sealed: [] },
     writer: { resting: [], working: [] },
     retention: [],
-    chunks: { dropped: 0, left: 0 },
+    blocks: { dropped: 0, left: 0 },
     memory: [],
     deepest: 0,
   };
@@ -298,15 +298,15 @@ async function keepDays(
     sizes.push({ day: today, bytes: size.bytes, records: size.records });
     today = day;
     await keepFrom(bench, today);
-    const due = await expiredChunks(bench);
+    const due = await expiredBlocks(bench);
     const began = performance.now();
     retentionWorks = true;
     await retain(bench);
     retentionWorks = false;
     tally.retention.push(performance.now() - began);
-    const left = await expiredChunks(bench);
-    tally.chunks.dropped += due - left;
-    tally.chunks.left += left;
+    const left = await expiredBlocks(bench);
+    tally.blocks.dropped += due - left;
+    tally.blocks.left += left;
   }
 }
 
@@ -388,7 +388,7 @@ async function report(
   const tooOld = tenants.filter((one) =>
     (of([...rowsKept], one.id)?.oldest ?? 0) > one.retentionDays
   );
-  const expired = await expiredChunks(bench);
+  const expired = await expiredBlocks(bench);
   const [{ dead }] = await sql`
     select count(*)::integer as dead from logloom_private.dead_letters`;
   const [alerts] = await sql`select count(*)::integer as fired from logloom.alert_history`;
@@ -429,7 +429,7 @@ async function report(
       lost.length === 0,
     ),
     figure(
-      "tenants with a record twice, of rows and chunks",
+      "tenants with a record twice, of rows and blocks",
       `${doubled.length}`,
       "0",
       doubled.length === 0,
@@ -448,14 +448,14 @@ async function report(
     ),
     figure("tenants with rows past their retention", `${tooOld.length}`, "0", !tooOld.length),
     {
-      name: "records past their retention in chunks of weeks that are not over for it",
+      name: "records past their retention in blocks of weeks that are not over for it",
       value: thousands(beyond),
     },
     figure(
-      "chunks dropped by retention, left by one of its runs, left at the end",
-      `${thousands(tally.chunks.dropped)}, ${tally.chunks.left}, ${expired}`,
+      "blocks dropped by retention, left by one of its runs, left at the end",
+      `${thousands(tally.blocks.dropped)}, ${tally.blocks.left}, ${expired}`,
       "some, 0, 0",
-      tally.chunks.dropped > 0 && tally.chunks.left === 0 && expired === 0,
+      tally.blocks.dropped > 0 && tally.blocks.left === 0 && expired === 0,
     ),
     figure("dead letters", `${dead}`, "0", dead === 0),
     { name: "records deleted", value: thousands([...deleted].reduce((s, r) => s + r.records, 0)) },
@@ -476,13 +476,13 @@ async function report(
       value: [now.bytes, now.indexes].map((bytes) => (bytes / 1e6).toFixed(0)).join(", "),
     },
     figure(
-      "rows and chunks, MB (as rows alone)",
+      "rows and blocks, MB (as rows alone)",
       `${((now.bytes + sealedBytes) / 1e6).toFixed(0)} (${(asRows / 1e6).toFixed(0)})`,
       "≤ 1/3",
       now.bytes + sealedBytes <= asRows / 3,
     ),
     figure(
-      "dead rows of the logs per record, of rows and chunks",
+      "dead rows of the logs per record, of rows and blocks",
       ratio(old.dead, records),
       "≤ 0.25",
       old.dead <= 0.25 * records,

@@ -21,6 +21,7 @@ import {
   migrationOf,
   migrationsToAdd,
   newerMigrations,
+  oldMigrations,
   operationsIn,
 } from "./guest/migrations.ts";
 import { parseOptions } from "./options.ts";
@@ -60,6 +61,14 @@ export async function installInto(
   const manifest = await readManifest(`${folder}/functions`);
   const config = await Deno.readTextFile(`${folder}/config.toml`);
 
+  const old = oldMigrations(theirs);
+  if (old.length > 0) {
+    throw new Failure(
+      `Nothing was installed. The project has Logloom 0.1.0, with ${
+        old.map(({ version, name }) => `${version}_${name}.sql`).join(", ")
+      }, and this version does not upgrade it in place. docs/upgrade.md shows how to carry its data over.`,
+    );
+  }
   const newer = newerMigrations(ours, theirs);
   if (newer.length > 0) {
     throw new Failure(
@@ -114,18 +123,13 @@ export async function installInto(
   }
   const added = migrationsToAdd(ours, theirs, now);
   const { text, advice } = withLogloom(config, functions);
-  const requirements = await Deno.readTextFile(
-    `${checkout}/supabase/schemas/foundations/requirements.sql`,
-  );
-  const isFirst = (name: string) => name === ours[0].name;
-
   const written = Object.keys(manifest.files);
   await replaceFiles(
     new Map([
       ...added.map(({ version, name, text }) =>
         [
           `${folder}/migrations/${version}_${name}.sql`,
-          asInstalled(text, isFirst(name) ? requirements : ""),
+          asInstalled(text),
         ] as const
       ),
       ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),

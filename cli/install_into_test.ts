@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { exists } from "../local/files.ts";
-import { checkout } from "../local/stack.ts";
 import { takenSections, withLogloom } from "./guest/config.ts";
 import { digest, filesBelow } from "./guest/files.ts";
-import {
-  asInstalled,
-  formerNames,
-  functionsMadeIn,
-  migrationOf,
-  migrationsToAdd,
-} from "./guest/migrations.ts";
+import { asInstalled, functionsMadeIn, migrationsToAdd } from "./guest/migrations.ts";
 import { installInto } from "./install_into.ts";
 import { afterwards } from "./uninstall.ts";
 
@@ -189,36 +182,6 @@ Deno.test("a function that has another name since is renamed, with its section",
   );
 });
 
-Deno.test("functions of the project may be called as operations were once", async () => {
-  const names = Object.keys(formerNames);
-  await using shop = await project({
-    "migrations/1_a.sql": names.map((name) => `create function public.${name}() returns int as '';`)
-      .join("\n"),
-  });
-  assert.equal(await refusal(shop.path), "installed");
-  const folder = `${shop.path}/supabase/migrations`;
-  const written = await Promise.all(
-    (await filesBelow(folder)).map(async (path) =>
-      migrationOf(path.slice(folder.length + 1), await Deno.readTextFile(path))!
-    ),
-  );
-  const [own, first] = written;
-  assert.equal(own.name, "a");
-  for (const name of names) {
-    assert.doesNotMatch(first.text, new RegExp(`\\bpublic\\.${name}\\b|'${name}'`));
-    assert.match(first.text, new RegExp(`^create function public\\.${formerNames[name]}\\(`, "m"));
-  }
-  assert.deepEqual((await installInto(shop.path)).migrations, [], "it knows it again");
-
-  // Installed by 0.1.0, under the names of then.
-  const released = await Deno.readTextFile(
-    `${checkout}/supabase/migrations/20261121000100_logloom.sql`,
-  );
-  await using older = await project({ "migrations/20261201000000_logloom.sql": released });
-  const { migrations } = await installInto(older.path);
-  assert.equal(migrations.some((name) => name.endsWith("_logloom.sql")), false);
-});
-
 Deno.test("every file that a function imports is installed, the project's own stay", async () => {
   await using shop = await project({ "functions/_shared/auth.ts": "// mine\n" });
   await installInto(shop.path);
@@ -341,6 +304,23 @@ Deno.test("a project whose git writes CRLF is upgraded all the same", async () =
   assert.equal(config.match(/\[functions\.ingest\]/g)?.length, 1);
 });
 
+Deno.test("0.1.0 is not upgraded in place, and a page says what to do", async () => {
+  await using shop = await project({
+    "migrations/20261121000100_logloom.sql":
+      "create function logloom_private.claims() returns jsonb",
+    "migrations/20261121000200_logloom_schedules.sql": "select logloom_private.schedule_jobs();",
+  });
+  const before = await filesBelow(shop.path);
+  assert.equal(
+    await refusal(shop.path),
+    "Nothing was installed. The project has Logloom 0.1.0, with 20261121000100_logloom.sql, and this " +
+      "version does not upgrade it in place. docs/upgrade.md shows how to carry its data over.",
+  );
+  assert.deepEqual(await filesBelow(shop.path), before);
+  await using own = await project({ "migrations/1_logloom.sql": "create table logs (id int);" });
+  assert.equal(await refusal(own.path), "installed");
+});
+
 Deno.test("an older Logloom does not go over a newer one", async () => {
   await using shop = await project({
     "migrations/30000101000000_logloom_more.sql":
@@ -399,15 +379,10 @@ Deno.test("versions come after the project's last one, and what is applied does 
     () => versions([{ version: "7", name: "logloom", text: "c" }]),
     /7_logloom\.sql\. A migration that was applied cannot change/,
   );
-  // With what is written around it, which earlier versions did not.
+  // With what is written around it.
   const installed = (text: string) =>
     versions([{ version: "0007", name: "logloom", text: asInstalled(text) }]);
   assert.deepEqual(installed("a"), ["20261201100000_logloom_schedules"]);
-  const asked = asInstalled("a", "select 1;\n");
-  assert.match(asked, /^select 1;\n\n-- From here on [^\n]*\n\na\nreset timezone;$/m);
-  assert.deepEqual(versions([{ version: "0007", name: "logloom", text: asked }]), [
-    "20261201100000_logloom_schedules",
-  ]);
   assert.throws(() => installed("c"), /A migration that was applied cannot change/);
 });
 

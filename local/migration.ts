@@ -3,7 +3,6 @@ import { command } from "./command.ts";
 import { Failure, run } from "./failure.ts";
 import { applySql, bareDatabase, cloneDatabase, difference } from "./migrations/databases.ts";
 import {
-  lastStatement,
   migrations,
   migrationsFolder,
   release,
@@ -12,7 +11,7 @@ import {
 import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
-import { assemble, firstMigrations, schemaFiles } from "./migrations/schemas.ts";
+import { assemble, firstMigrations, lastStatement, schemaFiles } from "./migrations/schemas.ts";
 import { withScratchPostgres } from "./migrations/scratch.ts";
 import { followingVersion, versionAt } from "./migrations/versions.ts";
 import { checkout } from "./stack.ts";
@@ -46,7 +45,8 @@ await run(async () => {
     return;
   }
   if (released.size === 0) {
-    for (const migration of firstMigrations) {
+    for (const name of await migrations()) await Deno.remove(`${migrationsFolder}/${name}`);
+    for (const migration of await firstMigrations()) {
       const text = await assemble(migration);
       await Deno.writeTextFile(`${migrationsFolder}/${migration.name}`, text);
       console.log(`supabase/migrations/${migration.name} is what supabase/schemas says.`);

@@ -340,14 +340,27 @@ begin
     delete from supabase_migrations.schema_migrations m
     where m.name = any (
       array[
+        -- That of 0.1.0; its other one has a name that is still used.
         'logloom',
-        'logloom_schedules',
-        'logloom_faster_sealed_days',
-        'logloom_cheaper_requests',
-        'logloom_as_a_guest',
-        'logloom_upgrades_over_nodes',
-        'logloom_turns_and_dates',
-        'logloom_bounds'
+        'logloom_foundations',
+        'logloom_tenants',
+        'logloom_audit',
+        'logloom_api_keys',
+        'logloom_logs',
+        'logloom_ingest',
+        'logloom_writer',
+        'logloom_query',
+        'logloom_blocks',
+        'logloom_search',
+        'logloom_saved_searches',
+        'logloom_alerts',
+        'logloom_notifications',
+        'logloom_usage',
+        'logloom_retention',
+        'logloom_sealing',
+        'logloom_nodes',
+        'logloom_health',
+        'logloom_schedules'
       ]
     );
   end if;

@@ -38,7 +38,7 @@ export async function bulkInsert(
     create table public.bench_logs (like logloom.logs including all);
     alter table public.bench_logs
       alter id set default gen_random_uuid(), alter tenant_id set default 'bench',
-      alter received_at set default now(), alter arrival set default 1;
+      alter received_at set default now(), alter write_seq set default 1;
     grant insert on public.bench_logs to service_role;
     notify pgrst, 'reload schema';
   `);

@@ -155,7 +155,7 @@ async function setSealing({ sql }: BenchStack, active: boolean): Promise<void> {
 async function sealedRecords({ sql }: BenchStack): Promise<number> {
   const [{ records }] = await sql`
     select coalesce(sum(c.records), 0)::float8 as records
-    from logloom_private.sealed_chunks c where c.tenant_id = 'sealed'`;
+    from logloom_private.blocks c where c.tenant_id = 'sealed'`;
   return records;
 }
 

@@ -142,12 +142,12 @@ async function writeDay(sql: postgres.Sql, tenants: number, age: number): Promis
     sql,
     `
       insert into logloom.logs as l (
-        id, tenant_id, ts, received_at, arrival, level, msg, service, host, attrs
+        id, tenant_id, ts, received_at, write_seq, level, msg, service, host, attrs
       )
       select gen_random_uuid(), 'many-' || n,
         logloom_private.day_start(logloom_private.utc_day(now()) - $2::integer)
           + random() * interval '1 day',
-        now(), nextval('logloom_private.arrival'),
+        now(), nextval('logloom_private.write_seq'),
         (array['debug', 'info', 'warn', 'error'])[1 + floor(random() * 4)],
         format('GET /items/%s answered in %s ms for %s', floor(random() * 1e6),
           floor(random() * 100), md5(random()::text)),

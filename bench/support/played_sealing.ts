@@ -35,15 +35,15 @@ export async function sealByPlayedTime({ sql }: BenchStack, time: PlayedTime): P
       v_before bigint;
       v_rest interval;
     begin
-      -- Nobody but the step changes chunks meanwhile.
+      -- Nobody but the step changes blocks meanwhile.
       if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
         return interval '100 milliseconds';
       end if;
-      select coalesce(sum(c.records), 0) into v_before from logloom_private.sealed_chunks c;
+      select coalesce(sum(c.records), 0) into v_before from logloom_private.blocks c;
       v_rest := logloom_private.seal_step_at(bench.played_time());
       insert into bench.seal_steps
       select v_began, clock_timestamp(), coalesce(sum(c.records), 0) - v_before
-      from logloom_private.sealed_chunks c
+      from logloom_private.blocks c
       having coalesce(sum(c.records), 0) > v_before;
       return v_rest;
     end;
@@ -89,13 +89,13 @@ export async function endSealing({ sql }: BenchStack): Promise<void> {
 }
 
 /** Chunks whose last day their tenant does not keep. */
-export async function expiredChunks({ sql }: BenchStack): Promise<number> {
-  const [{ chunks }] = await sql`
-    select count(*)::integer as chunks
-    from logloom_private.sealed_chunks c
+export async function expiredBlocks({ sql }: BenchStack): Promise<number> {
+  const [{ blocks }] = await sql`
+    select count(*)::integer as blocks
+    from logloom_private.blocks c
     join logloom_private.first_kept_days(logloom_private.utc_day(now())) k using (tenant_id)
     where c.last_ts < logloom_private.day_start(k.first_kept_day)`;
-  return chunks;
+  return blocks;
 }
 
 /** What is stored of a tenant, read record by record. */
@@ -118,20 +118,20 @@ export async function storedRecords({ sql }: BenchStack): Promise<Stored[]> {
       select l.tenant_id, l.id, l.ts, false as is_sealed from logloom.logs l
       union all
       select c.tenant_id, s.id, s.ts, true
-      from logloom_private.sealed_chunks c
-      cross join lateral logloom_private.chunk_records(
-        c.tenant_id, c.chunk_id, null, array['id', 'ts'], null
+      from logloom_private.blocks c
+      cross join lateral logloom_private.block_records(
+        c.tenant_id, c.block_id, null, array['id', 'ts'], null
       ) s
     ) r
     join logloom_private.first_kept_days(logloom_private.utc_day(now())) k using (tenant_id)
     group by 1`;
 }
 
-/** Bytes of all chunks, room that was left by others and indexes included. */
+/** Bytes of all blocks, room that was left by others and indexes included. */
 export async function sizeOfSealed({ sql }: BenchStack): Promise<number> {
   const [{ bytes }] = await sql`
-    select (pg_total_relation_size('logloom_private.sealed_chunks')
-      + pg_total_relation_size('logloom_private.sealed_columns'))::float8 as bytes`;
+    select (pg_total_relation_size('logloom_private.blocks')
+      + pg_total_relation_size('logloom_private.block_columns'))::float8 as bytes`;
   return bytes;
 }
 
@@ -144,9 +144,9 @@ export async function sealingFigures(
   const { sql } = bench;
   const bytes = await sizeOfSealed(bench);
   const [stored] = await sql`
-    select count(*)::float8 as chunks, coalesce(sum(c.records), 0)::float8 as records,
+    select count(*)::float8 as blocks, coalesce(sum(c.records), 0)::float8 as records,
       count(*) filter (where c.last_ts - c.first_ts > interval '1 day')::float8 as weeks
-    from logloom_private.sealed_chunks c`;
+    from logloom_private.blocks c`;
   const [steps] = await sql`
     select count(*)::float8 as steps, sum(s.records)::float8 as records,
       sum(extract(epoch from s.ended - s.began))::float8 as seconds,
@@ -159,8 +159,8 @@ export async function sealingFigures(
   return [
     { name: "records sealed", value: thousands(steps.records) },
     {
-      name: "… of which stored now, chunks, those of several days",
-      value: [stored.records, stored.chunks, stored.weeks].map(thousands).join(", "),
+      name: "… of which stored now, blocks, those of several days",
+      value: [stored.records, stored.blocks, stored.weeks].map(thousands).join(", "),
     },
     {
       name: "… a second of the job's time, its share of the run",
@@ -180,7 +180,7 @@ export async function sealingFigures(
       value: (bytes / 1e6).toFixed(0),
     },
     {
-      name: "chunks that differed from their records, last error",
+      name: "blocks that differed from their records, last error",
       value: `${differences}, ${error}`,
       limit: "0, none",
       holds: differences === 0 && error === "none",

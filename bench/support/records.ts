@@ -16,5 +16,5 @@ export async function removeAllRecords(sql: postgres.Sql): Promise<void> {
   await sql`
     truncate logloom.logs, logloom_private.log_counts, logloom_private.packed_counts,
       logloom_private.counted_days, logloom_private.log_days,
-      logloom_private.log_arrivals`;
+      logloom_private.log_writes`;
 }

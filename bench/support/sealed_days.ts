@@ -33,7 +33,7 @@ export async function fillDay(
   const flush = async () => {
     await sql`
       insert into logloom.logs (
-        id, tenant_id, ts, received_at, arrival,
+        id, tenant_id, ts, received_at, write_seq,
         level, msg, service, env, req_id, user_id, route, host, attrs
       )
       select
@@ -81,7 +81,7 @@ export async function copyDay(
   const shift = Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
   await sql`
     insert into logloom.logs (
-      id, tenant_id, ts, received_at, arrival,
+      id, tenant_id, ts, received_at, write_seq,
       level, msg, service, env, req_id, user_id, route, host, attrs
     )
     select
@@ -90,7 +90,7 @@ export async function copyDay(
         from 25
       )::uuid,
       l.tenant_id, l.ts + ${shift}::integer * interval '1 day',
-      l.received_at + ${shift}::integer * interval '1 day', l.arrival,
+      l.received_at + ${shift}::integer * interval '1 day', l.write_seq,
       l.level, l.msg, l.service, l.env, l.req_id, l.user_id, l.route, l.host, l.attrs
     from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts >= ${from} and l.ts < ${from}::timestamptz + interval '1 day'

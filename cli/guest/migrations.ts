@@ -27,58 +27,17 @@ reset datestyle;
 reset intervalstyle;
 `;
 
-const seam = "-- From here on it is the migration as it was released.\n\n";
-
-/**
- * A migration of ours as a project gets it: run with our time zone and forms of dates, whatever the database's are. What
- * the first one requires of the project is asked by this version: a released migration learns nothing any more.
- */
-export function asInstalled(text: string, requirements = ""): string {
-  const asked = requirements === "" ? "" : `${requirements}\n${seam}`;
-  return `${before}${asked}${withPresentNames(text)}${after}`;
+/** A migration of ours as a project gets it: run with our time zone and forms of dates, whatever the database's are. */
+export function asInstalled(text: string): string {
+  return `${before}${text}${after}`;
 }
 
-/** As it was written, without what asInstalled puts around it; earlier versions put nothing there. */
+/** As it was written, without what asInstalled puts around it. */
 function withoutFrame(text: string): string {
   const written = withoutReturns(text);
-  if (!written.startsWith(before) || !written.endsWith(after)) return written;
-  const framed = written.slice(before.length, -after.length);
-  const start = framed.indexOf(seam);
-  return start < 0 ? framed : framed.slice(start + seam.length);
-}
-
-/** Whether a migration that is in a project is the released one, under its operations' names of then or of now. */
-function isReleased(text: string, released: string): boolean {
-  return [released, withPresentNames(released)].includes(withoutFrame(text));
-}
-
-/**
- * What operations were called in 0.1.0. A migration renames them where they are there. A project that has none of them never
- * meets these names: functions of its own may be called so.
- */
-export const formerNames: Readonly<Record<string, string>> = {
-  add_member: "add_tenant_member",
-  claim_notifications: "claim_alert_notifications",
-  confirm_notification_address: "confirm_alert_address",
-  get_usage: "get_tenant_usage",
-  list_audit_events: "list_tenant_audit_events",
-  list_members: "list_tenant_members",
-  list_notification_addresses: "list_alert_addresses",
-  list_retention_runs: "list_log_retention_runs",
-  remove_member: "remove_tenant_member",
-  rotate_webhook_secret: "rotate_alert_webhook_secret",
-  set_member_role: "set_tenant_member_role",
-  settle_notification: "settle_alert_notification",
-};
-
-/** The migration that made operations under their former names, with those that they have now. */
-function withPresentNames(text: string): string {
-  if (!text.includes("create function public.add_member(")) return text;
-  const names = Object.keys(formerNames).join("|");
-  return text.replaceAll(
-    new RegExp(`(?<=\\bpublic\\.)(?:${names})\\b|(?<=')(?:${names})(?=')`, "g"),
-    (name) => formerNames[name],
-  );
+  return written.startsWith(before) && written.endsWith(after)
+    ? written.slice(before.length, -after.length)
+    : written;
 }
 
 /** As it was written, whatever git on somebody's machine makes of the ends of lines. */
@@ -97,7 +56,7 @@ export function migrationsToAdd(
 ): Migration[] {
   const there = new Map(theirs.map((migration) => [migration.name, migration]));
   const changed = ours.filter(({ name, text }) =>
-    there.has(name) && !isReleased(there.get(name)?.text ?? "", withoutReturns(text))
+    there.has(name) && withoutFrame(there.get(name)?.text ?? "") !== withoutReturns(text)
   );
   if (changed.length > 0) {
     throw new Failure(
@@ -114,6 +73,11 @@ export function migrationsToAdd(
     latest = `${version}_`;
     return { ...migration, version };
   });
+}
+
+/** That of 0.1.0, which this version does not upgrade: a project may have another of this name. */
+export function oldMigrations(theirs: readonly Migration[]): Migration[] {
+  return theirs.filter(({ name, text }) => name === "logloom" && text.includes("logloom_private."));
 }
 
 /** Those of a later version of Logloom than this one: no project has functions of its own in that schema. */

@@ -6,9 +6,6 @@ export const migrationsFolder = `${checkout}/supabase/migrations`;
 /** What sha256sum writes and checks: a line for each migration that a release has, which nobody edits any more. */
 export const releasedFile = `${checkout}/supabase/released-migrations.sha256`;
 
-/** Ends every migration since there is this function: where records are spread over nodes they get what is new. */
-export const lastStatement = "select logloom_private.bring_to_nodes();";
-
 /** The names of all migrations, in the order in which they are applied. */
 export async function migrations(folder = migrationsFolder): Promise<string[]> {
   const names: string[] = [];

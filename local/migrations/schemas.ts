@@ -4,33 +4,22 @@ import { checkout } from "../stack.ts";
 const header = `-- Assembled from supabase/schemas by npm run migration: change it there.
 `;
 
+/** Ends every migration: grants what it made. */
+export const lastStatement = "select logloom_private.finish_migration();";
+
 /** A migration that is assembled from the schemas until a release freezes it. */
 export interface FirstMigration {
   name: string;
-  has: (path: string) => boolean;
-  opening: string;
+  room: string;
 }
 
-/**
- * The jobs come in a migration of their own: pg_cron's scheduler learns of new jobs by a cache invalidation, and those of a
- * transaction as large as the first one overflow their queue, which pg_cron 1.6 takes for no news. It looks once a second,
- * so by then it has caught up.
- */
-export const firstMigrations: FirstMigration[] = [
-  {
-    name: "20261121000100_logloom.sql",
-    has: (path: string) => !path.startsWith("supabase/schemas/schedules/"),
-    opening: header,
-  },
-  {
-    name: "20261121000200_logloom_schedules.sql",
-    has: (path: string) => path.startsWith("supabase/schemas/schedules/"),
-    opening: `${header}
--- pg_cron's scheduler sees no job that is made before it has caught up with the migration before.
-select pg_catalog.pg_sleep(2);
-`,
-  },
-];
+/** One for each room, in the order in which they build on each other. */
+export async function firstMigrations(): Promise<FirstMigration[]> {
+  return (await rooms()).map((room, index) => ({
+    name: `20261123${String(index + 1).padStart(4, "0")}00_logloom_${room}.sql`,
+    room,
+  }));
+}
 
 /** The SQL sources in the order in which they build on each other: the globs of config.toml, each file once. */
 export async function schemaFiles(): Promise<string[]> {
@@ -50,15 +39,25 @@ export async function schemaFiles(): Promise<string[]> {
 
 /** The rooms, each after those that it may use. */
 export async function rooms(): Promise<string[]> {
-  return [...new Set((await schemaFiles()).map((path) => path.split("/")[2]))];
+  return [...new Set((await schemaFiles()).map(roomOf))];
 }
 
-/** One of the first migrations: each file under the name by which one finds it. */
-export async function assemble(migration: FirstMigration): Promise<string> {
-  const parts = [migration.opening];
-  for (const path of (await schemaFiles()).filter(migration.has)) {
+function roomOf(path: string): string {
+  return path.split("/")[2];
+}
+
+/**
+ * One of the first migrations: each file under the name by which one finds it. pg_cron's scheduler learns of new jobs by a
+ * cache invalidation, and those of many objects made at once overflow their queue, which pg_cron 1.6 takes for no news. It
+ * looks once a second, so the room of the jobs waits until it has caught up.
+ */
+export async function assemble({ room }: FirstMigration): Promise<string> {
+  const parts = [header];
+  if (room === "schedules") parts.push("select pg_catalog.pg_sleep(2);\n");
+  for (const path of (await schemaFiles()).filter((path) => roomOf(path) === room)) {
     const text = await Deno.readTextFile(`${checkout}/${path}`);
     parts.push(`-- ${path.replace("supabase/schemas/", "")}\n\n${text}`);
   }
+  parts.push(`${lastStatement}\n`);
   return parts.join("\n");
 }

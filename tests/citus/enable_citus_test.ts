@@ -17,8 +17,8 @@ const spread = [
   "logloom.logs",
   "logloom_private.log_counts",
   "logloom_private.log_days",
-  "logloom_private.sealed_chunks",
-  "logloom_private.sealed_columns",
+  "logloom_private.blocks",
+  "logloom_private.block_columns",
 ];
 
 async function refusal(work: Promise<unknown>): Promise<{ code: string; message: string }> {
@@ -215,7 +215,7 @@ Deno.test("a search asks the node for the records, and of days that are over for
   const hoursAgo = new Date(Math.min(Date.now() - 3_600_000, dayBegan.getTime() - 1));
   assert.deepEqual(await search(hoursAgo), {
     begun: 1,
-    read: ["logloom_private.sealed_chunks", "logloom.logs"],
+    read: ["logloom_private.blocks", "logloom.logs"],
   });
 });
 

@@ -281,7 +281,7 @@ async function alone<T>(sql: Database, action: () => Promise<T>): Promise<T> {
 
 /**
  * Kills a node while a step is prepared on both workers and none was told what becomes of it, which the coordinator has
- * decided already or has not. Gives back the step's arrival.
+ * decided already or has not. Gives back the step's write sequence.
  */
 async function killBetween(
   sql: Database,
@@ -311,8 +311,8 @@ async function killBetween(
     () => decidingProcess(sql, ports),
     { within: settled },
   );
-  const [{ arrival }] = await sql`
-    select last_value::integer as arrival from logloom_private.arrival`;
+  const [{ write_seq }] = await sql`
+    select last_value::integer as write_seq from logloom_private.write_seq`;
   if (isDecided) {
     Deno.kill(decider, "SIGSTOP");
     undo.defer(() => void signalIfThere(decider, "SIGCONT"));
@@ -340,7 +340,7 @@ async function killBetween(
   if (name === "postgres") signalIfThere(decider, "SIGKILL");
   signalIfThere(victim.pid, "SIGKILL");
   undo.defer(() => isBack(name, victim));
-  return arrival;
+  return write_seq;
 }
 
 for (const name of nodes) {
@@ -352,7 +352,7 @@ for (const name of nodes) {
       const send = async () => {
         for (const { sender } of sent) await sender.send(2);
       };
-      const arrival = await alone(sql, () => killBetween(sql, name, isDecided, send));
+      const write_seq = await alone(sql, () => killBetween(sql, name, isDecided, send));
       const ports = await portsOfWorkers(sql);
       await eventually("the coordinator told the nodes what it had decided", async () => {
         await sql`select recover_prepared_transactions()`;
@@ -361,7 +361,7 @@ for (const name of nodes) {
       await assertNothingLost(sql, sent);
       for (const { tenant } of sent) {
         const rows = await sql`
-          select distinct l.arrival = ${arrival} as is_first from logloom.logs l
+          select distinct l.write_seq = ${write_seq} as is_first from logloom.logs l
           where l.tenant_id = ${tenant.id}`;
         assert.deepEqual(rows.map((row) => row.is_first), [isDecided], "decided once, or again");
       }

@@ -21,8 +21,8 @@ const spread = [
   "logloom.logs",
   "logloom_private.log_counts",
   "logloom_private.log_days",
-  "logloom_private.sealed_chunks",
-  "logloom_private.sealed_columns",
+  "logloom_private.blocks",
+  "logloom_private.block_columns",
 ];
 
 async function shardsOn(sql: Database, port: number): Promise<number> {

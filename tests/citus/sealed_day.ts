@@ -17,7 +17,7 @@ export async function sealRecordsOf(
     await callAsOwner(sql, "select logloom_private.seal_step_at(now() + interval '1 day')");
     const [{ sealed }] = await sql`
       select coalesce(sum(c.records), 0)::integer as sealed
-      from logloom_private.sealed_chunks c where c.tenant_id = ${tenantId}`;
+      from logloom_private.blocks c where c.tenant_id = ${tenantId}`;
     return sealed === records;
   }, { within: 60_000 });
 }

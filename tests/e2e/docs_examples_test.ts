@@ -152,11 +152,11 @@ async function addRecords(db: Database, tenantId: string): Promise<void> {
   await callAsOwner(db, "select logloom_private.create_partition('2026-03-02')");
   await db`
     insert into logloom.logs (
-      id, tenant_id, ts, received_at, arrival, level, msg, service, req_id, attrs
+      id, tenant_id, ts, received_at, write_seq, level, msg, service, req_id, attrs
     )
     select
       logloom_private.batch_key(now()), ${tenantId}, r.ts, r.ts + interval '1 second',
-      nextval('logloom_private.arrival'), r.level, r.msg, r.service, r.req_id, r.attrs
+      nextval('logloom_private.write_seq'), r.level, r.msg, r.service, r.req_id, r.attrs
     from jsonb_populate_recordset(null::logloom.logs, ${JSON.stringify(records)}::text::jsonb) r`;
   await db`select logloom_private.recount_records('2026-03-02')`;
 }

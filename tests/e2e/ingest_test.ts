@@ -53,12 +53,12 @@ Deno.test("every field of an event arrives in the partition of its day", async (
   const after = Date.now();
 
   await using db = openDatabase();
-  const [{ id, arrival, received_at, ts, ...record }] = await recordsOf(db, tenant.id, 1);
+  const [{ id, write_seq, received_at, ts, ...record }] = await recordsOf(db, tenant.id, 1);
   const { ts: sentTs, ...fields } = event;
   assert.deepEqual(record, { tenant_id: tenant.id, ...fields });
   assert.equal(ts, sentTs.replace("Z", "+00:00"));
   assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{8}0000$/);
-  assert.ok(Number.isInteger(arrival) && arrival > 0);
+  assert.ok(Number.isInteger(write_seq) && write_seq > 0);
   const received = Date.parse(received_at);
   assert.ok(received >= before - 1 && received <= after + 1, `${before} ${received} ${after}`);
 
@@ -82,7 +82,7 @@ Deno.test("an event without ts gets the time at which it was received", async ()
   const tenant = await newTenant();
   assertAnswer(await ingest(tenant.headers, {}), 200, accepted(1));
   await using db = openDatabase();
-  const [{ id: _id, arrival: _arrival, ts, received_at, tenant_id, ...rest }] = await recordsOf(
+  const [{ id: _id, write_seq: _write_seq, ts, received_at, tenant_id, ...rest }] = await recordsOf(
     db,
     tenant.id,
     1,

@@ -78,14 +78,14 @@ Deno.test("590,000 large numbers are a record of less than a mebibyte, as a row 
 
   await callAsOwner(
     db,
-    `select logloom_private.seal_chunk('${tenant.id}', array[date '${
+    `select logloom_private.seal_block('${tenant.id}', array[date '${
       dayBeforeYesterday.slice(0, 10)
     }'])`,
   );
-  const [{ chunks }] = await db`
-    select count(*)::integer as chunks
-    from logloom_private.sealed_chunks c where c.tenant_id = ${tenant.id}`;
-  assert.ok(chunks >= 1);
+  const [{ blocks }] = await db`
+    select count(*)::integer as blocks
+    from logloom_private.blocks c where c.tenant_id = ${tenant.id}`;
+  assert.ok(blocks >= 1);
   await check();
 });
 

@@ -105,7 +105,7 @@ Deno.test("a search answers with whole records, its range and no more than was a
     p_ts_from: yesterday("10:00:00Z"),
     p_ts_to: yesterday("11:00:00Z"),
   });
-  const { arrival: _arrival, ...found } = record;
+  const { write_seq: _write_seq, ...found } = record;
   assertAnswer(answer, 200, {
     logs: [found],
     next_cursor: null,
@@ -262,7 +262,7 @@ Deno.test("the counts are those of a recount, while they are summed up and recor
       ) c on row(c.tenant_id, c.minute, c.level)::text = row(l.tenant_id, l.minute, l.level)::text
       where c.events is distinct from l.events
         and coalesce(c.tenant_id, l.tenant_id) not in (
-          select s.tenant_id from logloom_private.sealed_chunks s
+          select s.tenant_id from logloom_private.blocks s
         )`,
   ];
   let done = false;

@@ -44,7 +44,7 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
 
   let stopped = false;
   let at = 30;
-  const searches = { count: 0, held: 0, chunks: 0 };
+  const searches = { count: 0, held: 0, blocks: 0 };
   const loop = async (work: () => Promise<void>) => {
     while (!stopped) await work();
   };
@@ -56,10 +56,10 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
     loop(async () => {
       const rows = await survives(`begin isolation level repeatable read; ${seen}; commit`);
       if (!rows) return;
-      const { found, counted, chunks } = seenAt(rows, 1);
+      const { found, counted, blocks } = seenAt(rows, 1);
       assert.equal(found, counted);
       searches.count++;
-      searches.chunks = Math.max(searches.chunks, Number(chunks));
+      searches.blocks = Math.max(searches.blocks, Number(blocks));
     }),
     loop(async () => {
       const rows = await survives(
@@ -120,8 +120,8 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
     }
     await goOn();
     await eventually(
-      "chunks are searched",
-      () => Promise.resolve(failure || searches.chunks > 0),
+      "blocks are searched",
+      () => Promise.resolve(failure || searches.blocks > 0),
       { within: 60_000 },
     );
   } finally {
@@ -136,37 +136,37 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
   assert.equal(seenLast.found, seenLast.counted);
   assert.equal(Number(rows[3][0].differences), 0);
   console.log(
-    `${kills} kills, ${searches.count} searches, up to ${searches.chunks} chunks`,
+    `${kills} kills, ${searches.count} searches, up to ${searches.blocks} blocks`,
     seenLast,
   );
 });
 
-/** A day whose week is over, small chunks, and how the settings come back. */
+/** A day whose week is over, small blocks, and how the settings come back. */
 async function begin(tenant: string) {
   await using sql = openDatabase(undefined, 1);
   const [{ day, settings, insert }] = await sql`
     select (date_trunc('week', now() at time zone 'UTC') - interval '10 days')::date::text as day,
       format(
-        'update logloom_private.settings set seal_chunk_records = %s, seal_day_records = %s, '
+        'update logloom_private.settings set seal_block_records = %s, seal_day_records = %s, '
           || 'seal_pause = %L where singleton; select 1',
-        s.seal_chunk_records, s.seal_day_records, s.seal_pause
+        s.seal_block_records, s.seal_day_records, s.seal_pause
       ) as settings,
       logloom_private.added_records_sql(${insertRecords}) as insert
     from logloom_private.settings s`;
   await sql`update logloom_private.settings
-    set seal_chunk_records = 400, seal_day_records = 100, seal_pause = '0' where singleton`;
+    set seal_block_records = 400, seal_day_records = 100, seal_pause = '0' where singleton`;
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
   return { day: day as string, settings: settings as string, insert: insert as string };
 }
 
 const insertRecords = `
   insert into logloom.logs as l (
-    id, tenant_id, ts, received_at, arrival, level, msg, service, attrs
+    id, tenant_id, ts, received_at, write_seq, level, msg, service, attrs
   )
   select
     gen_random_uuid(), $1,
     $2::date::timestamp at time zone 'UTC' + random() * interval '23 hours',
-    now(), nextval('logloom_private.arrival'), 'info',
+    now(), nextval('logloom_private.write_seq'), 'info',
     format('request took %s ms', (random() * 1000)::integer),
     (array['api', 'web'])[1 + i % 2], jsonb_build_object('n', i)
   from generate_series(1, $3) i`;
@@ -180,7 +180,7 @@ const seenSql = (tenant: string, day: string) => `
   ) s;
   select sum(c.events)::text as counted from logloom_private.log_counts c
   where c.tenant_id = '${tenant}';
-  select count(*)::text as chunks from logloom_private.sealed_chunks c
+  select count(*)::text as blocks from logloom_private.blocks c
   where c.tenant_id = '${tenant}'`;
 
 /** What the three statements from a place on answered. */
@@ -190,13 +190,13 @@ const seenAt = (rows: Row[][], place: number): Row =>
 const eraseSql = (tenant: string, day: string, ms: number) => `
   do $erase$
   declare
-    v_chunk_id constant bigint := (
-      select s.chunk_id from logloom_private.sealed_chunks s
+    v_block_id constant bigint := (
+      select s.block_id from logloom_private.blocks s
       where s.tenant_id = '${tenant}' order by random() limit 1
     );
   begin
-    perform logloom_private.delete_from_chunk(
-      v_chunk_id,
+    perform logloom_private.delete_from_block(
+      v_block_id,
       jsonb_populate_record(null::logloom.retention_runs, jsonb_build_object(
         'tenant_id', '${tenant}', 'ts_from', '${day}T00:00:00Z', 'ts_to', '${day}T23:59:59Z'
       )),

@@ -81,7 +81,7 @@ for (const [name, shape] of Object.entries(shapes)) {
       const sealing = await measured(async (sealer) => {
         for (let chunks = 1;; chunks++) {
           const [{ sealed }] = await sealer.unsafe(
-            `select logloom_private.seal_chunk($1, '{2026-11-02}') as sealed`,
+            `select logloom_private.seal_block($1, '{2026-11-02}') as sealed`,
             [tenant],
           );
           if (sealed === 0) return [{ chunks: chunks - 1 }];
@@ -98,7 +98,7 @@ for (const [name, shape] of Object.entries(shapes)) {
       if (sealing.mib > limits.sealing) over.push(`sealing: ${sealing.mib.toFixed(0)} MiB`);
       await round("sealed");
     } finally {
-      await sql`delete from logloom_private.sealed_chunks where tenant_id = ${tenant}`;
+      await sql`delete from logloom_private.blocks where tenant_id = ${tenant}`;
       await sql`delete from logloom.logs where tenant_id = ${tenant}`;
     }
     ok(over.length === 0, over.join("\n"));
@@ -143,19 +143,19 @@ function rssAnon(pid: number): number {
 
 async function prepare(sql: ReturnType<typeof openDatabase>, tenant: string, shape: Shape) {
   for (const each of ["memory", tenant]) await keepRecords(sql, each, 36_500);
-  await sql`delete from logloom_private.sealed_chunks where tenant_id = ${tenant}`;
+  await sql`delete from logloom_private.blocks where tenant_id = ${tenant}`;
   await sql`delete from logloom.logs where tenant_id = ${tenant}`;
   await sql`select logloom_private.create_partition('2026-11-02')`;
   await sql`insert into logloom_private.log_days values (${tenant}, '2026-11-02') on conflict do nothing`;
-  const [{ arrival }] = await sql`
-    insert into logloom_private.log_arrivals (arrival, day)
-    values (nextval('logloom_private.arrival'), '2026-11-02') returning arrival`;
+  const [{ write_seq }] = await sql`
+    insert into logloom_private.log_writes (write_seq, day)
+    values (nextval('logloom_private.write_seq'), '2026-11-02') returning write_seq`;
   await sql.unsafe("create temporary table if not exists given (like logloom.logs)");
   const step = 500;
   for (let first = 1; first <= shape.count; first += step) {
     await sql.unsafe(
       `insert into given (
-        id, tenant_id, ts, received_at, arrival, level, msg, service, env, req_id, user_id, route,
+        id, tenant_id, ts, received_at, write_seq, level, msg, service, env, req_id, user_id, route,
         host, attrs
       )
       select
@@ -163,7 +163,7 @@ async function prepare(sql: ReturnType<typeof openDatabase>, tenant: string, sha
           '019a9e8f-9000-7e50-8eb7-598b58030000' placing lpad(to_hex(n), 4, '0') from 33
         )::uuid,
         $1, '2026-11-02T00:00:00Z'::timestamptz + n * interval '1 second', '2026-11-02T12:00:00Z',
-        ${arrival}, 'info', ${shape.msg ?? "'request ' || n || ' took ' || n % 977 || ' ms'"},
+        ${write_seq}, 'info', ${shape.msg ?? "'request ' || n || ' took ' || n % 977 || ' ms'"},
         ${shape.service ?? "'api'"}, 'prod', ${shape.req_id ?? "md5(n::text)"}, 'u' || n % 100,
         '/route/' || n % 7, ${shape.host ?? "'web-' || n % 5"},
         ${shape.attrs ?? "jsonb_build_object('n', n, 'text', md5(n::text), 'status', 200 + n % 5)"}

@@ -44,8 +44,9 @@ for (
       from pg_available_extensions e
       where not ${gone} ? e.name::text`);
     const before = await objects();
-    const text = (await Deno.readTextFile(`${migrationsFolder}/${firstMigrations[0].name}`))
-      .replace("pg_catalog.pg_available_extensions", "pg_temp.available");
+    const text =
+      (await Deno.readTextFile(`${migrationsFolder}/${(await firstMigrations())[0].name}`))
+        .replace("pg_catalog.pg_available_extensions", "pg_temp.available");
     await assert.rejects(sql.unsafe(text).simple(), { code: "0A000", message, hint });
     assert.deepEqual(await objects(), before);
     const [checked] = text.split(/^create /m);

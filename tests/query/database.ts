@@ -51,7 +51,7 @@ export async function openDatabase(): Promise<Database> {
     async run(events, queries) {
       const rows = events.map((event, n) => ({
         ...event,
-        arrival: n,
+        write_seq: n,
         ts: timestamp(event.ts),
         received_at: timestamp(event.received_at),
       }));
@@ -108,7 +108,7 @@ const setup = `
         v_query.filter := logloom_private.filter_in_turns(v_query.tree);
         v_rows := null;
         v_records := null;
-        execute 'select jsonb_agg(l.arrival order by l.arrival) from logs l where ' || v_query.filter
+        execute 'select jsonb_agg(l.write_seq order by l.write_seq) from logs l where ' || v_query.filter
         into v_matches;
         -- The counts know nothing of a temporary table: a field that they lack keeps them out.
         v_query.fields := v_query.fields || 'msg'::text;

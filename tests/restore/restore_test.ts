@@ -151,8 +151,8 @@ const jobs = (sql: Database) =>
 const history = (sql: Database) =>
   sql`select version, name from supabase_migrations.schema_migrations order by version`;
 
-const arrival = async (sql: Database): Promise<bigint> => {
-  const [{ last }] = await sql`select last_value::text as last from logloom_private.arrival`;
+const writeSeq = async (sql: Database): Promise<bigint> => {
+  const [{ last }] = await sql`select last_value::text as last from logloom_private.write_seq`;
   return BigInt(last);
 };
 
@@ -161,10 +161,10 @@ Deno.test("a dump that is restored and repaired serves as the database did befor
   const tenant = await tenantWithRecords(before);
   await queueIsEmpty(before);
   const expected = await read(tenant);
-  const [grants, scheduled, arrived, applied] = [
+  const [grants, scheduled, written, applied] = [
     await publicGrants(before),
     await jobs(before),
-    await arrival(before),
+    await writeSeq(before),
     await history(before),
   ];
   const { dumps, files } = await manual();
@@ -207,7 +207,7 @@ Deno.test("a dump that is restored and repaired serves as the database did befor
     assert.deepEqual([...await owner`select logloom_private.repair()`], [{ repair: "repaired" }]);
     assert.deepEqual(await publicGrants(sql), grants);
     assert.deepEqual(await jobs(sql), scheduled);
-    assert.ok(await arrival(sql) >= arrived);
+    assert.ok(await writeSeq(sql) >= written);
   }
   await eventually("health is healthy", async () => {
     const { status, body } = await health("/detailed");

@@ -4,7 +4,7 @@ import fc from "fast-check";
 export interface Row {
   ts: string;
   received_at: string;
-  arrival: number;
+  write_seq: number;
   id: string;
   level: string | null;
   msg: string | null;
@@ -17,7 +17,7 @@ export interface Row {
   attrs: string | null;
 }
 
-// Everything that separates, escapes, counts or folds somewhere on the way into a chunk and out.
+// Everything that separates, escapes, counts or folds somewhere on the way into a block and out.
 const odd = [
   "",
   "0",
@@ -137,7 +137,7 @@ const id = fc.oneof(
 export const row: fc.Arbitrary<Row> = fc.record({
   ts,
   received_at: ts,
-  arrival: fc.oneof(fc.nat(3), fc.maxSafeNat()),
+  write_seq: fc.oneof(fc.nat(3), fc.maxSafeNat()),
   id,
   level: fc.constantFrom("debug", "info", "warn", "error", null),
   msg: field,

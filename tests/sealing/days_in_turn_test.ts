@@ -26,7 +26,7 @@ Deno.test(`a search over ${days} days locks at most 100 relations`, async (t) =>
     select logloom_private.create_partition(logloom_private.utc_day(now()) - d)
     from generate_series(0, ${days - 1}::integer) d`;
   await sql`
-    insert into logloom.logs (ts, received_at, arrival, id, tenant_id, service, msg, attrs)
+    insert into logloom.logs (ts, received_at, write_seq, id, tenant_id, service, msg, attrs)
     select
       logloom_private.day_start(logloom_private.utc_day(now()) - d), now(), 1,
       ('01a1fe60-0000-7000-8000-' || lpad(d::text, 12, '0'))::uuid, ${tenant}, 'api', 'day ' || d,
@@ -83,7 +83,7 @@ async function readAll(sql: postgres.TransactionSql, condition: string) {
         jsonb_populate_record(
           logloom_private.compile_query('msg:day | count() by attrs.n', now()),
           case when ${condition} = 'true' then '{}'
-            -- A leaf that the chunks do not know: each record is put to the filter.
+            -- A leaf that the blocks do not know: each record is put to the filter.
             else jsonb_build_object('filter', ${condition}::text, 'tree', '{"type": "unknown"}'::jsonb)
           end
         ) as query,
@@ -112,7 +112,7 @@ async function sealAll(sql: Database): Promise<void> {
     select (logloom_private.utc_day(now()) - d)::text as day
     from generate_series(0, ${days - 1}::integer) d`;
   for (const { day } of dates) {
-    await sql`select logloom_private.seal_chunk(${tenant}, array[${day}::date])`;
+    await sql`select logloom_private.seal_block(${tenant}, array[${day}::date])`;
     await sql`select logloom_private.leave_sealed_days(${tenant}, array[${day}::date])`;
   }
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { event, now, query } from "../query/arbitrary.ts";
 import { openDatabase } from "../support/database.ts";
 
-// Random queries over random records, as rows and as two chunks: the same records, the same counts
+// Random queries over random records, as rows and as two blocks: the same records, the same counts
 // and the same aggregates. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
 
 const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
@@ -66,7 +66,7 @@ function timestamp(us: number): string {
 
 const setup = `
   create temporary table given (like logloom.logs);
-  alter table given alter column tenant_id drop not null, alter column arrival drop not null;
+  alter table given alter column tenant_id drop not null, alter column write_seq drop not null;
   -- Counts and aggregates of numbers, which are answered without records: from rows, or from
   -- what is read in their place.
   create function pg_temp.numbers(
@@ -136,9 +136,9 @@ const setup = `
   begin
     truncate given;
     insert into given select (jsonb_populate_record(null::given, e)).* from jsonb_array_elements(p_events) e;
-    update given set tenant_id = 'sealed-queries', arrival = ascii(id::text);
-    delete from logloom_private.sealed_chunks c where c.tenant_id = 'sealed-queries';
-    perform logloom_private.encode_chunk(
+    update given set tenant_id = 'sealed-queries', write_seq = ascii(id::text);
+    delete from logloom_private.blocks c where c.tenant_id = 'sealed-queries';
+    perform logloom_private.encode_block(
       'sealed-queries', format('s as materialized (select * from given where right(id::text, 1) in %s)', w)
     )
     from unnest(array['(''0'', ''1'', ''2'', ''7'', ''b'')', '(''3'', ''4'', ''5'', ''6'', ''8'', ''9'', ''a'', ''c'', ''d'', ''e'', ''f'')']) w;

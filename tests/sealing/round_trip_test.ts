@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { openDatabase } from "../support/database.ts";
 import { type Row, row } from "./arbitrary.ts";
 
-// Random records become a chunk and are read again: each field must be what it was, whichever of
+// Random records become a block and are read again: each field must be what it was, whichever of
 // the records are asked for. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
 
 const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
@@ -32,7 +32,7 @@ Deno.test("records as large as a request are sealed and read again", async () =>
   ) => ({
     ts: `2026-11-02T00:00:0${n}Z`,
     received_at: "2026-11-02T00:00:09Z",
-    arrival: 1,
+    write_seq: 1,
     id: `019a9e8f-9000-7e50-8eb7-598b5803000${n}`,
     level: "info",
     msg,
@@ -52,27 +52,27 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
     await tx.unsafe("truncate given");
     await tx.unsafe(
       `insert into given
-      select r.ts::timestamptz, r.received_at::timestamptz, r.arrival::bigint, r.id::uuid, 'round-trip',
+      select r.ts::timestamptz, r.received_at::timestamptz, r.write_seq::bigint, r.id::uuid, 'round-trip',
         r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs::jsonb
       from jsonb_to_recordset($1::text::jsonb) r (
-        ts text, received_at text, arrival text, id text, level text, msg text, service text,
+        ts text, received_at text, write_seq text, id text, level text, msg text, service text,
         env text, req_id text, user_id text, route text, host text, attrs text
       )`,
       [JSON.stringify(rows)],
     );
-    const [{ chunk_id }] = await tx.unsafe(
-      `select logloom_private.encode_chunk('round-trip', 's as materialized (select * from given)')
-        as chunk_id`,
+    const [{ block_id }] = await tx.unsafe(
+      `select logloom_private.encode_block('round-trip', 's as materialized (select * from given)')
+        as block_id`,
     );
     const given = await tx.unsafe(
       `select ${columns} from given r order by r.service collate "C", r.level collate "C",
-        logloom_private.mask_of(r.msg) collate "C" nulls last, r.ts, r.id`,
+        logloom_private.template_of(r.msg) collate "C" nulls last, r.ts, r.id`,
     );
     const read = async (positions: string) =>
       await tx.unsafe(
-        `select ${columns} from logloom_private.sealed_chunks c,
+        `select ${columns} from logloom_private.blocks c,
           logloom_private.sealed_records(c, ${positions}, null, null) r
-        where c.chunk_id = ${chunk_id}`,
+        where c.block_id = ${block_id}`,
       );
     deepStrictEqual([...await read("null")], [...given]);
     const positions = [...new Set(wanted.filter((n) => n < rows.length))].sort((a, b) => a - b);
@@ -83,9 +83,9 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
     const [{ differing }] = await tx.unsafe(
       `with times as materialized (
         select t.n as position, t.ts
-        from logloom_private.sealed_chunks c,
-          unnest(logloom_private.chunk_times(c, null)) with ordinality t (ts, n)
-        where c.chunk_id = ${chunk_id}
+        from logloom_private.blocks c,
+          unnest(logloom_private.block_times(c, null)) with ordinality t (ts, n)
+        where c.block_id = ${block_id}
       ), ranges as (
         select reversed.yes as reversed, r.*
         from unnest('{t,f}'::boolean[]) reversed (yes)
@@ -93,7 +93,7 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
           select null::timestamptz as past, '-infinity'::timestamptz as first,
             'infinity'::timestamptz as until
           union all
-          -- The page after a record, and a range that cuts the chunk.
+          -- The page after a record, and a range that cuts the block.
           select t.ts, case when reversed.yes then '-infinity' else t.ts end,
             case when reversed.yes then t.ts + interval '1 microsecond' else 'infinity' end
           from times t where t.position in (1, 3, 20)
@@ -102,7 +102,7 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
         ) r
       )
       select array_agg(row(limits.n, ranges)::text) as differing
-      from logloom_private.sealed_chunks c
+      from logloom_private.blocks c
       cross join unnest('{1,2,7,40,1000}'::integer[]) limits (n)
       cross join ranges
       cross join lateral (
@@ -117,12 +117,12 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
         ) r
         where r.is_past or r.rank <= limits.n
       ) expected
-      where c.chunk_id = ${chunk_id} and expected.positions <> logloom_private.first_positions(
+      where c.block_id = ${block_id} and expected.positions <> logloom_private.first_positions(
         c, null, limits.n, ranges.reversed, ranges.past, ranges.first, ranges.until
       )`,
     );
     deepStrictEqual(differing, null, "the newest and the oldest");
-    await tx.unsafe("delete from logloom_private.sealed_chunks where chunk_id = $1", [chunk_id]);
+    await tx.unsafe("delete from logloom_private.blocks where block_id = $1", [block_id]);
   });
 }
 

@@ -95,6 +95,6 @@ Deno.test("words leave out what has none of them", async () => {
   for (const absent of ["refused", "led ass", "word or", "a_user", "0.0.x"]) {
     equal(await tests(absent), false, absent);
   }
-  // Where words end the masks are asked what stands there.
+  // Where words end the templates are asked what stands there.
   equal(await tests("failed."), true);
 });

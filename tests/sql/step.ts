@@ -25,7 +25,7 @@ async function sqlSources({ files }: Context): Promise<StepResult> {
     ...linted,
   ]);
   // Later migrations are the comparing tool's text, as far as nobody has to correct it.
-  const first = firstMigrations.map(({ name }) => `supabase/migrations/${name}`);
+  const first = (await firstMigrations()).map(({ name }) => `supabase/migrations/${name}`);
   const written = chosen.filter((path) =>
     !path.startsWith("supabase/migrations/") || first.includes(path)
   );

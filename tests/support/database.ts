@@ -43,7 +43,7 @@ export interface LogRecord {
   tenant_id: string;
   ts: string;
   received_at: string;
-  arrival: number;
+  write_seq: number;
   level: string | null;
   msg: string | null;
   service: string | null;

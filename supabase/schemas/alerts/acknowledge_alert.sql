@@ -23,11 +23,5 @@ begin
 end;
 $$;
 
-revoke all on function public.acknowledge_alert(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.acknowledge_alert(uuid)
-to authenticated, service_role;
-
 comment on function public.acknowledge_alert(uuid) is
   'Records that the caller answers an alert. Again: no change. Errors: PT400, PT401, PT404.';

@@ -1,6 +1,7 @@
 -- What arrived for a round
 
 -- Groups that are expected to take no more than a moment, those with the same filter together.
+-- Adds what arrived to the groups that are cheap. True where the deadline came before the end.
 create function logloom_private.advance_alert_groups(
   p_round logloom_private.alert_rounds,
   p_deadline timestamptz
@@ -8,13 +9,12 @@ create function logloom_private.advance_alert_groups(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 declare
-  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_staged constant text := 'pg_temp.alert_writes';
   v_unit record;
 begin
   for v_unit in
@@ -26,8 +26,8 @@ begin
         g.*, a.records,
         sum(a.records) over (partition by g.digest order by g.group_id) / 20000 as part
       from logloom_private.alert_groups g
-      join logloom_private.alert_round_arrivals a on a.tenant_id = g.tenant_id
-      where g.arrival < p_round.arrival_to
+      join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
+      where g.write_seq < p_round.write_seq_to
         and logloom_private.is_cheap(a.records, g.ms_per_record)
     ) u
     group by u.digest, u.part, u.filter, u.number_sql
@@ -45,20 +45,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.advance_alert_groups(
-  logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.advance_alert_groups(
-  logloom_private.alert_rounds, timestamptz
-) is
-  'Adds what arrived to the groups that are cheap. True where the deadline came before the end.';
-
+-- Whether so many records are expected to take 20 ms at most.
 create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -66,12 +57,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_cheap(bigint, double precision) from public;
-
-comment on function logloom_private.is_cheap(bigint, double precision) is
-  'Whether so many records are expected to take 20 ms at most.';
-
 -- One statement for all groups of a unit; where one of them makes it fail, each by itself.
+-- Adds staged records to groups with the same filter and brings them to the round.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],
@@ -84,7 +71,6 @@ create function logloom_private.add_alert_unit(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -97,7 +83,7 @@ begin
     );
     update logloom_private.alert_groups g
     set
-      arrival = p_round.arrival_to,
+      write_seq = p_round.write_seq_to,
       filled_from = i.starts,
       -- Of a few records a statement's own cost would be most of it.
       ms_per_record = case
@@ -125,16 +111,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.add_alert_unit(
-  text, bigint[], timestamptz[], text, text, numeric, logloom_private.alert_rounds
-) from public;
-
-comment on function logloom_private.add_alert_unit(
-  text, bigint[], timestamptz[], text, text, numeric, logloom_private.alert_rounds
-) is
-  'Adds staged records to groups with the same filter and brings them to the round.';
-
 -- New groups of tenants that have little in their windows: staged for all at once.
+-- Fills new groups whose windows hold few records, p_limit at most. Which ones.
 create function logloom_private.fill_small_alert_groups(
   p_round logloom_private.alert_rounds,
   p_limit integer
@@ -142,7 +120,6 @@ create function logloom_private.fill_small_alert_groups(
 returns bigint[]
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -161,7 +138,7 @@ begin
     select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    where g.arrival is null
+    where g.write_seq is null
       and coalesce(g.retry_at <= p_round.window_end, true)
       and n.needed_from >= v_from
     order by n.group_id
@@ -196,8 +173,8 @@ begin
       || 'from unnest($1, $2) n (group_id, starts) '
       || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
       || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
-      || 'where l.ts >= %L::timestamptz and l.arrival <= %s',
-    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.arrival_to
+      || 'where l.ts >= %L::timestamptz and l.write_seq <= %s',
+    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
   )
   using v_group_ids, v_froms;
 
@@ -215,12 +192,3 @@ begin
   return v_group_ids;
 end;
 $$;
-
-revoke all on function logloom_private.fill_small_alert_groups(
-  logloom_private.alert_rounds, integer
-) from public;
-
-comment on function logloom_private.fill_small_alert_groups(
-  logloom_private.alert_rounds, integer
-) is
-  'Fills new groups whose windows hold few records, p_limit at most. Which ones.';

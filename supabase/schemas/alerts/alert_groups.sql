@@ -1,9 +1,9 @@
 -- Partial values per minute of what p_source selects: SQL that yields the columns of logloom.logs.
+-- SQL of the partial values per minute of what a source yields.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -16,17 +16,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.alert_partials_sql(text, text, text) from public;
-
-comment on function logloom_private.alert_partials_sql(text, text, text) is
-  'SQL of the partial values per minute of what a source yields.';
-
 -- Adds SQL that yields group_id, minute, events, numbers, total, least and greatest.
+-- SQL that adds partial values to those that are there.
 create function logloom_private.add_alert_partials_sql(p_partials text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -39,13 +34,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.add_alert_partials_sql(text) from public;
-
-comment on function logloom_private.add_alert_partials_sql(text) is
-  'SQL that adds partial values to those that are there.';
-
 -- Whatever a tenant's rules have in common with another's is looked at in one statement. Each
 -- record is read by its own tenant's groups only: by the index, never by a scan of all.
+-- Adds the records of a staging table to groups with the same filter and number, of each group
+-- those from an instant on that arrived since the group's write sequence.
 create function logloom_private.add_staged_records(
   p_table text,
   p_group_ids bigint[],
@@ -56,7 +48,6 @@ create function logloom_private.add_staged_records(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
@@ -67,10 +58,10 @@ begin
     'select m.group_id, m.minute, count(*), count(m.number), sum(m.number), min(m.number), '
     || 'max(m.number) from (select i.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
     || p_number_sql || ' as number from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
-    || 'coalesce(g.arrival, -1) as arrival from unnest($1, $2) n (group_id, starts) '
+    || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
     || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
     || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
-    || 'where l.arrival > i.arrival '
+    || 'where l.write_seq > i.write_seq '
     || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id) and ('
     || p_filter || ') offset 0) m group by 1, 2'
   )
@@ -78,18 +69,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.add_staged_records(
-  text, bigint[], timestamptz[], text, text
-) from public;
-
-comment on function logloom_private.add_staged_records(
-  text, bigint[], timestamptz[], text, text
-) is
-  'Adds the records of a staging table to groups with the same filter and number, of each group '
-  'those from an instant on that arrived since the group''s arrival.';
-
 -- A bounded number of records, the newest first. p_source: SQL that yields them as logloom.logs has
 -- them, "order by" and "limit" included.
+-- Adds the records of a source to a group, those up to its write sequence.
 create function logloom_private.add_alert_piece(
   p_group logloom_private.alert_groups,
   p_source text
@@ -97,7 +79,6 @@ create function logloom_private.add_alert_piece(
 returns logloom_private.alert_piece
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -107,28 +88,22 @@ begin
     || logloom_private.add_alert_partials_sql(
       'select $1, n.* from ('
       || logloom_private.alert_partials_sql(
-        'select * from piece where arrival <= $2', p_group.filter, p_group.number_sql
+        'select * from piece where write_seq <= $2', p_group.filter, p_group.number_sql
       ) || ') n'
     )
     || ') select (select count(*) from piece), o.ts, o.id '
     || 'from (select 1) _ left join lateral (select * from piece order by ts, id limit 1) o on true'
   into v_piece
-  using p_group.group_id, p_group.arrival;
+  using p_group.group_id, p_group.write_seq;
   return v_piece;
 end;
 $$;
 
-revoke all on function logloom_private.add_alert_piece(logloom_private.alert_groups, text)
-from public;
-
-comment on function logloom_private.add_alert_piece(logloom_private.alert_groups, text) is
-  'Adds the records of a source to a group, those up to its arrival.';
-
+-- How many records the next piece has, by what the last one took: some 20 to 80 ms.
 create function logloom_private.next_piece_size(p_records integer, p_milliseconds double precision)
 returns integer
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -140,16 +115,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.next_piece_size(integer, double precision) from public;
-
-comment on function logloom_private.next_piece_size(integer, double precision) is
-  'How many records the next piece has, by what the last one took: some 20 to 80 ms.';
-
+-- By the clock.
 create function logloom_private.milliseconds_since(p_at timestamptz)
 returns double precision
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -157,31 +127,23 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.milliseconds_since(timestamptz) from public;
-
-comment on function logloom_private.milliseconds_since(timestamptz) is 'By the clock.';
-
 -- What cannot be evaluated
 
+-- Has groups filled anew from the records.
 create function logloom_private.empty_alert_groups(p_group_ids bigint[])
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   update logloom_private.alert_groups g
-  set arrival = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
   where g.group_id = any(p_group_ids);
 end;
 $$;
 
-revoke all on function logloom_private.empty_alert_groups(bigint[]) from public;
-
-comment on function logloom_private.empty_alert_groups(bigint[]) is
-  'Has groups filled anew from the records.';
-
+-- Notes an error of a group, which the next round tries again.
 create function logloom_private.fail_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -190,7 +152,6 @@ create function logloom_private.fail_alert_group(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -201,20 +162,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fail_alert_group(
-  bigint, logloom_private.alert_rounds, text
-) from public;
-
-comment on function logloom_private.fail_alert_group(
-  bigint, logloom_private.alert_rounds, text
-) is
-  'Notes an error of a group, which the next round tries again.';
-
+-- How long a rule rests that cost too much after so many times before.
 create function logloom_private.alert_back_off(p_failures integer)
 returns interval
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -225,16 +177,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.alert_back_off(integer) from public;
-
-comment on function logloom_private.alert_back_off(integer) is
-  'How long a rule rests that cost too much after so many times before.';
-
+-- What last_error says of a rule that went beyond its budget.
 create function logloom_private.too_costly(p_records bigint, p_milliseconds double precision)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -246,11 +193,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.too_costly(bigint, double precision) from public;
-
-comment on function logloom_private.too_costly(bigint, double precision) is
-  'What last_error says of a rule that went beyond its budget.';
-
+-- Has a group that went beyond its budget rest, longer each time.
 create function logloom_private.rest_alert_group(
   p_group_id bigint,
   p_now timestamptz,
@@ -260,7 +203,6 @@ create function logloom_private.rest_alert_group(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -275,19 +217,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.rest_alert_group(
-  bigint, timestamptz, bigint, double precision
-) from public;
-
-comment on function logloom_private.rest_alert_group(
-  bigint, timestamptz, bigint, double precision
-) is 'Has a group that went beyond its budget rest, longer each time.';
-
+-- Has the groups of tenants filled anew of which records were removed.
 create function logloom_private.reset_alert_groups()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -295,12 +229,7 @@ begin
     delete from logloom_private.log_removals r returning r.tenant_id
   )
   update logloom_private.alert_groups g
-  set arrival = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
-  where g.tenant_id in (select r.tenant_id from resets r) and g.arrival is not null;
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  where g.tenant_id in (select r.tenant_id from resets r) and g.write_seq is not null;
 end;
 $$;
-
-revoke all on function logloom_private.reset_alert_groups() from public;
-
-comment on function logloom_private.reset_alert_groups() is
-  'Has the groups of tenants filled anew of which records were removed.';

@@ -1,10 +1,10 @@
 -- Health
 
+-- What health tells of alerts: degraded while rules wait, or rounds stay away.
 create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -36,8 +36,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.alert_health(timestamptz, timestamptz) from public;
-
-comment on function logloom_private.alert_health(timestamptz, timestamptz) is
-  'What health tells of alerts: degraded while rules wait, or rounds stay away.';

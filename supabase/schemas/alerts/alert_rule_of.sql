@@ -1,8 +1,8 @@
+-- An alert rule as the operations show it.
 create function logloom_private.alert_rule_of(p_row logloom.alert_rules)
 returns public.logloom_alert_rule
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -16,10 +16,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.alert_rule_of(logloom.alert_rules) from public;
-
 grant execute on function logloom_private.alert_rule_of(logloom.alert_rules)
 to authenticated, service_role;
-
-comment on function logloom_private.alert_rule_of(logloom.alert_rules) is
-  'An alert rule as the operations show it.';

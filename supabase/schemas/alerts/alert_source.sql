@@ -1,4 +1,5 @@
 -- All records of a tenant before a place in time, sealed ones too.
+-- SQL that yields the newest records of a range, of those before (p_ts, p_id) where they are given.
 create function logloom_private.alert_source_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -10,7 +11,6 @@ create function logloom_private.alert_source_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -35,13 +35,3 @@ begin
     || ') l) l' || v_order;
 end;
 $$;
-
-revoke all on function logloom_private.alert_source_sql(
-  text, timestamptz, timestamptz, timestamptz, uuid, integer
-) from public;
-
-comment on function logloom_private.alert_source_sql(
-  text, timestamptz, timestamptz, timestamptz, uuid, integer
-) is
-  'SQL that yields the newest records of a range, of those before (p_ts, p_id) where they are '
-  'given.';

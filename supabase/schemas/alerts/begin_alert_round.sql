@@ -1,10 +1,11 @@
 -- Rounds
 
+-- From when on each group's minutes are needed: for the windows that are due, and those that a late
+-- record may open again.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
 returns setof logloom_private.alert_need
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -25,26 +26,20 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.alert_needs(logloom_private.alert_rounds) from public;
-
-comment on function logloom_private.alert_needs(logloom_private.alert_rounds) is
-  'From when on each group''s minutes are needed: for the windows that are due, and those that a '
-  'late record may open again.';
-
-create function logloom_private.stage_alert_arrivals(
+-- Copies the records that arrived since the last round, of tenants with rules, for this session.
+create function logloom_private.stage_alert_writes(
   p_round logloom_private.alert_rounds,
   p_from timestamptz
 )
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
   -- In a variable, because the checker takes a table that it does not find for an error.
-  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_staged constant text := 'pg_temp.alert_writes';
 begin
   -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
   if to_regclass(v_staged) is null then
@@ -56,44 +51,35 @@ begin
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
     || format(
-      'and l.arrival > %s and l.arrival <= %s and l.ts >= %L::timestamptz',
-      p_round.arrival_from, p_round.arrival_to, p_from
+      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
+      p_round.write_seq_from, p_round.write_seq_to, p_from
     );
   execute 'analyze ' || v_staged;
-  delete from logloom_private.alert_round_arrivals a where true;
-  execute 'insert into logloom_private.alert_round_arrivals (tenant_id, first_ts, records) '
+  delete from logloom_private.alert_round_writes a where true;
+  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
     || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
 end;
 $$;
 
-revoke all on function logloom_private.stage_alert_arrivals(
-  logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.stage_alert_arrivals(
-  logloom_private.alert_rounds, timestamptz
-) is
-  'Copies the records that arrived since the last round, of tenants with rules, for this session.';
-
--- Groups whose next arrivals are not staged are filled anew; those of tenants from which nothing
--- came are complete as they are. What no window needs any more is forgotten.
+-- Groups whose next write sequences are not staged are filled anew; those of tenants from which
+-- nothing came are complete as they are. What no window needs any more is forgotten. Brings the
+-- groups to where a round may add what arrived for it.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.reset_alert_groups();
   perform logloom_private.empty_alert_groups(array(
-    select g.group_id from logloom_private.alert_groups g where g.arrival < p_round.arrival_from
+    select g.group_id from logloom_private.alert_groups g where g.write_seq < p_round.write_seq_from
   ));
   with needs as materialized (
     select n.group_id, n.needed_from - s.alert_grace as needed_from
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    join logloom_private.alert_round_arrivals a on a.tenant_id = g.tenant_id
+    join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
     cross join logloom_private.settings s
     where g.filled_from < n.needed_from - s.alert_grace
   ), forgotten as (
@@ -106,44 +92,34 @@ begin
   from needs n
   where n.group_id = g.group_id;
   update logloom_private.alert_groups g
-  set arrival = p_round.arrival_to
-  where g.arrival < p_round.arrival_to
+  set write_seq = p_round.write_seq_to
+  where g.write_seq < p_round.write_seq_to
     and not exists (
-      select from logloom_private.alert_round_arrivals a where a.tenant_id = g.tenant_id
+      select from logloom_private.alert_round_writes a where a.tenant_id = g.tenant_id
     );
   delete from logloom_private.alert_spending s where true;
 end;
 $$;
 
-revoke all on function logloom_private.prepare_alert_groups(logloom_private.alert_rounds)
-from public;
-
-comment on function logloom_private.prepare_alert_groups(logloom_private.alert_rounds) is
-  'Brings the groups to where a round may add what arrived for it.';
-
-create function logloom_private.last_arrival(p_after bigint)
+-- The greatest write sequence that is visible; p_after where none is greater.
+create function logloom_private.last_write_seq(p_after bigint)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- A day that is dropped takes its arrivals with it.
-  return greatest(p_after, (select max(a.arrival) from logloom_private.log_arrivals a));
+  -- A day that is dropped takes its write sequences with it.
+  return greatest(p_after, (select max(a.write_seq) from logloom_private.log_writes a));
 end;
 $$;
 
-revoke all on function logloom_private.last_arrival(bigint) from public;
-
-comment on function logloom_private.last_arrival(bigint) is
-  'The greatest arrival that is visible; p_after where none is greater.';
-
+-- Opens the round for the minute that the watermark passed and stages its records. Null when there
+-- is nothing to evaluate, or rules have to wait.
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
 returns logloom_private.alert_rounds
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -187,43 +163,36 @@ begin
   v_round.singleton := true;
   if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
     -- A round that was cut short is done again from where it began.
-    v_round.arrival_from := case
-      when v_last.finished_at is null then v_last.arrival_from
-      else v_last.arrival_to
+    v_round.write_seq_from := case
+      when v_last.finished_at is null then v_last.write_seq_from
+      else v_last.write_seq_to
     end;
-    v_round.arrival_to := logloom_private.last_arrival(v_last.arrival_to);
+    v_round.write_seq_to := logloom_private.last_write_seq(v_last.write_seq_to);
   else
     -- Too long ago: every group reads its windows anew.
-    v_round.arrival_to := logloom_private.last_arrival(0);
-    v_round.arrival_from := v_round.arrival_to;
+    v_round.write_seq_to := logloom_private.last_write_seq(0);
+    v_round.write_seq_from := v_round.write_seq_to;
   end if;
 
-  insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to)
-  values (v_round.window_end, v_round.arrival_from, v_round.arrival_to)
+  insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to)
+  values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to)
   on conflict (singleton) do update
   set window_end = excluded.window_end,
-    arrival_from = excluded.arrival_from,
-    arrival_to = excluded.arrival_to,
+    write_seq_from = excluded.write_seq_from,
+    write_seq_to = excluded.write_seq_to,
     finished_at = null;
-  perform logloom_private.stage_alert_arrivals(v_round, v_from);
+  perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
   return v_round;
 end;
 $$;
 
-revoke all on function logloom_private.begin_alert_round(timestamptz, timestamptz)
-from public;
-
-comment on function logloom_private.begin_alert_round(timestamptz, timestamptz) is
-  'Opens the round for the minute that the watermark passed and stages its records. Null when '
-  'there is nothing to evaluate, or rules have to wait.';
-
 -- In another session than the one that began it: what arrived is staged again.
+-- The round that is finished but for what has to be read for itself.
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -233,15 +202,10 @@ begin
   from logloom_private.alert_rounds r, logloom_private.settings s
   where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
   if v_round.window_end is not null and exists (
-    select from logloom_private.alert_groups g where g.arrival < v_round.arrival_to
+    select from logloom_private.alert_groups g where g.write_seq < v_round.write_seq_to
   ) then
-    perform logloom_private.stage_alert_arrivals(v_round, '-infinity');
+    perform logloom_private.stage_alert_writes(v_round, '-infinity');
   end if;
   return v_round;
 end;
 $$;
-
-revoke all on function logloom_private.continued_alert_round() from public;
-
-comment on function logloom_private.continued_alert_round() is
-  'The round that is finished but for what has to be read for itself.';

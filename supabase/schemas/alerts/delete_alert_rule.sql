@@ -17,11 +17,5 @@ begin
 end;
 $$;
 
-revoke all on function public.delete_alert_rule(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.delete_alert_rule(uuid)
-to authenticated, service_role;
-
 comment on function public.delete_alert_rule(uuid) is
   'Deletes an alert rule; its history stays. Errors: PT400, PT401, PT404.';

@@ -1,4 +1,6 @@
 -- One turn of what is not done for all tenants at once. Null where nothing is left to do.
+-- Plans new rules, fills new groups, and reads windows for one tenant, about alert_rule_budget
+-- long. Alerts fired, or null where nothing was left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -6,7 +8,6 @@ create function logloom_private.read_alert_windows(
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -56,16 +57,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.read_alert_windows(
-  logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.read_alert_windows(
-  logloom_private.alert_rounds, timestamptz
-) is
-  'Plans new rules, fills new groups, and reads windows for one tenant, about alert_rule_budget '
-  'long. Alerts fired, or null where nothing was left to do.';
-
+-- Evaluates the rules of groups. Alerts fired.
 create function logloom_private.judge_alert_groups(
   p_group_ids bigint[],
   p_round logloom_private.alert_rounds,
@@ -74,7 +66,6 @@ create function logloom_private.judge_alert_groups(
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -90,19 +81,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.judge_alert_groups(
-  bigint[], logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.judge_alert_groups(
-  bigint[], logloom_private.alert_rounds, timestamptz
-) is 'Evaluates the rules of groups. Alerts fired.';
-
+-- Notes that all was evaluated that did not have to be read for itself.
 create function logloom_private.finish_alert_round(p_now timestamptz)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -110,16 +93,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.finish_alert_round(timestamptz) from public;
-
-comment on function logloom_private.finish_alert_round(timestamptz) is
-  'Notes that all was evaluated that did not have to be read for itself.';
-
 -- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
 -- every type, since one of that name in pg_temp would come first.
+-- A round where a minute has passed, then turns of reading until nothing is left or its time is up.
+-- Called by pg_cron every few seconds; most calls find nothing to do.
 create procedure logloom_private.evaluate_alerts()
 language plpgsql
-security invoker
 as $$
 declare
   v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
@@ -205,9 +184,3 @@ begin
   perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
 end;
 $$;
-
-revoke all on procedure logloom_private.evaluate_alerts() from public;
-
-comment on procedure logloom_private.evaluate_alerts() is
-  'A round where a minute has passed, then turns of reading until nothing is left or '
-  'its time is up. Called by pg_cron every few seconds; most calls find nothing to do.';

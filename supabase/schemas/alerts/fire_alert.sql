@@ -1,5 +1,7 @@
 -- Firing
 
+-- One history entry, unless one of the same group within the cooldown exists: true if so. Who is to
+-- hear of it does so by a trigger on alert_history.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -8,7 +10,6 @@ create function logloom_private.fire_alert(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -37,14 +38,3 @@ begin
   return found;
 end;
 $$;
-
-revoke all on function logloom_private.fire_alert(
-  logloom.alert_rules, logloom_private.alert_window, timestamptz
-) from public;
-
-comment on function logloom_private.fire_alert(
-  logloom.alert_rules, logloom_private.alert_window, timestamptz
-) is
-  'One history entry, unless one of the same group within the cooldown exists: true if so. Who is '
-  'to hear of it does '
-  'so by a trigger on alert_history.';

@@ -20,11 +20,5 @@ begin
 end;
 $$;
 
-revoke all on function public.get_alert_rule(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_alert_rule(uuid)
-to authenticated, service_role;
-
 comment on function public.get_alert_rule(uuid) is
   'An alert rule of the tenant. Errors: PT400, PT401, PT404.';

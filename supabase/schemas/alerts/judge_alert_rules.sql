@@ -1,5 +1,6 @@
 -- Windows and what becomes of their values
 
+-- The windows that a round evaluates: the new ones, and open ones into which records came late.
 create function logloom_private.due_alert_windows(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds
@@ -7,7 +8,6 @@ create function logloom_private.due_alert_windows(
 returns setof logloom_private.alert_window
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -17,7 +17,7 @@ begin
     null::double precision, null::text, null::jsonb
   from logloom.alert_rules r
   cross join logloom_private.settings s
-  left join logloom_private.alert_round_arrivals a on a.tenant_id = r.tenant_id
+  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
   cross join lateral generate_series(
     greatest(
       least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
@@ -42,12 +42,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.due_alert_windows(uuid[], logloom_private.alert_rounds)
-from public;
-
-comment on function logloom_private.due_alert_windows(uuid[], logloom_private.alert_rounds) is
-  'The windows that a round evaluates: the new ones, and open ones into which records came late.';
-
+-- Fires what holds and notes value or error with each rule. Alerts fired.
 create function logloom_private.settle_alert_windows(
   p_windows logloom_private.alert_window[],
   p_round logloom_private.alert_rounds,
@@ -56,7 +51,6 @@ create function logloom_private.settle_alert_windows(
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -98,16 +92,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.settle_alert_windows(
-  logloom_private.alert_window[], logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.settle_alert_windows(
-  logloom_private.alert_window[], logloom_private.alert_rounds, timestamptz
-) is
-  'Fires what holds and notes value or error with each rule. Alerts fired.';
-
 -- Values of the rules that have a group, where it is complete.
+-- The due windows of rules whose groups are complete, with their values.
 create function logloom_private.grouped_alert_windows(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds
@@ -115,7 +101,6 @@ create function logloom_private.grouped_alert_windows(
 returns setof logloom_private.alert_window
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -143,23 +128,15 @@ begin
     from logloom_private.alert_partials m
     where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
   ) t
-  where g.arrival >= p_round.arrival_to
+  where g.write_seq >= p_round.write_seq_to
     and (
       g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
     );
 end;
 $$;
 
-revoke all on function logloom_private.grouped_alert_windows(
-  uuid[], logloom_private.alert_rounds
-) from public;
-
-comment on function logloom_private.grouped_alert_windows(
-  uuid[], logloom_private.alert_rounds
-) is
-  'The due windows of rules whose groups are complete, with their values.';
-
 -- What could not be evaluated, of rules with a group and without.
+-- The last window of each rule that has an error, or that rests since it cost too much.
 create function logloom_private.failed_alert_windows(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds
@@ -167,7 +144,6 @@ create function logloom_private.failed_alert_windows(
 returns setof logloom_private.alert_window
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -188,15 +164,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.failed_alert_windows(
-  uuid[], logloom_private.alert_rounds
-) from public;
-
-comment on function logloom_private.failed_alert_windows(
-  uuid[], logloom_private.alert_rounds
-) is
-  'The last window of each rule that has an error, or that rests since it cost too much.';
-
+-- Evaluates those of the rules that can be: all that have an error or a complete group. Alerts
+-- fired.
 create function logloom_private.judge_alert_rules(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds,
@@ -205,7 +174,6 @@ create function logloom_private.judge_alert_rules(
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -224,17 +192,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.judge_alert_rules(
-  uuid[], logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.judge_alert_rules(
-  uuid[], logloom_private.alert_rounds, timestamptz
-) is
-  'Evaluates those of the rules that can be: all that have an error or a complete group. Alerts '
-  'fired.';
-
 -- Rules that the round did not evaluate yet, some at a time.
+-- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
 create function logloom_private.next_alert_rules(
   p_after uuid,
   p_limit integer,
@@ -243,7 +202,6 @@ create function logloom_private.next_alert_rules(
 returns uuid[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -259,11 +217,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.next_alert_rules(
-  uuid, integer, logloom_private.alert_rounds
-) from public;
-
-comment on function logloom_private.next_alert_rules(
-  uuid, integer, logloom_private.alert_rounds
-) is 'Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.';

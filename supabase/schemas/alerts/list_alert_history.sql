@@ -68,14 +68,6 @@ begin
 end;
 $$;
 
-revoke all on function public.list_alert_history(
-  text, uuid, text, text, boolean, integer, uuid
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.list_alert_history(
-  text, uuid, text, text, boolean, integer, uuid
-) to authenticated, service_role;
-
 comment on function public.list_alert_history(
   text, uuid, text, text, boolean, integer, uuid
 ) is

@@ -46,12 +46,6 @@ begin
 end;
 $$;
 
-revoke all on function public.list_alert_rules(text, integer, uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.list_alert_rules(text, integer, uuid)
-to authenticated, service_role;
-
 comment on function public.list_alert_rules(text, integer, uuid) is
   'Alert rules of the tenant, newest first. p_limit 1 to 1000 (default 100), p_after: rule_id of '
   'the last item of the page before. Errors: PT400, PT401, PT403.';

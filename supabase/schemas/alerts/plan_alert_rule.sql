@@ -1,8 +1,8 @@
+-- The start of the minute.
 create function logloom_private.whole_minute(p_at timestamptz)
 returns timestamptz
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,18 +10,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.whole_minute(timestamptz) from public;
-
-comment on function logloom_private.whole_minute(timestamptz) is 'The start of the minute.';
-
 -- Plans and groups
 
 -- The numeric expression of an aggregate over an attribute's numbers, over the alias l.
+-- The number that an aggregate takes of a record, as SQL over the alias l.
 create function logloom_private.alert_number_sql(p_aggregate text, p_field text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -33,16 +29,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.alert_number_sql(text, text) from public;
-
-comment on function logloom_private.alert_number_sql(text, text) is
-  'The number that an aggregate takes of a record, as SQL over the alias l.';
-
+-- Whether the aggregate of a window follows from those of its minutes.
 create function logloom_private.has_partials(p_aggregate text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -50,16 +41,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.has_partials(text) from public;
-
-comment on function logloom_private.has_partials(text) is
-  'Whether the aggregate of a window follows from those of its minutes.';
-
+-- Compiles a rule's query and puts the rule into its group.
 create function logloom_private.plan_alert_rule(p_rule_id uuid, p_now timestamptz)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -98,16 +84,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.plan_alert_rule(uuid, timestamptz) from public;
-
-comment on function logloom_private.plan_alert_rule(uuid, timestamptz) is
-  'Compiles a rule''s query and puts the rule into its group.';
-
+-- Notes that a rule's query does not compile: it is not tried again until it changes.
 create function logloom_private.refuse_alert_plan(p_rule_id uuid, p_refusal text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -123,16 +104,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_alert_plan(uuid, text) from public;
-
-comment on function logloom_private.refuse_alert_plan(uuid, text) is
-  'Notes that a rule''s query does not compile: it is not tried again until it changes.';
-
+-- Plans up to p_limit enabled rules that are new or ask something else now. Which ones.
 create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
 returns uuid[]
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -167,12 +143,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.plan_alert_rules(timestamptz, integer) from public;
-
-comment on function logloom_private.plan_alert_rules(timestamptz, integer) is
-  'Plans up to p_limit enabled rules that are new or ask something else now. Which ones.';
-
 -- By who makes or changes a rule, so that no round has to compile it.
+-- Compiles an enabled rule of the caller's tenant where it is new or asks something else now.
 create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
 returns void
 language plpgsql
@@ -201,10 +173,5 @@ exception when foreign_key_violation then
 end;
 $$;
 
-revoke all on function logloom_private.plan_own_alert_rule(text, uuid) from public;
-
 grant execute on function logloom_private.plan_own_alert_rule(text, uuid)
 to authenticated, service_role;
-
-comment on function logloom_private.plan_own_alert_rule(text, uuid) is
-  'Compiles an enabled rule of the caller''s tenant where it is new or asks something else now.';

@@ -47,11 +47,11 @@ comment on type public.logloom_alert_preview is
 -- Preview
 
 -- The records of $1 from $2 to $3 that may match, sealed ones too.
+-- SQL that yields what a preview reads.
 create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -65,14 +65,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.preview_source_sql(logloom_private.compiled_query)
-from public;
-
-comment on function logloom_private.preview_source_sql(logloom_private.compiled_query) is
-  'SQL that yields what a preview reads.';
-
 -- Values of windows that end at each step. Windows with partial values end at every minute and
 -- share one reading of the records; the others stand side by side, so that it is one as well.
+-- Values of a query over the windows of a span.
 create function logloom_private.preview_values(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -83,7 +78,6 @@ create function logloom_private.preview_values(
 returns setof logloom_private.alert_window
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -118,14 +112,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.preview_values(
-  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.preview_values(
-  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
-) is 'Values of a query over the windows of a span.';
-
+-- What a rule that is not saved would have found in the time that preview_span names.
 create function logloom_private.preview_windows(
   p_tenant_id text,
   p_query_dsl text,
@@ -198,18 +185,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.preview_windows(
-  text, text, double precision, text, integer, integer
-) from public;
-
 grant execute on function logloom_private.preview_windows(
   text, text, double precision, text, integer, integer
 ) to authenticated, service_role;
-
-comment on function logloom_private.preview_windows(
-  text, text, double precision, text, integer, integer
-) is
-  'What a rule that is not saved would have found in the time that preview_span names.';
 
 create function public.preview_alert_rule(
   p_tenant_id text default null,
@@ -278,14 +256,6 @@ when internal_error then
   );
 end;
 $$;
-
-revoke all on function public.preview_alert_rule(
-  text, uuid, text, double precision, text, integer, integer
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.preview_alert_rule(
-  text, uuid, text, double precision, text, integer, integer
-) to authenticated, service_role;
 
 comment on function public.preview_alert_rule(
   text, uuid, text, double precision, text, integer, integer

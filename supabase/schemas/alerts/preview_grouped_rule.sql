@@ -2,6 +2,7 @@
 
 -- The value of each group in each window of a span; the windows stand side by side, as those of
 -- other rules that read their windows.
+-- Values of a query with by over the windows of a span, one for each group.
 create function logloom_private.preview_group_values(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -12,7 +13,6 @@ create function logloom_private.preview_group_values(
 returns logloom_private.alert_window[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -42,15 +42,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.preview_group_values(
-  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.preview_group_values(
-  text, logloom_private.compiled_query, integer, timestamptz, timestamptz
-) is 'Values of a query with by over the windows of a span, one for each group.';
-
 -- Which of the values fire, by group and time: each group has its own cooldown.
+-- The alerts of values of groups.
 create function logloom_private.preview_group_alerts(
   p_values logloom_private.alert_window[],
   p_threshold double precision,
@@ -60,7 +53,6 @@ create function logloom_private.preview_group_alerts(
 returns public.logloom_alert_preview_entry[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -87,15 +79,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.preview_group_alerts(
-  logloom_private.alert_window[], double precision, text, interval
-) from public;
-
-comment on function logloom_private.preview_group_alerts(
-  logloom_private.alert_window[], double precision, text, interval
-) is 'The alerts of values of groups.';
-
 -- Completes a preview that has its times.
+-- A preview with what a rule with by would have seen and fired: the groups that fire most, or have
+-- the greatest values, with a series of their own.
 create function logloom_private.preview_grouped_rule(
   p_preview public.logloom_alert_preview,
   p_values logloom_private.alert_window[],
@@ -106,7 +92,6 @@ create function logloom_private.preview_grouped_rule(
 returns public.logloom_alert_preview
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -178,13 +163,3 @@ begin
   return p_preview;
 end;
 $$;
-
-revoke all on function logloom_private.preview_grouped_rule(
-  public.logloom_alert_preview, logloom_private.alert_window[], double precision, text, interval
-) from public;
-
-comment on function logloom_private.preview_grouped_rule(
-  public.logloom_alert_preview, logloom_private.alert_window[], double precision, text, interval
-) is
-  'A preview with what a rule with by would have seen and fired: the groups that fire most, or '
-  'have the greatest values, with a series of their own.';

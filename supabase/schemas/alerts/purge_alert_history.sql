@@ -1,8 +1,8 @@
+-- Deletes alerts past their lifetime from the history, acknowledged or not.
 create function logloom_private.purge_alert_history()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -21,8 +21,3 @@ begin
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
-
-revoke all on function logloom_private.purge_alert_history() from public;
-
-comment on function logloom_private.purge_alert_history() is
-  'Deletes alerts past their lifetime from the history, acknowledged or not.';

@@ -1,6 +1,7 @@
 -- What is read for one tenant by itself: many records, new windows, and rules without a group
 
 -- Adds what arrived to a group that is not cheap, in pieces. False when it went beyond its budget.
+-- Adds the round's write sequences to a group in pieces. False where it went beyond its budget.
 create function logloom_private.advance_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -9,11 +10,10 @@ create function logloom_private.advance_alert_group(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_staged constant text := 'pg_temp.alert_arrivals';
+  v_staged constant text := 'pg_temp.alert_writes';
   v_began constant timestamptz := clock_timestamp();
   v_piece_began timestamptz;
   v_budget_ms double precision;
@@ -23,22 +23,22 @@ declare
   v_size integer := 16;
   v_before text := '';
   v_records bigint := 0;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   select extract(epoch from s.alert_rule_budget) * 1000, s.alert_rule_records
   into v_budget_ms, v_limit
   from logloom_private.settings s;
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
-  v_arrival := v_group.arrival;
-  v_group.arrival := p_round.arrival_to;
+  v_write_seq := v_group.write_seq;
+  v_group.write_seq := p_round.write_seq_to;
   loop
     v_piece_began := clock_timestamp();
     v_piece := logloom_private.add_alert_piece(
       v_group,
       'select l.* from ' || v_staged || format(
-        ' l where l.tenant_id = %L and l.arrival > %s and l.ts >= %L::timestamptz '
+        ' l where l.tenant_id = %L and l.write_seq > %s and l.ts >= %L::timestamptz '
           || 'and (l.ts > %3$L::timestamptz or %4$L::uuid is null or l.id >= %4$L::uuid)',
-        v_group.tenant_id, v_arrival, v_group.filled_from, v_group.filled_id
+        v_group.tenant_id, v_write_seq, v_group.filled_from, v_group.filled_id
       ) || v_before || ' order by l.ts desc, l.id desc limit ' || v_size
     );
     v_records := v_records + v_piece.records;
@@ -58,7 +58,7 @@ begin
   end loop;
   update logloom_private.alert_groups g
   set
-    arrival = p_round.arrival_to,
+    write_seq = p_round.write_seq_to,
     ms_per_record = logloom_private.milliseconds_since(v_began) / greatest(v_records, 1),
     failures = 0
   where g.group_id = p_group_id;
@@ -66,16 +66,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.advance_alert_group(
-  bigint, logloom_private.alert_rounds, timestamptz
-) from public;
-
-comment on function logloom_private.advance_alert_group(
-  bigint, logloom_private.alert_rounds, timestamptz
-) is
-  'Adds the round''s arrivals to a group in pieces. False where it went beyond its budget.';
-
 -- Reads a group's minutes from the newest to the oldest, as far as it comes.
+-- Fills a group from the records back to p_needed_from, and keeps its place at the deadline.
+-- Whether it is complete.
 create function logloom_private.fill_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
@@ -86,7 +79,6 @@ create function logloom_private.fill_alert_group(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -108,9 +100,9 @@ begin
     or (v_group.filled_from = p_needed_from and v_group.filled_id is null)
   then
     return true;
-  elsif v_group.arrival is null then
+  elsif v_group.write_seq is null then
     delete from logloom_private.alert_partials p where p.group_id = p_group_id;
-    v_group.arrival := p_round.arrival_to;
+    v_group.write_seq := p_round.write_seq_to;
     v_group.filled_from := v_to;
   end if;
   loop
@@ -146,7 +138,7 @@ begin
   end if;
   update logloom_private.alert_groups g
   set
-    arrival = v_group.arrival,
+    write_seq = v_group.write_seq,
     filled_from = case when v_is_done then p_needed_from else v_group.filled_from end,
     filled_id = case when v_is_done then null else v_group.filled_id end,
     records_read = case when v_is_done then 0 else v_group.records_read end,
@@ -163,17 +155,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fill_alert_group(
-  bigint, timestamptz, logloom_private.alert_rounds, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.fill_alert_group(
-  bigint, timestamptz, logloom_private.alert_rounds, timestamptz, timestamptz
-) is
-  'Fills a group from the records back to p_needed_from, and keeps its place at the deadline. '
-  'Whether it is complete.';
-
 -- Which groups are to be read, of one tenant or of all.
+-- Groups that are not complete for the round and do not rest.
 create function logloom_private.pending_alert_groups(
   p_round logloom_private.alert_rounds,
   p_tenant_id text default null
@@ -181,35 +164,27 @@ create function logloom_private.pending_alert_groups(
 returns setof logloom_private.pending_alert_group
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
   select g.tenant_id, g.group_id, n.needed_from,
-    g.arrival < p_round.arrival_to, coalesce(g.ms_per_record, 0) + g.spent_ms
+    g.write_seq < p_round.write_seq_to, coalesce(g.ms_per_record, 0) + g.spent_ms
   from logloom_private.alert_groups g
   join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
   where (p_tenant_id is null or g.tenant_id = p_tenant_id)
     and coalesce(g.retry_at <= p_round.window_end, true)
     and (
-      g.arrival is null
-      or g.arrival < p_round.arrival_to
+      g.write_seq is null
+      or g.write_seq < p_round.write_seq_to
       or g.filled_from > n.needed_from
       or (g.filled_from = n.needed_from and g.filled_id is not null)
     );
 end;
 $$;
 
-revoke all on function logloom_private.pending_alert_groups(
-  logloom_private.alert_rounds, text
-) from public;
-
-comment on function logloom_private.pending_alert_groups(
-  logloom_private.alert_rounds, text
-) is 'Groups that are not complete for the round and do not rest.';
-
 -- One group after the other until the tenant's turn is over, those that cost least first.
+-- Reads what is missing of a tenant's groups until the deadline. Which ones it looked at.
 create function logloom_private.read_alert_groups(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,
@@ -219,7 +194,6 @@ create function logloom_private.read_alert_groups(
 returns bigint[]
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -234,7 +208,7 @@ begin
   loop
     begin
       v_is_complete := true;
-      if v_pending.has_arrivals then
+      if v_pending.has_write_seqs then
         v_is_complete := logloom_private.advance_alert_group(v_pending.group_id, p_round, p_now);
       end if;
       if v_is_complete then
@@ -251,11 +225,3 @@ begin
   return v_complete;
 end;
 $$;
-
-revoke all on function logloom_private.read_alert_groups(
-  text, logloom_private.alert_rounds, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.read_alert_groups(
-  text, logloom_private.alert_rounds, timestamptz, timestamptz
-) is 'Reads what is missing of a tenant''s groups until the deadline. Which ones it looked at.';

@@ -1,8 +1,8 @@
+-- PT404: no such alert rule.
 create function logloom_private.refuse_alert_rule()
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,18 +10,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_alert_rule() from public;
-
 grant execute on function logloom_private.refuse_alert_rule()
 to authenticated, service_role;
 
-comment on function logloom_private.refuse_alert_rule() is 'PT404: no such alert rule.';
-
+-- Each destination once, in the order of the first mention. Null where there is none.
 create function logloom_private.distinct_destinations(p_destinations text[])
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -36,10 +32,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.distinct_destinations(text[]) from public;
-
 grant execute on function logloom_private.distinct_destinations(text[])
 to authenticated, service_role;
-
-comment on function logloom_private.distinct_destinations(text[]) is
-  'Each destination once, in the order of the first mention. Null where there is none.';

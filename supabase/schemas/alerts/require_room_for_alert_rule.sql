@@ -1,8 +1,8 @@
+-- Alert rules of a tenant that its plan counts.
 create function logloom_private.count_alert_rules(p_tenant_id text)
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,11 +10,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.count_alert_rules(text) from public;
-
-comment on function logloom_private.count_alert_rules(text) is
-  'Alert rules of a tenant that its plan counts.';
-
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more.
 create function logloom_private.require_room_for_alert_rule(p_tenant_id text)
 returns void
 language plpgsql
@@ -33,11 +29,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_room_for_alert_rule(text) from public;
-
 grant execute on function logloom_private.require_room_for_alert_rule(text)
 to authenticated, service_role;
-
-comment on function logloom_private.require_room_for_alert_rule(text) is
-  'Provisions the tenant of the request and holds it; PT400 when its plan has no room for one '
-  'more.';

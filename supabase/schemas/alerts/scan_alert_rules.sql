@@ -9,7 +9,6 @@ create function logloom_private.matched_windows(
 returns logloom_private.alert_window[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -46,12 +45,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.matched_windows(
-  logloom_private.alert_plans, logloom_private.alert_window
-) from public;
-
 -- The values of a window from its records: those that match are put aside piece by piece, then
 -- aggregated. error where it went beyond its budget.
+-- A window with its value, of a rule with by one for each group, read from its records in pieces,
+-- or with the error.
 create function logloom_private.scanned_window(
   p_plan logloom_private.alert_plans,
   p_window logloom_private.alert_window
@@ -59,7 +56,6 @@ create function logloom_private.scanned_window(
 returns logloom_private.alert_window[]
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -110,16 +106,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.scanned_window(
-  logloom_private.alert_plans, logloom_private.alert_window
-) from public;
-
-comment on function logloom_private.scanned_window(
-  logloom_private.alert_plans, logloom_private.alert_window
-) is
-  'A window with its value, of a rule with by one for each group, read from its records in pieces, '
-  'or with the error.';
-
+-- Plans of the rules that read their windows and that the round did not evaluate yet.
 create function logloom_private.pending_alert_scans(
   p_round logloom_private.alert_rounds,
   p_tenant_id text default null
@@ -127,7 +114,6 @@ create function logloom_private.pending_alert_scans(
 returns setof logloom_private.alert_plans
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -146,16 +132,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.pending_alert_scans(
-  logloom_private.alert_rounds, text
-) from public;
-
-comment on function logloom_private.pending_alert_scans(
-  logloom_private.alert_rounds, text
-) is
-  'Plans of the rules that read their windows and that the round did not evaluate yet.';
-
 -- Rules that ask the same of the same windows share a reading.
+-- Evaluates a tenant's rules that read their windows, until the deadline. Alerts fired.
 create function logloom_private.scan_alert_rules(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,
@@ -165,7 +143,6 @@ create function logloom_private.scan_alert_rules(
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -232,12 +209,3 @@ begin
   return v_fired;
 end;
 $$;
-
-revoke all on function logloom_private.scan_alert_rules(
-  text, logloom_private.alert_rounds, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.scan_alert_rules(
-  text, logloom_private.alert_rounds, timestamptz, timestamptz
-) is
-  'Evaluates a tenant''s rules that read their windows, until the deadline. Alerts fired.';

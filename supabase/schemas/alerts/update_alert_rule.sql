@@ -66,16 +66,6 @@ exception when check_violation then
 end;
 $$;
 
-revoke all on function public.update_alert_rule(
-  uuid, text, text, text, double precision, text, integer, integer, boolean,
-  text[], jsonb
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.update_alert_rule(
-  uuid, text, text, text, double precision, text, integer, integer, boolean,
-  text[], jsonb
-) to authenticated, service_role;
-
 comment on function public.update_alert_rule(
   uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb
 ) is

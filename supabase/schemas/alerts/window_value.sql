@@ -1,5 +1,6 @@
 -- Values
 
+-- Whether a value fires. No data, a null, never does.
 create function logloom_private.alert_condition_holds(
   p_value double precision,
   p_comparison text,
@@ -8,7 +9,6 @@ create function logloom_private.alert_condition_holds(
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -26,15 +26,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.alert_condition_holds(
-  double precision, text, double precision
-) from public;
-
-comment on function logloom_private.alert_condition_holds(
-  double precision, text, double precision
-) is
-  'Whether a value fires. No data, a null, never does.';
-
+-- A window's value from the sums over its minutes, as the compiler's aggregates have it.
 create function logloom_private.partial_value(
   p_aggregate text,
   p_window_minutes integer,
@@ -47,7 +39,6 @@ create function logloom_private.partial_value(
 returns double precision
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -61,11 +52,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.partial_value(
-  text, integer, numeric, numeric, numeric, numeric, numeric
-) from public;
-
-comment on function logloom_private.partial_value(
-  text, integer, numeric, numeric, numeric, numeric, numeric
-) is 'A window''s value from the sums over its minutes, as the compiler''s aggregates have it.';

@@ -1,8 +1,8 @@
+-- active, revoked or expired. Revoked wins.
 create function logloom_private.api_key_status(p_revoked_at timestamptz, p_expires_at timestamptz)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -14,10 +14,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.api_key_status(timestamptz, timestamptz) from public;
-
 grant execute on function logloom_private.api_key_status(timestamptz, timestamptz)
 to authenticated, service_role;
-
-comment on function logloom_private.api_key_status(timestamptz, timestamptz) is
-  'active, revoked or expired. Revoked wins.';

@@ -1,3 +1,4 @@
+-- Audit of API keys. Their use is not a change.
 create function logloom_private.audit_api_keys()
 returns trigger
 language plpgsql
@@ -35,11 +36,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.audit_api_keys() from public;
-
 create trigger audit_api_keys
 after insert or delete or update of name, scopes, expires_at, revoked_at on logloom.api_keys
 for each row execute function logloom_private.audit_api_keys();
-
-comment on function logloom_private.audit_api_keys() is
-  'Audit of API keys. Their use is not a change.';

@@ -1,8 +1,8 @@
+-- Owner of an API key by its hex SHA-256. PT401 when unknown, revoked, expired or out of scope.
 create function logloom_private.authenticate_api_key(p_key_digest text)
 returns logloom_private.api_key_owner
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -35,8 +35,3 @@ begin
   return v_owner;
 end;
 $$;
-
-revoke all on function logloom_private.authenticate_api_key(text) from public;
-
-comment on function logloom_private.authenticate_api_key(text) is
-  'Owner of an API key by its hex SHA-256. PT401 when unknown, revoked, expired or out of scope.';

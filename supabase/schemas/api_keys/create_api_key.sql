@@ -1,3 +1,5 @@
+-- Provisions the tenant of the request and holds it; PT400 when it has p_times as many living keys
+-- as its plan allows. Forgets the longest dead beyond as many.
 create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
 returns void
 language plpgsql
@@ -31,15 +33,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_room_for_api_key(text, integer) from public;
-
 grant execute on function logloom_private.require_room_for_api_key(text, integer)
 to authenticated, service_role;
 
-comment on function logloom_private.require_room_for_api_key(text, integer) is
-  'Provisions the tenant of the request and holds it; PT400 when it has p_times as many living '
-  'keys as its plan allows. Forgets the longest dead beyond as many.';
-
+-- Makes a key of checked parameters and returns it with key_value.
 create function logloom_private.issue_api_key(
   p_tenant_id text,
   p_name text,
@@ -49,7 +46,6 @@ create function logloom_private.issue_api_key(
 returns public.logloom_created_api_key
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -71,13 +67,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.issue_api_key(text, text, timestamptz, text[]) from public;
-
 grant execute on function logloom_private.issue_api_key(text, text, timestamptz, text[])
 to authenticated, service_role;
-
-comment on function logloom_private.issue_api_key(text, text, timestamptz, text[]) is
-  'Makes a key of checked parameters and returns it with key_value.';
 
 create function public.create_api_key(
   p_tenant_id text default null,
@@ -114,12 +105,6 @@ begin
   return logloom_private.issue_api_key(v_tenant_id, v_name, p_expires_at, v_scopes);
 end;
 $$;
-
-revoke all on function public.create_api_key(text, text, timestamptz, text[])
-from public, anon, authenticated, service_role;
-
-grant execute on function public.create_api_key(text, text, timestamptz, text[])
-to authenticated, service_role;
 
 comment on function public.create_api_key(text, text, timestamptz, text[]) is
   'Creates an API key and returns it with key_value, this once. p_name: 1 to 100 characters after '

@@ -36,12 +36,6 @@ begin
 end;
 $$;
 
-revoke all on function public.get_api_key_usage(text, uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_api_key_usage(text, uuid)
-to authenticated, service_role;
-
 comment on function public.get_api_key_usage(text, uuid) is
   'When an API key was made and last used, in whole days since. '
   'Errors: PT400, PT401, PT403, PT404.';

@@ -1,8 +1,8 @@
+-- p_value in base 62 (0-9 A-Z a-z), most significant first, padded to p_length with 0.
 create function logloom_private.base62(p_value bigint, p_length integer)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -18,16 +18,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.base62(bigint, integer) from public;
-
-comment on function logloom_private.base62(bigint, integer) is
-  'p_value in base 62 (0-9 A-Z a-z), most significant first, padded to p_length with 0.';
-
+-- CRC-32 as in ISO 3309 and zlib.
 create function logloom_private.crc32(p_bytes bytea)
 returns bigint
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -43,10 +38,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.crc32(bytea) from public;
-
-comment on function logloom_private.crc32(bytea) is 'CRC-32 as in ISO 3309 and zlib.';
-
+-- ll_ + 30 random base62 characters (178 bits) + base62 CRC-32 of what precedes, 6 characters.
 create function logloom_private.new_api_key()
 returns text
 language plpgsql
@@ -71,9 +63,4 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.new_api_key() from public;
-
 grant execute on function logloom_private.new_api_key() to authenticated, service_role;
-
-comment on function logloom_private.new_api_key() is
-  'll_ + 30 random base62 characters (178 bits) + base62 CRC-32 of what precedes, 6 characters.';

@@ -20,12 +20,6 @@ begin
 end;
 $$;
 
-revoke all on function public.revoke_api_key(text, uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.revoke_api_key(text, uuid)
-to authenticated, service_role;
-
 comment on function public.revoke_api_key(text, uuid) is
   'Revokes an API key; the next request with it is refused. Again: no change. '
   'Errors: PT400, PT401, PT403, PT404.';

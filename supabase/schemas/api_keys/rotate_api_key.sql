@@ -44,12 +44,6 @@ begin
 end;
 $$;
 
-revoke all on function public.rotate_api_key(text, uuid, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.rotate_api_key(text, uuid, integer)
-to authenticated, service_role;
-
 comment on function public.rotate_api_key(text, uuid, integer) is
   'Creates an API key in place of another, with its name, scopes and length of life, and returns '
   'it with key_value, this once. The other works for p_overlap_minutes more (0 to 10080, default '

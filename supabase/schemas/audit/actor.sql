@@ -1,8 +1,8 @@
+-- Who acts: the user, else the API role, else the login.
 create function logloom_private.actor()
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -14,16 +14,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.actor() from public;
-
-comment on function logloom_private.actor() is
-  'Who acts: the user, else the API role, else the login.';
-
+-- The members of p_new that differ from p_old's, each as {from, to}.
 create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -36,8 +31,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.changed_members(jsonb, jsonb) from public;
-
-comment on function logloom_private.changed_members(jsonb, jsonb) is
-  'The members of p_new that differ from p_old''s, each as {from, to}.';

@@ -1,3 +1,4 @@
+-- Audit of members.
 create function logloom_private.audit_tenant_members()
 returns trigger
 language plpgsql
@@ -29,10 +30,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.audit_tenant_members() from public;
-
 create trigger audit_tenant_members
 after insert or delete or update on logloom.tenant_members
 for each row execute function logloom_private.audit_tenant_members();
-
-comment on function logloom_private.audit_tenant_members() is 'Audit of members.';

@@ -1,3 +1,4 @@
+-- Audit of settings, where a value changed. They go with their tenant, unnoted.
 create function logloom_private.audit_tenant_settings()
 returns trigger
 language plpgsql
@@ -18,11 +19,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.audit_tenant_settings() from public;
-
 create trigger audit_tenant_settings
 after insert or update on logloom.tenant_settings
 for each row execute function logloom_private.audit_tenant_settings();
-
-comment on function logloom_private.audit_tenant_settings() is
-  'Audit of settings, where a value changed. They go with their tenant, unnoted.';

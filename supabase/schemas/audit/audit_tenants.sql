@@ -1,3 +1,4 @@
+-- Audit of a change of plan.
 create function logloom_private.audit_tenants()
 returns trigger
 language plpgsql
@@ -16,11 +17,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.audit_tenants() from public;
-
 create trigger audit_tenants
 after update of plan_id on logloom.tenants
 for each row when (old.plan_id is distinct from new.plan_id)
 execute function logloom_private.audit_tenants();
-
-comment on function logloom_private.audit_tenants() is 'Audit of a change of plan.';

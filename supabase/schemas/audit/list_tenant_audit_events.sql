@@ -60,10 +60,6 @@ begin
 end;
 $$;
 
-revoke all on function public.list_tenant_audit_events(
-  text, text, text, text, integer, uuid
-) from public, anon, authenticated, service_role;
-
 grant execute on function
   public.list_tenant_audit_events(text, text, text, text, integer, uuid)
 to authenticated, service_role;

@@ -1,8 +1,8 @@
+-- Deletes audit events past their lifetime.
 create function logloom_private.purge_audit_events()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -21,8 +21,3 @@ begin
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
-
-revoke all on function logloom_private.purge_audit_events() from public;
-
-comment on function logloom_private.purge_audit_events() is
-  'Deletes audit events past their lifetime.';

@@ -1,8 +1,8 @@
+-- The verified claims of the request's token as PostgREST set them; null outside a request.
 create function logloom_private.claims()
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,18 +13,13 @@ exception when data_exception then
 end;
 $$;
 
-revoke all on function logloom_private.claims() from public;
-
-comment on function logloom_private.claims() is
-  'The verified claims of the request''s token as PostgREST set them; null outside a request.';
-
 grant execute on function logloom_private.claims() to anon, authenticated, service_role;
 
+-- The user of the request: the claim sub.
 create function logloom_private.current_user_id()
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -32,18 +27,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.current_user_id() from public;
-
-comment on function logloom_private.current_user_id() is 'The user of the request: the claim sub.';
-
 grant execute on function logloom_private.current_user_id()
 to anon, authenticated, service_role;
 
+-- Whether the request runs as service_role, also when asked from within a definer function.
 create function logloom_private.is_service_role()
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -51,19 +42,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_service_role() from public;
-
-comment on function logloom_private.is_service_role() is
-  'Whether the request runs as service_role, also when asked from within a definer function.';
-
 grant execute on function logloom_private.is_service_role()
 to anon, authenticated, service_role;
 
+-- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
 create function logloom_private.require_user_id()
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -76,20 +62,16 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_user_id() from public;
-
-comment on function logloom_private.require_user_id() is
-  'The user of the request, where an operation cannot do without one. PT401 without the claim sub.';
-
 grant execute on function logloom_private.require_user_id()
 to anon, authenticated, service_role;
 
 -- What prints nothing in any script: white space, format characters, fillers, variation selectors.
+-- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
+-- character, not blank in any script. Null otherwise.
 create function logloom_private.usable_id(p_id text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -107,19 +89,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.usable_id(text) from public;
-
-comment on function logloom_private.usable_id(text) is
-  'The id of a tenant or a user where it can name one: 1 to 255 characters without a control '
-  'character, not blank in any script. Null otherwise.';
-
 grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
 
+-- The tenant id where it can name a tenant: see usable_id(). Null otherwise.
 create function logloom_private.usable_tenant_id(p_tenant_id text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -127,19 +103,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.usable_tenant_id(text) from public;
-
-comment on function logloom_private.usable_tenant_id(text) is
-  'The tenant id where it can name a tenant: see usable_id(). Null otherwise.';
-
 grant execute on function logloom_private.usable_tenant_id(text)
 to anon, authenticated, service_role;
 
+-- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
+-- signed in without one.
 create function logloom_private.current_client_id()
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -147,12 +119,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.current_client_id() from public;
-
-comment on function logloom_private.current_client_id() is
-  'The OAuth client that the request''s token was issued to: the claim client_id. Null where a '
-  'user signed in without one.';
-
+-- PT403 where the token was issued to an OAuth client that settings.writing_clients does not list.
 create function logloom_private.require_writing_client(p_claims jsonb)
 returns void
 language plpgsql
@@ -172,20 +139,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_writing_client(jsonb) from public;
-
 grant execute on function logloom_private.require_writing_client(jsonb)
 to authenticated, service_role;
 
-comment on function logloom_private.require_writing_client(jsonb) is
-  'PT403 where the token was issued to an OAuth client that settings.writing_clients does not '
-  'list.';
-
+-- PT403 where the token is of an anonymous sign-in, which makes no tenant unless
+-- settings.tenants_by_anonymous_users says so.
 create function logloom_private.require_lasting_user(p_claims jsonb)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -196,9 +158,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.require_lasting_user(jsonb) from public;
-
-comment on function logloom_private.require_lasting_user(jsonb) is
-  'PT403 where the token is of an anonymous sign-in, which makes no tenant unless '
-  'settings.tenants_by_anonymous_users says so.';

@@ -1,10 +1,10 @@
 -- The register is functions, not a table: nobody needs a right to be refused, not even anon, and a
 -- later migration finds a changed text as it finds any other change.
+-- The errors of a register: foundations/errors/<register>.sql.
 create function logloom_private.errors(p_register text)
 returns setof logloom_private.error
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -27,16 +27,11 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.errors(text) to public;
-
-comment on function logloom_private.errors(text) is
-  'The errors of a register: foundations/errors/<register>.sql.';
-
+-- An error of the register with the values of a case in its message and hint.
 create function logloom_private.error_named(p_name text, p_values text[])
 returns logloom_private.error
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -55,8 +50,3 @@ begin
   return v_error;
 end;
 $$;
-
-grant execute on function logloom_private.error_named(text, text[]) to public;
-
-comment on function logloom_private.error_named(text, text[]) is
-  'An error of the register with the values of a case in its message and hint.';

@@ -1,8 +1,8 @@
+-- healthy, degraded or unhealthy.
 create function logloom_private.health_word(p_unhealthy boolean, p_degraded boolean)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,17 +10,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.health_word(boolean, boolean) from public;
-
-comment on function logloom_private.health_word(boolean, boolean) is
-  'healthy, degraded or unhealthy.';
-
 -- A time that lies ahead tells that the clock went back: it says nothing of what is.
+-- How long it is silent that was last heard of at p_at; infinity where that is null or ahead.
 create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
 returns interval
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -31,16 +26,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.silence_since(timestamptz, timestamptz) from public;
-
-comment on function logloom_private.silence_since(timestamptz, timestamptz) is
-  'How long it is silent that was last heard of at p_at; infinity where that is null or ahead.';
-
+-- status and reason of a check, by what makes it unhealthy or degraded: no grade without its
+-- reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -53,13 +44,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.health_grade(text, text) from public;
-
-comment on function logloom_private.health_grade(text, text) is
-  'status and reason of a check, by what makes it unhealthy or degraded: no grade without its '
-  'reason, and none of a tenant''s words, since health is open to all.';
-
 -- Why something that has to be heard of is silent; null while it is not.
+-- What is said of a check whose last success is too long ago.
 create function logloom_private.silence_reason(
   p_what text,
   p_silence interval,
@@ -68,7 +54,6 @@ create function logloom_private.silence_reason(
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -81,8 +66,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.silence_reason(text, interval, interval) from public;
-
-comment on function logloom_private.silence_reason(text, interval, interval) is
-  'What is said of a check whose last success is too long ago.';

@@ -1,8 +1,8 @@
+-- Whether this database was made from a dump and repair() was not called since.
 create function logloom_private.is_restored()
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,8 +13,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.is_restored() from public;
-
-comment on function logloom_private.is_restored() is
-  'Whether this database was made from a dump and repair() was not called since.';

@@ -1,8 +1,8 @@
+-- After this time a job's run that began at p_started_at starts no further step.
 create function logloom_private.job_deadline(p_started_at timestamptz)
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -16,8 +16,3 @@ begin
   return p_started_at + v_budget;
 end;
 $$;
-
-revoke all on function logloom_private.job_deadline(timestamptz) from public;
-
-comment on function logloom_private.job_deadline(timestamptz) is
-  'After this time a job''s run that began at p_started_at starts no further step.';

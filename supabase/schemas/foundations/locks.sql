@@ -21,11 +21,11 @@ comment on type logloom_private.lock_name is
   'deletion at a time; members, one change of who belongs to it; notifications, one test or '
   'confirmation of an address.';
 
+-- The key of a lock for pg_advisory_xact_lock and its like.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)
 returns integer
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -33,16 +33,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.lock_key(logloom_private.lock_name) from public;
-
-comment on function logloom_private.lock_key(logloom_private.lock_name) is
-  'The key of a lock for pg_advisory_xact_lock and its like.';
-
+-- From now on the transaction waits for a lock no longer than p_wait. Returns the limit that it
+-- had, for restore_lock_wait. A block that fails restores it by itself.
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -53,25 +49,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.limit_lock_wait(interval) from public;
-
-comment on function logloom_private.limit_lock_wait(interval) is
-  'From now on the transaction waits for a lock no longer than p_wait. Returns the limit that it '
-  'had, for restore_lock_wait. A block that fails restores it by itself.';
-
+-- Puts back what limit_lock_wait returned.
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('lock_timeout', p_before, true);
 end;
 $$;
-
-revoke all on function logloom_private.restore_lock_wait(text) from public;
-
-comment on function logloom_private.restore_lock_wait(text) is
-  'Puts back what limit_lock_wait returned.';

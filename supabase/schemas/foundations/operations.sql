@@ -1,8 +1,9 @@
+-- The names of our functions in public. The pre-request check looks at requests for these alone,
+-- and uninstalling removes these.
 create function logloom_private.operations()
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -67,17 +68,11 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.operations() to public;
-
-comment on function logloom_private.operations() is
-  'The names of our functions in public. The pre-request check looks at requests for these alone, '
-  'and uninstalling removes these.';
-
+-- Those of the operations that the edge functions alone may call, as service_role.
 create function logloom_private.service_operations()
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -92,12 +87,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.service_operations() from public;
-
 grant execute on function logloom_private.service_operations() to authenticated, service_role;
-
-comment on function logloom_private.service_operations() is
-  'Those of the operations that the edge functions alone may call, as service_role.';
 
 -- Another function of such a name would be ambiguous for PostgREST, which picks by parameter names.
 do $$

@@ -1,8 +1,9 @@
+-- PT400 when a required parameter is missing. Parameters default to null so that this text answers,
+-- not PostgREST's 404.
 create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -12,20 +13,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_parameter(text, boolean) from public;
-
-comment on function logloom_private.require_parameter(text, boolean) is
-  'PT400 when a required parameter is missing. Parameters default to null so that this text '
-  'answers, not PostgREST''s 404.';
-
 grant execute on function logloom_private.require_parameter(text, boolean)
 to authenticated, service_role;
 
+-- The text without white space at its ends.
 create function logloom_private.trim_space(p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -33,12 +28,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.trim_space(text) from public;
-
-comment on function logloom_private.trim_space(text) is 'The text without white space at its ends.';
-
 grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
 
+-- A list ends with the item that brings it to so many bytes.
 create function logloom_private.page_bytes()
 returns integer
 language plpgsql
@@ -52,13 +44,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.page_bytes() from public;
-
-comment on function logloom_private.page_bytes() is
-  'A list ends with the item that brings it to so many bytes.';
-
 grant execute on function logloom_private.page_bytes() to authenticated, service_role;
 
+-- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds.
 create function logloom_private.list_limit(p_limit integer)
 returns integer
 language plpgsql
@@ -80,19 +68,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.list_limit(integer) from public;
-
-comment on function logloom_private.list_limit(integer) is
-  'The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds.';
-
 grant execute on function logloom_private.list_limit(integer)
 to authenticated, service_role;
 
+-- Where the page after an item begins: the item's time. PT400 where the list has no such item,
+-- p_what being what the list holds and p_id the name of its id.
 create function logloom_private.page_place(p_at timestamptz, p_what text, p_id text)
 returns timestamptz
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -103,22 +87,17 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.page_place(timestamptz, text, text) from public;
-
-comment on function logloom_private.page_place(timestamptz, text, text) is
-  'Where the page after an item begins: the item''s time. PT400 where the list has no such item, '
-  'p_what being what the list holds and p_id the name of its id.';
-
 grant execute on function logloom_private.page_place(timestamptz, text, text)
 to authenticated, service_role;
 
 -- The words of a query's times (query_time) mean the same here, so that a range can be told either
 -- way.
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift.
+-- Null stays null. PT400 for anything else.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -144,12 +123,6 @@ begin
   return null;
 end;
 $$;
-
-revoke all on function logloom_private.time_parameter(text, text) from public;
-
-comment on function logloom_private.time_parameter(text, text) is
-  'The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift. '
-  'Null stays null. PT400 for anything else.';
 
 grant execute on function logloom_private.time_parameter(text, text)
 to authenticated, service_role;

@@ -1,3 +1,4 @@
+-- Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded.
 create function logloom_private.record_job(
   p_job text,
   p_started_at timestamptz,
@@ -6,7 +7,6 @@ create function logloom_private.record_job(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -34,8 +34,3 @@ begin
     failures = case when p_error is null then 0 else h.failures + 1 end;
 end;
 $$;
-
-revoke all on function logloom_private.record_job(text, timestamptz, text) from public;
-
-comment on function logloom_private.record_job(text, timestamptz, text) is
-  'Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded.';

@@ -1,11 +1,11 @@
 -- Each way to refuse what is asked. Nothing else raises an error that a user gets: the code is PT
 -- and the status, which PostgREST answers.
 
+-- Raises the error of this name.
 create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -21,11 +21,7 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.refuse(text, text[]) to public;
-
-comment on function logloom_private.refuse(text, text[]) is
-  'Raises the error of this name.';
-
+-- Raises the error of this name with the place in the query where it is.
 create function logloom_private.refuse_at(
   p_position integer,
   p_name text,
@@ -34,7 +30,6 @@ create function logloom_private.refuse_at(
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -48,11 +43,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_at(integer, text, text[]) from public;
-
-comment on function logloom_private.refuse_at(integer, text, text[]) is
-  'Raises the error of this name with the place in the query where it is.';
-
+-- Raises the error of this name with headers for its answer.
 create function logloom_private.refuse_with_headers(
   p_headers jsonb,
   p_name text,
@@ -61,7 +52,6 @@ create function logloom_private.refuse_with_headers(
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -76,14 +66,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_with_headers(jsonb, text, text[]) from public;
-
 grant execute on function logloom_private.refuse_with_headers(jsonb, text, text[])
 to authenticated, service_role;
 
-comment on function logloom_private.refuse_with_headers(jsonb, text, text[]) is
-  'Raises the error of this name with headers for its answer.';
-
+-- Raises the error of this name with Retry-After: what is asked is in order, but not now.
 create function logloom_private.refuse_for_now(
   p_seconds integer,
   p_name text,
@@ -92,7 +78,6 @@ create function logloom_private.refuse_for_now(
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -102,14 +87,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_for_now(integer, text, text[]) from public;
-
 grant execute on function logloom_private.refuse_for_now(integer, text, text[])
 to authenticated, service_role;
 
-comment on function logloom_private.refuse_for_now(integer, text, text[]) is
-  'Raises the error of this name with Retry-After: what is asked is in order, but not now.';
-
+-- The answer of an operation that is refused with the error of this name, whose transaction is
+-- committed all the same: for what counts failures.
 create function logloom_private.refuse_and_keep(
   p_name text,
   variadic p_values text[] default '{}'
@@ -117,7 +99,6 @@ create function logloom_private.refuse_and_keep(
 returns jsonb
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -131,9 +112,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.refuse_and_keep(text, text[]) from public;
-
-comment on function logloom_private.refuse_and_keep(text, text[]) is
-  'The answer of an operation that is refused with the error of this name, whose transaction is '
-  'committed all the same: for what counts failures.';

@@ -5,9 +5,10 @@
 
 -- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
 -- every type, since one of that name in pg_temp would come first.
+-- Runs a job step by step, each committed, until nothing is left or its time is up, and leaves its
+-- heartbeat, with the error where a step fails.
 create procedure logloom_private.run_job(p_job text, p_step regprocedure)
 language plpgsql
-security invoker
 as $$
 declare
   v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
@@ -36,9 +37,3 @@ begin
   commit;
 end;
 $$;
-
-revoke all on procedure logloom_private.run_job(text, regprocedure) from public;
-
-comment on procedure logloom_private.run_job(text, regprocedure) is
-  'Runs a job step by step, each committed, until nothing is left or its time is up, and leaves '
-  'its heartbeat, with the error where a step fails.';

@@ -2,6 +2,8 @@
 
 -- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
 -- the worker, whose leader takes it again at its next turn.
+-- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
+-- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
 create function logloom_private.take_turn(
   p_scan text default current_setting('logloom.scan', true)
 )
@@ -9,7 +11,6 @@ returns boolean
 language plpgsql
 volatile
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -27,17 +28,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.take_turn(text) from public;
-
-comment on function logloom_private.take_turn(text) is
-  'True, at once as long as the search runs shorter than search_free_time, then as soon as no '
-  'other search of the tenant that shares its scan slot reads on. Asked every few hundred records.';
-
+-- The tenant's id. Lets take_turn(), where it is given no scan, take the turns of this one to the
+-- end of the transaction: on a node, which knows no setting of who asks.
 create function logloom_private.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -45,9 +41,3 @@ begin
   return p_tenant_id;
 end;
 $$;
-
-revoke all on function logloom_private.scanning(text, text) from public;
-
-comment on function logloom_private.scanning(text, text) is
-  'The tenant''s id. Lets take_turn(), where it is given no scan, take the turns of this one to '
-  'the end of the transaction: on a node, which knows no setting of who asks.';

@@ -1,10 +1,10 @@
 -- Whether a token is one to act on: the same verdict for operations and for ingest.
 
+-- The time that a claim names, in seconds; null where it names none.
 create function logloom_private.numeric_date(p_claim jsonb)
 returns numeric
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -15,16 +15,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.numeric_date(jsonb) from public;
-
-comment on function logloom_private.numeric_date(jsonb) is
-  'The time that a claim names, in seconds; null where it names none.';
-
+-- Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the
+-- same of iss, sub and aud.
 create function logloom_private.is_string_or_uri(p_claim jsonb)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -36,17 +32,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_string_or_uri(jsonb) from public;
-
-comment on function logloom_private.is_string_or_uri(jsonb) is
-  'Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks '
-  'the same of iss, sub and aud.';
-
+-- The claims as the token of an Authorization header says them, before PostgREST reads them. Empty,
+-- which is nobody's, where they are no JSON object or two members of one have the same name; null
+-- where the header holds no token of three parts. Its signature is PostgREST's to verify.
 create function logloom_private.sent_claims(p_authorization text)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -72,21 +64,14 @@ exception when data_exception or character_not_in_repertoire then
 end;
 $$;
 
-revoke all on function logloom_private.sent_claims(text) from public;
-
 grant execute on function logloom_private.sent_claims(text) to authenticated, service_role;
 
-comment on function logloom_private.sent_claims(text) is
-  'The claims as the token of an Authorization header says them, before PostgREST reads them. '
-  'Empty, which is nobody''s, where they are no JSON object or two members of one have the same '
-  'name; null where the header holds no token of three parts. Its signature is PostgREST''s to '
-  'verify.';
-
+-- Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or
+-- take the leeway.
 create function logloom_private.token_is_current(p_claims jsonb, p_leeway interval)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -106,17 +91,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.token_is_current(jsonb, interval) from public;
-
-comment on function logloom_private.token_is_current(jsonb, interval) is
-  'Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or '
-  'take the leeway.';
-
+-- Whether a claim aud is a string or an array of some, and is or contains p_audience where that is
+-- not null.
 create function logloom_private.audience_is_valid(p_aud jsonb, p_audience text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -135,12 +115,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.audience_is_valid(jsonb, text) from public;
-
-comment on function logloom_private.audience_is_valid(jsonb, text) is
-  'Whether a claim aud is a string or an array of some, and is or contains p_audience where that '
-  'is not null.';
-
+-- Whether verified claims of service_role may act now: token_is_current().
 create function logloom_private.service_token_is_valid(p_claims jsonb)
 returns boolean
 language plpgsql
@@ -156,14 +131,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.service_token_is_valid(jsonb) from public;
-
 grant execute on function logloom_private.service_token_is_valid(jsonb)
 to authenticated, service_role;
 
-comment on function logloom_private.service_token_is_valid(jsonb) is
-  'Whether verified claims of service_role may act now: token_is_current().';
-
+-- Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud
+-- may be an array of some, and is or contains token_audience where that is set; sub can name a
+-- user. The one verdict of every door; who verified the signature may be stricter.
 create function logloom_private.token_is_valid(p_claims jsonb)
 returns boolean
 language plpgsql
@@ -192,12 +165,5 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.token_is_valid(jsonb) from public;
-
-comment on function logloom_private.token_is_valid(jsonb) is
-  'Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud '
-  'may be an array of some, and is or contains token_audience where that is set; sub can name a '
-  'user. The one verdict of every door; who verified the signature may be stricter.';
 
 grant execute on function logloom_private.token_is_valid(jsonb) to authenticated, service_role;

@@ -4,7 +4,6 @@ create function logloom_private.members_of(p_object jsonb, p_members text[])
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -16,13 +15,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.members_of(jsonb, text[]) from public;
-
+-- Of the checks that are not healthy, status and reason.
 create function logloom_private.unhealthy_checks(p_checks jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -37,16 +34,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.unhealthy_checks(jsonb) from public;
-
-comment on function logloom_private.unhealthy_checks(jsonb) is
-  'Of the checks that are not healthy, status and reason.';
-
 create function logloom_private.age_reason(p_age interval, p_limit interval)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -57,14 +48,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.age_reason(interval, interval) from public;
-
 -- What each endpoint of the function health shows, so that it has no shape of its own.
+-- The report with what each endpoint shows of it: available (200, otherwise 503), status, checks.
+-- ready shows, beside queue and writer, each check that is not healthy, and why.
 create function logloom_private.with_health_endpoints(p_report jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -105,12 +95,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.with_health_endpoints(jsonb) from public;
-
-comment on function logloom_private.with_health_endpoints(jsonb) is
-  'The report with what each endpoint shows of it: available (200, otherwise 503), status, checks. '
-  'ready shows, beside queue and writer, each check that is not healthy, and why.';
-
+-- The checks of health with their grades, read from the tables behind them.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -246,12 +231,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.read_health() from public;
-
 grant execute on function logloom_private.read_health() to service_role;
-
-comment on function logloom_private.read_health() is
-  'The checks of health with their grades, read from the tables behind them.';
 
 create function public.health_report()
 returns jsonb
@@ -265,11 +245,6 @@ begin
   return logloom_private.read_health();
 end;
 $$;
-
-revoke all on function public.health_report()
-from public, anon, authenticated, service_role;
-
-grant execute on function public.health_report() to service_role;
 
 comment on function public.health_report() is
   'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '

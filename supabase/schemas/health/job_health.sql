@@ -1,8 +1,9 @@
+-- Each scheduled job: degraded when it is silent beyond its limit, when its last success is dated
+-- ahead, or when it failed too often in a row. error_code: SQLSTATE of the last failure.
 create function logloom_private.job_health(p_now timestamptz)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -44,9 +45,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.job_health(timestamptz) from public;
-
-comment on function logloom_private.job_health(timestamptz) is
-  'Each scheduled job: degraded when it is silent beyond its limit, when its last success is dated '
-  'ahead, or when it failed too often in a row. error_code: SQLSTATE of the last failure.';

@@ -1,3 +1,4 @@
+-- Headers of a refusal that tells of a limit. X-RateLimit-Reset is a Unix time.
 create function logloom_private.limit_headers(
   p_state logloom_private.ingest_state,
   p_limit bigint,
@@ -6,7 +7,6 @@ create function logloom_private.limit_headers(
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -18,28 +18,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.limit_headers(
-  logloom_private.ingest_state, bigint, timestamptz
-) from public;
-
-comment on function logloom_private.limit_headers(
-  logloom_private.ingest_state, bigint, timestamptz
-) is
-  'Headers of a refusal that tells of a limit. X-RateLimit-Reset is a Unix time.';
-
+-- Whole seconds for Retry-After, at least 1.
 create function logloom_private.seconds_until(p_at timestamptz)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return greatest(1, ceil(extract(epoch from p_at - clock_timestamp())))::bigint::text;
 end;
 $$;
-
-revoke all on function logloom_private.seconds_until(timestamptz) from public;
-
-comment on function logloom_private.seconds_until(timestamptz) is
-  'Whole seconds for Retry-After, at least 1.';

@@ -1,3 +1,5 @@
+-- Headers of an answer: what is left of the month's events after p_events more, right to about a
+-- second of traffic.
 create function logloom_private.quota_headers(
   p_state logloom_private.ingest_state,
   p_events integer
@@ -5,7 +7,6 @@ create function logloom_private.quota_headers(
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -19,18 +20,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.quota_headers(logloom_private.ingest_state, integer)
-from public;
-
-comment on function logloom_private.quota_headers(logloom_private.ingest_state, integer) is
-  'Headers of an answer: what is left of the month''s events after p_events more, right to about '
-  'a second of traffic.';
-
+-- PT429 when the month's events or bytes have reached the plan's limit. For requests that add
+-- events.
 create function logloom_private.check_quota(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -55,9 +50,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.check_quota(logloom_private.ingest_state) from public;
-
-comment on function logloom_private.check_quota(logloom_private.ingest_state) is
-  'PT429 when the month''s events or bytes have reached the plan''s limit. For requests that add '
-  'events.';

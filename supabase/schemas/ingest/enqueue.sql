@@ -1,8 +1,8 @@
+-- A UUIDv7 (RFC 9562) of p_received_at with 58 random bits and the last 16 bits 0.
 create function logloom_private.batch_key(p_received_at timestamptz)
 returns uuid
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -14,11 +14,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.batch_key(timestamptz) from public;
-
-comment on function logloom_private.batch_key(timestamptz) is
-  'A UUIDv7 (RFC 9562) of p_received_at with 58 random bits and the last 16 bits 0.';
-
+-- Of each event how many bytes the JSON text of its record will have, the most of them, and between
+-- which times they happened: p_received_at where they do not say it.
 create function logloom_private.measured_events(
   p_tenant_id text,
   p_received_at timestamptz,
@@ -30,7 +27,6 @@ create function logloom_private.measured_events(
 )
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -73,16 +69,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.measured_events(
-  text, timestamptz, logloom_private.ingest_request
-) from public;
-
-comment on function logloom_private.measured_events(
-  text, timestamptz, logloom_private.ingest_request
-) is
-  'Of each event how many bytes the JSON text of its record will have, the most of them, and '
-  'between which times they happened: p_received_at where they do not say it.';
-
+-- Puts one batch into the open slot.
 create function logloom_private.enqueue(
   p_tenant_id text,
   p_key_id uuid,
@@ -95,7 +82,6 @@ create function logloom_private.enqueue(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -118,12 +104,3 @@ begin
   from logloom_private.queue_pointer p;
 end;
 $$;
-
-revoke all on function logloom_private.enqueue(
-  text, uuid, logloom_private.ingest_request, timestamptz, integer[], timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.enqueue(
-  text, uuid, logloom_private.ingest_request, timestamptz, integer[], timestamptz, timestamptz
-) is
-  'Puts one batch into the open slot.';

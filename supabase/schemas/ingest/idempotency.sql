@@ -1,3 +1,5 @@
+-- The first answer to an Idempotency-Key, or to a slice of its request; null where there is none.
+-- PT409 where the body was another.
 create function logloom_private.repeated_answer(
   p_state logloom_private.ingest_state,
   p_idempotency_key text,
@@ -7,7 +9,6 @@ create function logloom_private.repeated_answer(
 returns json
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -29,16 +30,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.repeated_answer(
-  logloom_private.ingest_state, text, bytea, integer
-) from public;
-
-comment on function logloom_private.repeated_answer(
-  logloom_private.ingest_state, text, bytea, integer
-) is
-  'The first answer to an Idempotency-Key, or to a slice of its request; null where there is none. '
-  'PT409 where the body was another.';
-
+-- Keeps the answer to a request, or adds that to one of its slices to the one row of the request,
+-- without its errors. Null; where another was quicker, its answer. PT409 where the body was
+-- another.
 create function logloom_private.note_answer(
   p_state logloom_private.ingest_state,
   p_idempotency_key text,
@@ -49,7 +43,6 @@ create function logloom_private.note_answer(
 returns json
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -86,22 +79,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.note_answer(
-  logloom_private.ingest_state, text, bytea, integer, json
-) from public;
-
-comment on function logloom_private.note_answer(
-  logloom_private.ingest_state, text, bytea, integer, json
-) is
-  'Keeps the answer to a request, or adds that to one of its slices to the one row of the request, '
-  'without its errors. Null; where another was quicker, its answer. PT409 where the body was '
-  'another.';
-
+-- Deletes idempotency keys past their lifetime.
 create function logloom_private.purge_idempotency_keys()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -121,8 +103,3 @@ begin
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
-
-revoke all on function logloom_private.purge_idempotency_keys() from public;
-
-comment on function logloom_private.purge_idempotency_keys() is
-  'Deletes idempotency keys past their lifetime.';

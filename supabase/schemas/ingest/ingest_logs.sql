@@ -1,3 +1,6 @@
+-- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
+-- else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that
+-- may only read.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,
@@ -7,7 +10,6 @@ create function logloom_private.authenticate_sender(
 )
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -29,13 +31,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.authenticate_sender(text, text, jsonb) from public;
-
-comment on function logloom_private.authenticate_sender(text, text, jsonb) is
-  'Whose a request is: of the API key where one is given, else of the tenant of the verified '
-  'claims, else of the tenant that service_role names. PT401, PT403 for the token of an OAuth '
-  'client that may only read.';
-
+-- The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were
+-- rejected, cut where records were too large to be stored whole.
 create function logloom_private.accepted_answer(
   p_ingested integer,
   p_rejected integer,
@@ -45,7 +42,6 @@ create function logloom_private.accepted_answer(
 returns json
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -59,17 +55,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.accepted_answer(integer, integer, json, integer) from public;
-
-comment on function logloom_private.accepted_answer(integer, integer, json, integer) is
-  'The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were '
-  'rejected, cut where records were too large to be stored whole.';
-
+-- Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts
+-- two, an array or object eleven beside what it holds, since reading it takes as much memory as
+-- several numbers; an empty one is taken to hold a value.
 create function logloom_private.values_in(p_json text)
 returns integer
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -79,18 +71,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.values_in(text) from public;
-
-comment on function logloom_private.values_in(text) is
-  'Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts '
-  'two, an array or object eleven beside what it holds, since reading it takes as much memory as '
-  'several numbers; an empty one is taken to hold a value.';
-
+-- Whether attributes have more values than so many.
 create function logloom_private.has_more_values(p_attrs jsonb, p_values integer)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -104,11 +89,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.has_more_values(jsonb, integer) from public;
-
-comment on function logloom_private.has_more_values(jsonb, integer) is
-  'Whether attributes have more values than so many.';
-
+-- Limits, provisioning, idempotency and enqueue in the transaction of the call. PT409, PT413,
+-- PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
@@ -116,7 +98,6 @@ create function logloom_private.ingest(
 returns logloom_private.ingest_answer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -224,16 +205,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.ingest(
-  logloom_private.ingest_request, logloom_private.ingest_state
-) from public;
-
-comment on function logloom_private.ingest(
-  logloom_private.ingest_request, logloom_private.ingest_state
-) is
-  'Limits, provisioning, idempotency and enqueue in the transaction of the call. PT409, PT413, '
-  'PT429, PT503.';
-
+-- The body of the answer to a request that comes alone; its headers are those of the response.
 create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
 returns json
 language plpgsql
@@ -258,13 +230,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.ingest_one(logloom_private.ingest_request) from public;
-
 grant execute on function logloom_private.ingest_one(logloom_private.ingest_request)
 to service_role;
-
-comment on function logloom_private.ingest_one(logloom_private.ingest_request) is
-  'The body of the answer to a request that comes alone; its headers are those of the response.';
 
 create function public.ingest_logs(
   p_tenant_id text default null,
@@ -323,16 +290,6 @@ begin
   return logloom_private.ingest_one(v_request);
 end;
 $$;
-
-revoke all on function public.ingest_logs(
-  text, text, text, text, integer, integer[], integer, json, timestamptz[],
-  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.ingest_logs(
-  text, text, text, text, integer, integer[], integer, json, timestamptz[],
-  text[], text[], text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
-) to service_role;
 
 comment on function public.ingest_logs(
   text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],

@@ -1,3 +1,5 @@
+-- logloom_private.ingest for each of the requests, in one transaction. What holds for a caller is
+-- read once for those of its requests that follow one another.
 create function logloom_private.ingest_each(p_requests json)
 returns json
 language plpgsql
@@ -66,13 +68,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.ingest_each(json) from public;
-
 grant execute on function logloom_private.ingest_each(json) to service_role;
-
-comment on function logloom_private.ingest_each(json) is
-  'logloom_private.ingest for each of the requests, in one transaction. What holds for a caller is '
-  'read once for those of its requests that follow one another.';
 
 create function public.ingest_requests(p_requests json default null)
 returns json
@@ -86,11 +82,6 @@ begin
   return logloom_private.ingest_each(p_requests);
 end;
 $$;
-
-revoke all on function public.ingest_requests(json)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.ingest_requests(json) to service_role;
 
 comment on function public.ingest_requests(json) is
   'ingest_logs for several small requests that came at once: one transaction, one commit. '

@@ -1,3 +1,5 @@
+-- Who sends a request, and what holds for it and for those of the same caller that come with it,
+-- p_requests in all. PT401.
 create function logloom_private.ingest_state(
   p_request logloom_private.ingest_request,
   p_requests integer
@@ -5,7 +7,6 @@ create function logloom_private.ingest_state(
 returns logloom_private.ingest_state
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -64,10 +65,3 @@ begin
   return v_state;
 end;
 $$;
-
-revoke all on function logloom_private.ingest_state(logloom_private.ingest_request, integer)
-from public;
-
-comment on function logloom_private.ingest_state(logloom_private.ingest_request, integer) is
-  'Who sends a request, and what holds for it and for those of the same caller that come with it, '
-  'p_requests in all. PT401.';

@@ -1,8 +1,9 @@
+-- Counts the batches up to p_through that are not counted yet: for the quotas, and for what is
+-- asked of the queue. To be called by the writer, when no batch up to p_through is in flight.
 create function logloom_private.meter_batches(p_through bigint)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -50,17 +51,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.meter_batches(bigint) from public;
-
-comment on function logloom_private.meter_batches(bigint) is
-  'Counts the batches up to p_through that are not counted yet: for the quotas, and for what is '
-  'asked of the queue. To be called by the writer, when no batch up to p_through is in flight.';
-
+-- Counts the batches of a closed slot that are not counted yet, in the writer's transaction.
 create function logloom_private.meter_slot(p_slot smallint)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -74,11 +69,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.meter_slot(smallint) from public;
-
-comment on function logloom_private.meter_slot(smallint) is
-  'Counts the batches of a closed slot that are not counted yet, in the writer''s transaction.';
-
+-- What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must
+-- come from the same snapshot as the rows of logloom.usage_days that it is added to.
 create function logloom_private.unmetered_usage(
   p_tenant_id text,
   p_pointer logloom_private.queue_pointer
@@ -86,7 +78,6 @@ create function logloom_private.unmetered_usage(
 returns setof public.logloom_usage_day
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -108,18 +99,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.unmetered_usage(text, logloom_private.queue_pointer)
-from public;
-
-comment on function logloom_private.unmetered_usage(text, logloom_private.queue_pointer) is
-  'What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must '
-  'come from the same snapshot as the rows of logloom.usage_days that it is added to.';
-
+-- First day of the UTC month.
 create function logloom_private.month_start(p_at timestamptz)
 returns date
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -127,18 +111,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.month_start(timestamptz) from public;
-
 grant execute on function logloom_private.month_start(timestamptz)
 to authenticated, service_role;
 
-comment on function logloom_private.month_start(timestamptz) is 'First day of the UTC month.';
-
+-- When the UTC month ends.
 create function logloom_private.month_end(p_at timestamptz)
 returns timestamptz
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -146,9 +126,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.month_end(timestamptz) from public;
-
 grant execute on function logloom_private.month_end(timestamptz)
 to authenticated, service_role;
-
-comment on function logloom_private.month_end(timestamptz) is 'When the UTC month ends.';

@@ -1,3 +1,4 @@
+-- Whether the queue takes more of the disk than so much: settings.queue_hard_limit_bytes.
 create function logloom_private.queue_is_full(
   p_pointer logloom_private.queue_pointer,
   p_limit_bytes bigint
@@ -5,7 +6,6 @@ create function logloom_private.queue_is_full(
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -23,17 +23,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.queue_is_full(logloom_private.queue_pointer, bigint)
-from public;
-
-comment on function logloom_private.queue_is_full(logloom_private.queue_pointer, bigint) is
-  'Whether the queue takes more of the disk than so much: settings.queue_hard_limit_bytes.';
-
+-- PT503 with Retry-After.
 create function logloom_private.refuse_full_queue(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -43,8 +37,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.refuse_full_queue(logloom_private.ingest_state) from public;
-
-comment on function logloom_private.refuse_full_queue(logloom_private.ingest_state) is
-  'PT503 with Retry-After.';

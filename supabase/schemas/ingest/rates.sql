@@ -1,3 +1,4 @@
+-- What a bucket holds after it was filled up to an instant.
 create function logloom_private.tokens_at(
   p_tokens double precision,
   p_filled_at timestamptz,
@@ -8,7 +9,6 @@ create function logloom_private.tokens_at(
 returns double precision
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -16,19 +16,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.tokens_at(
-  double precision, timestamptz, integer, integer, timestamptz
-) from public;
-
-comment on function logloom_private.tokens_at(
-  double precision, timestamptz, integer, integer, timestamptz
-) is 'What a bucket holds after it was filled up to an instant.';
-
+-- X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may
+-- give for so many seconds without asking.
 create function logloom_private.rate_hold(p_error text, p_rate integer, p_tokens double precision)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -47,13 +40,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.rate_hold(text, integer, double precision)
-from public;
-
-comment on function logloom_private.rate_hold(text, integer, double precision) is
-  'X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may '
-  'give for so many seconds without asking.';
-
+-- PT429 until the bucket holds one again.
 create function logloom_private.refuse_rate(
   p_state logloom_private.ingest_state,
   p_error text,
@@ -63,7 +50,6 @@ create function logloom_private.refuse_rate(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -81,20 +67,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_rate(
-  logloom_private.ingest_state, text, integer, double precision
-) from public;
-
-comment on function logloom_private.refuse_rate(
-  logloom_private.ingest_state, text, integer, double precision
-) is
-  'PT429 until the bucket holds one again.';
-
+-- PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.
 create function logloom_private.check_rate(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -129,11 +106,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.check_rate(logloom_private.ingest_state) from public;
-
-comment on function logloom_private.check_rate(logloom_private.ingest_state) is
-  'PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.';
-
+-- Takes one request and its events from the tenant's buckets, last in the transaction: others of
+-- the tenant wait for its end. Returns what the answer's headers say of the next request. PT429
+-- when a bucket is empty. For plans that have a rate.
 create function logloom_private.take_rate(
   p_state logloom_private.ingest_state,
   p_events integer
@@ -141,7 +116,6 @@ create function logloom_private.take_rate(
 returns jsonb
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -194,19 +168,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.take_rate(logloom_private.ingest_state, integer)
-from public;
-
-comment on function logloom_private.take_rate(logloom_private.ingest_state, integer) is
-  'Takes one request and its events from the tenant''s buckets, last in the transaction: others of '
-  'the tenant wait for its end. Returns what the answer''s headers say of the next request. PT429 '
-  'when a bucket is empty. For plans that have a rate.';
-
+-- Forgets buckets that were not used for a day, and so are full.
 create function logloom_private.purge_rate_buckets()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -226,8 +192,3 @@ begin
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
-
-revoke all on function logloom_private.purge_rate_buckets() from public;
-
-comment on function logloom_private.purge_rate_buckets() is
-  'Forgets buckets that were not used for a day, and so are full.';

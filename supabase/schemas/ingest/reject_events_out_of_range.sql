@@ -1,8 +1,8 @@
+-- The elements whose place in the second array is true; null where none is left.
 create function logloom_private.kept_values(p_values anyarray, p_is_kept boolean[])
 returns anyarray
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -17,11 +17,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.kept_values(anyarray, boolean[]) from public;
-
-comment on function logloom_private.kept_values(anyarray, boolean[]) is
-  'The elements whose place in the second array is true; null where none is left.';
-
+-- The request without the events whose ts is given and out of range: counted in p_rejected and, of
+-- the first 100, listed in p_errors by their index in what was sent.
 create function logloom_private.reject_events_out_of_range(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
@@ -29,7 +26,6 @@ create function logloom_private.reject_events_out_of_range(
 returns logloom_private.ingest_request
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -84,21 +80,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.reject_events_out_of_range(
-  logloom_private.ingest_request, logloom_private.ingest_state
-) from public;
-
-comment on function logloom_private.reject_events_out_of_range(
-  logloom_private.ingest_request, logloom_private.ingest_state
-) is
-  'The request without the events whose ts is given and out of range: counted in p_rejected and, '
-  'of the first 100, listed in p_errors by their index in what was sent.';
-
+-- An interval in words: 24 h, 90 min, 5 s.
 create function logloom_private.interval_text(p_interval interval)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -111,8 +97,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.interval_text(interval) from public;
-
-comment on function logloom_private.interval_text(interval) is
-  'An interval in words: 24 h, 90 min, 5 s.';

@@ -1,13 +1,15 @@
--- Records are changed by these statements alone: each keeps the counts, the days and the arrivals
--- in the statement that changes the records. There is no trigger to forget, and a table that is
--- spread over nodes takes none. They only ever add rows (a removal adds negative counts), so no row
--- is contended and a forgotten snapshot leaves no chains of versions; a job sums up what was added.
+-- Records are changed by these statements alone: each keeps the counts, the days and the write
+-- sequences in the statement that changes the records. There is no trigger to forget, and a table
+-- that is spread over nodes takes none. They only ever add rows (a removal adds negative counts),
+-- so no row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
+-- was added.
 
+-- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
+-- level, as events.
 create function logloom_private.added_counts_sql(p_added text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -34,17 +36,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.added_counts_sql(text) from public;
-
-comment on function logloom_private.added_counts_sql(text) is
-  'SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and '
-  'level, as events.';
-
+-- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts
+-- what it adds and notes which days it reached. It returns how many records were added.
 create function logloom_private.added_records_sql(p_insert text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -52,16 +49,16 @@ begin
     $query$
       with changed as (
         %s
-        returning l.tenant_id, l.ts, l.service, l.level, l.arrival
+        returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
       ), added as materialized (
         select
           c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
-          count(*) as events, max(c.arrival) as arrival
+          count(*) as events, max(c.write_seq) as write_seq
         from changed c
         group by 1, 2, 3, 4
-      ), arrivals as (
-        insert into logloom_private.log_arrivals (arrival, day)
-        select max(a.arrival), (a.minute at time zone 'UTC')::date
+      ), write_seqs as (
+        insert into logloom_private.log_writes (write_seq, day)
+        select max(a.write_seq), (a.minute at time zone 'UTC')::date
         from added a
         group by 2
         on conflict do nothing
@@ -84,24 +81,19 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.added_records_sql(text) from public;
-
-comment on function logloom_private.added_records_sql(text) is
-  'A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts '
-  'what it adds and notes which days it reached. It returns how many records were added.';
-
 -- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
 -- written twice there: as a file and then as rows. So the writer inserts without either, and says
--- here what it inserted. Under its lock no other adds a day, or takes one away.
+-- here what it inserted. Under its lock no other adds a day, or takes one away. Keeps days and
+-- write sequences of records that the caller inserts in this transaction, holding the lock writer:
+-- what added_records_sql does, for records on nodes.
 create function logloom_private.note_spread_days(
   p_tenant_ids text[],
   p_days date[],
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -110,8 +102,8 @@ declare
   v_new_tenant_ids text[];
   v_new_days date[];
 begin
-  insert into logloom_private.log_arrivals (arrival, day)
-  select distinct p_arrival, d.day
+  insert into logloom_private.log_writes (write_seq, day)
+  select distinct p_write_seq, d.day
   from unnest(p_days) d (day)
   on conflict do nothing;
   -- By itself: with arrays to compare with, each would be written into the statement as a text.
@@ -135,17 +127,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.note_spread_days(text[], date[], bigint) from public;
-
-comment on function logloom_private.note_spread_days(text[], date[], bigint) is
-  'Keeps days and arrivals of records that the caller inserts in this transaction, holding the '
-  'lock writer: what added_records_sql does, for records on nodes.';
-
+-- A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes
+-- what it removes away from the counts and notes the removal. It returns how many records went.
 create function logloom_private.removed_records_sql(p_delete text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -181,19 +168,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.removed_records_sql(text) from public;
-
-comment on function logloom_private.removed_records_sql(text) is
-  'A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes '
-  'what it removes away from the counts and notes the removal. It returns how many records went.';
-
 -- Of whole days everything is forgotten at once, in one snapshot: what is added meanwhile stays
 -- with its counts. To be called with the lock log_counts.
+-- A statement that deletes all rows and counts of the tenants $1 from each one's instant in $2,
+-- p_from the least of these, to p_to: the bounds of days. It returns, as two arrays, tenants and
+-- how many records were counted of each.
 create function logloom_private.forgotten_records_sql(p_from timestamptz, p_to timestamptz)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -256,10 +239,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.forgotten_records_sql(timestamptz, timestamptz) from public;
-
-comment on function logloom_private.forgotten_records_sql(timestamptz, timestamptz) is
-  'A statement that deletes all rows and counts of the tenants $1 from each one''s instant in $2, '
-  'p_from the least of these, to p_to: the bounds of days. It returns, as two arrays, tenants and '
-  'how many records were counted of each.';

@@ -1,8 +1,9 @@
+-- Forgets what is known of a UTC day: counts, tenants, write sequences. To be called in the
+-- transaction that drops its partition.
 create function logloom_private.forget_day(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -33,21 +34,16 @@ begin
   ) p
   where p.minutes is not null;
   delete from logloom_private.log_days d where d.day = p_day;
-  delete from logloom_private.log_arrivals a where a.day = p_day;
+  delete from logloom_private.log_writes a where a.day = p_day;
 end;
 $$;
 
-revoke all on function logloom_private.forget_day(date) from public;
-
-comment on function logloom_private.forget_day(date) is
-  'Forgets what is known of a UTC day: counts, tenants, arrivals. To be called in the transaction '
-  'that drops its partition.';
-
-create function logloom_private.summarize_arrivals(p_day date)
+-- Brings the index by write sequence of a day's partition up to date, for which autovacuum takes a
+-- minute and more: what is not summarized is read by every live tail.
+create function logloom_private.summarize_writes(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
@@ -64,17 +60,12 @@ exception when lock_not_available then
 end;
 $$;
 
-revoke all on function logloom_private.summarize_arrivals(date) from public;
-
-comment on function logloom_private.summarize_arrivals(date) is
-  'Brings the index by arrival of a day''s partition up to date, for which autovacuum takes a '
-  'minute and more: what is not summarized is read by every live tail.';
-
+-- Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest
+-- write sequence of a day only: one step of a job.
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -193,14 +184,14 @@ begin
   end if;
 
   with superseded as (
-    delete from logloom_private.log_arrivals a
+    delete from logloom_private.log_writes a
     where exists (
-      select from logloom_private.log_arrivals l where l.day = a.day and l.arrival > a.arrival
+      select from logloom_private.log_writes l where l.day = a.day and l.write_seq > a.write_seq
     )
     returning a.day
   )
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
-  perform logloom_private.summarize_arrivals(d.day) from unnest(v_arrived_days) d (day);
+  perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
   if v_rows < v_settings.count_compact_rows then
     v_days := logloom_private.pack_log_counts();
   end if;
@@ -210,9 +201,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.compact_log_counts() from public;
-
-comment on function logloom_private.compact_log_counts() is
-  'Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest '
-  'arrival of a day only: one step of a job.';

@@ -1,8 +1,9 @@
+-- Whether records are spread over nodes. There counts are not packed, and what expires goes tenant
+-- by tenant, since a statement reaches one node or one table.
 create function logloom_private.is_spread()
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -19,9 +20,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.is_spread() from public;
-
-comment on function logloom_private.is_spread() is
-  'Whether records are spread over nodes. There counts are not packed, and what expires goes '
-  'tenant by tenant, since a statement reaches one node or one table.';

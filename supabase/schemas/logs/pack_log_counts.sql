@@ -1,8 +1,8 @@
+-- The Monday of a day's week.
 create function logloom_private.week_of(p_day date)
 returns date
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,15 +10,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.week_of(date) from public;
-
-comment on function logloom_private.week_of(date) is 'The Monday of a day''s week.';
-
+-- The counts that are packed in a row.
 create function logloom_private.unpacked_counts(p_week logloom_private.packed_counts)
 returns setof logloom_private.minute_count
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -35,12 +31,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.unpacked_counts(logloom_private.packed_counts)
-from public;
-
-comment on function logloom_private.unpacked_counts(logloom_private.packed_counts) is
-  'The counts that are packed in a row.';
-
+-- A row of packed_counts with these counts, which are of the week that begins with p_week.
 create function logloom_private.packed_week(
   p_tenant_id text,
   p_week date,
@@ -49,7 +40,6 @@ create function logloom_private.packed_week(
 returns logloom_private.packed_counts
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -82,13 +72,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.packed_week(
-  text, date, logloom_private.minute_count[]
-) from public;
-
-comment on function logloom_private.packed_week(text, date, logloom_private.minute_count[]) is
-  'A row of packed_counts with these counts, which are of the week that begins with p_week.';
-
+-- SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all weeks
+-- that the range touches.
 create function logloom_private.packed_counts_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -97,7 +82,6 @@ create function logloom_private.packed_counts_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -115,18 +99,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.packed_counts_sql(text, timestamptz, timestamptz)
-from public;
-
-comment on function logloom_private.packed_counts_sql(text, timestamptz, timestamptz) is
-  'SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all '
-  'weeks that the range touches.';
-
+-- Packs the counts of minutes that are over for seal_after, of some days of tenants that have few.
+-- How many days it looked at. To be called with the lock log_counts.
 create function logloom_private.pack_log_counts()
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the index, whatever the planner believes of a table that changed a lot.
 set enable_seqscan = off
@@ -218,9 +196,3 @@ begin
   return v_days;
 end;
 $$;
-
-revoke all on function logloom_private.pack_log_counts() from public;
-
-comment on function logloom_private.pack_log_counts() is
-  'Packs the counts of minutes that are over for seal_after, of some days of tenants that have '
-  'few. How many days it looked at. To be called with the lock log_counts.';

@@ -1,8 +1,8 @@
+-- logs_YYYY_MM_DD.
 create function logloom_private.partition_name(p_day date)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,15 +10,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.partition_name(date) from public;
-
-comment on function logloom_private.partition_name(date) is 'logs_YYYY_MM_DD.';
-
+-- Whether the day's partition is attached.
 create function logloom_private.partition_exists(p_day date)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -33,16 +29,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.partition_exists(date) from public;
-
-comment on function logloom_private.partition_exists(date) is
-  'Whether the day''s partition is attached.';
-
+-- Held to the end of the transaction: one at a time makes, renames or drops partitions.
 create function logloom_private.lock_partitions()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -50,16 +41,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.lock_partitions() from public;
-
-comment on function logloom_private.lock_partitions() is
-  'Held to the end of the transaction: one at a time makes, renames or drops partitions.';
-
+-- Makes the day's partition unless it exists.
 create function logloom_private.create_partition(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -83,16 +69,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.create_partition(date) from public;
-
-comment on function logloom_private.create_partition(date) is
-  'Makes the day''s partition unless it exists.';
-
+-- Gives partitions made by pg_partman their names and row-level security. Bounds come from the
+-- catalog, so pg_partman goes on working after the rename.
 create function logloom_private.adopt_partitions()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 -- The catalog prints bounds as the project's date style has them.
@@ -120,17 +102,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.adopt_partitions() from public;
-
-comment on function logloom_private.adopt_partitions() is
-  'Gives partitions made by pg_partman their names and row-level security. Bounds come from the '
-  'catalog, so pg_partman goes on working after the rename.';
-
+-- Partitions that do not begin and end with a day in UTC.
 create function logloom_private.unaligned_partitions()
 returns text[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -148,16 +124,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.unaligned_partitions() from public;
-
-comment on function logloom_private.unaligned_partitions() is
-  'Partitions that do not begin and end with a day in UTC.';
-
+-- Puts days in UTC in the place of partitions that begin at another hour: 0.1.0 made those where
+-- the project has a time zone of its own.
 create function logloom_private.align_partitions()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -210,17 +182,11 @@ exception when lock_not_available then
 end;
 $$;
 
-revoke all on function logloom_private.align_partitions() from public;
-
-comment on function logloom_private.align_partitions() is
-  'Puts days in UTC in the place of partitions that begin at another hour: 0.1.0 made those where '
-  'the project has a time zone of its own.';
-
+-- Today's partition and those of the coming days exist afterwards.
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -242,16 +208,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.maintain_partitions() from public;
-
-comment on function logloom_private.maintain_partitions() is
-  'Today''s partition and those of the coming days exist afterwards.';
-
+-- The days that have a partition, oldest first.
 create function logloom_private.partition_days()
 returns date[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -264,8 +225,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.partition_days() from public;
-
-comment on function logloom_private.partition_days() is
-  'The days that have a partition, oldest first.';

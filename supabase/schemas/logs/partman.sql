@@ -1,8 +1,8 @@
+-- Gives logloom.logs to pg_partman, unless it has it.
 create function logloom_private.manage_partitions()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 -- Days begin in UTC, whatever the project's time zone is.
 set timezone = 'UTC'
@@ -30,11 +30,6 @@ begin
   where parent_table = 'logloom.logs';
 end;
 $$;
-
-revoke all on function logloom_private.manage_partitions() from public;
-
-comment on function logloom_private.manage_partitions() is
-  'Gives logloom.logs to pg_partman, unless it has it.';
 
 select logloom_private.manage_partitions();
 

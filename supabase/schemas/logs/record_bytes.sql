@@ -2,11 +2,11 @@
 -- once, when it is accepted, so that a page can be bounded by a sum of numbers.
 
 -- The text but for what the event brought: names, quotes, commas, and what all of a batch share.
+-- Bytes of a record's JSON text without the values of its event, null ones too.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -17,17 +17,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.bare_record_bytes(text, timestamptz) from public;
-
-comment on function logloom_private.bare_record_bytes(text, timestamptz) is
-  'Bytes of a record''s JSON text without the values of its event, null ones too.';
-
+-- Bytes of a record's JSON text: what was measured when it was accepted, and for one of before that
+-- was done, measured now, for which it has to be whole.
 create function logloom_private.bytes_of_record(p_log logloom.logs)
 returns integer
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -46,9 +42,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.bytes_of_record(logloom.logs) from public;
-
-comment on function logloom_private.bytes_of_record(logloom.logs) is
-  'Bytes of a record''s JSON text: what was measured when it was accepted, and for one of before '
-  'that was done, measured now, for which it has to be whole.';

@@ -2,32 +2,28 @@
 -- does it, an extension that hosted Supabase does not have: nothing here needs it to be there, and
 -- its functions are named in dynamic SQL alone.
 
+-- The tables that are spread over nodes; everything else stays on the coordinator.
 create function logloom_private.spread_tables()
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- What refers to another comes after it.
   return array[
     'logloom.logs', 'logloom_private.log_counts', 'logloom_private.log_days',
-    'logloom_private.sealed_chunks', 'logloom_private.sealed_columns'
+    'logloom_private.blocks', 'logloom_private.block_columns'
   ];
 end;
 $$;
 
-revoke all on function logloom_private.spread_tables() from public;
-
-comment on function logloom_private.spread_tables() is
-  'The tables that are spread over nodes; everything else stays on the coordinator.';
-
+-- Says why records cannot be spread over nodes: 0A000 without Citus, 55000 without a node that may
+-- hold shards, or where something was added to the tables.
 create function logloom_private.refuse_unfit_for_citus()
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -76,19 +72,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_unfit_for_citus() from public;
-
-comment on function logloom_private.refuse_unfit_for_citus() is
-  'Says why records cannot be spread over nodes: 0A000 without Citus, 55000 without a node that '
-  'may hold shards, or where something was added to the tables.';
-
 -- A search runs on the node that has the tenant's records, with the types and functions that its
 -- SQL names. What reads a table that stays on the coordinator could not work there.
+-- Makes the types, and the functions that read nothing but their arguments and spread tables, on
+-- every node. Those that are there already stay.
 create function logloom_private.carry_to_nodes()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -160,20 +151,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.carry_to_nodes() from public;
-
-comment on function logloom_private.carry_to_nodes() is
-  'Makes the types, and the functions that read nothing but their arguments and spread tables, on '
-  'every node. Those that are there already stay.';
-
 -- Sealing moves records from one table to another, and a search reads both. One server reads them
 -- in one snapshot; a node has a snapshot for each statement that it is sent, unless the transaction
 -- keeps the first. PostgREST begins the transaction of an operation as its settings say.
+-- Lets each operation that only reads have one snapshot, however many statements it sends to a
+-- node.
 create function logloom_private.keep_snapshots()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -193,18 +179,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.keep_snapshots() from public;
-
-comment on function logloom_private.keep_snapshots() is
-  'Lets each operation that only reads have one snapshot, however many statements it sends to a '
-  'node.';
-
 -- What reads as a single statement has one snapshot by itself.
+-- Lets a page that is one statement be read without a transaction on the node: one message to it
+-- instead of four, a fifth of what a small search costs.
 create function logloom_private.spare_transactions()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -216,18 +197,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.spare_transactions() from public;
-
-comment on function logloom_private.spare_transactions() is
-  'Lets a page that is one statement be read without a transaction on the node: one message to it '
-  'instead of four, a fifth of what a small search costs.';
-
 -- What a migration makes anew has lost what nodes need of it, and what it adds they do not have.
+-- Where records are spread, brings the types and functions of this version to every node and gives
+-- operations the settings that they need there; on one server it does nothing. The last statement
+-- of each migration.
 create function logloom_private.bring_to_nodes()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 -- Citus tells of each function that is where it should be.
 set client_min_messages = warning
@@ -243,13 +220,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.bring_to_nodes() from public;
-
-comment on function logloom_private.bring_to_nodes() is
-  'Where records are spread, brings the types and functions of this version to every node and '
-  'gives operations the settings that they need there; on one server it does nothing. The last '
-  'statement of each migration.';
-
+-- Spreads records, counts and sealed records over the nodes of Citus by tenant, each tenant on one
+-- node. Which tables it spread; none when called again. 0A000 without Citus; 55000 where they are
+-- spread in another way or something is in the way: it changes nothing then.
 create function logloom_private.enable_citus(p_shards integer default 32)
 returns text[]
 language plpgsql
@@ -339,10 +312,3 @@ begin
   return v_distributed;
 end;
 $$;
-
-revoke all on function logloom_private.enable_citus(integer) from public;
-
-comment on function logloom_private.enable_citus(integer) is
-  'Spreads records, counts and sealed records over the nodes of Citus by tenant, each tenant on '
-  'one node. Which tables it spread; none when called again. 0A000 without Citus; 55000 where '
-  'they are spread in another way or something is in the way: it changes nothing then.';

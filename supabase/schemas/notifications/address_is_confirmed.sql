@@ -1,8 +1,9 @@
+-- Whether notifications of the tenant may go to this email address: it was confirmed by a code, or
+-- is that of a member.
 create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -15,17 +16,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.address_is_confirmed(text, text) from public;
-
-comment on function logloom_private.address_is_confirmed(text, text) is
-  'Whether notifications of the tenant may go to this email address: it was confirmed by a code, '
-  'or is that of a member.';
-
+-- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
 create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -38,16 +33,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.rule_names_address(text, text) from public;
-
-comment on function logloom_private.rule_names_address(text, text) is
-  'Whether an alert rule of the tenant has this address, given in lower case, as its destination.';
-
+-- What a delivery says that is not made because nobody confirmed its address. It asks for no code
+-- that was not mailed.
 create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -67,19 +58,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.unconfirmed_address(text, text) from public;
-
-comment on function logloom_private.unconfirmed_address(text, text) is
-  'What a delivery says that is not made because nobody confirmed its address. It asks for no code '
-  'that was not mailed.';
-
+-- Why an email is not to be sent; null where it may go.
 create function logloom_private.email_refusal(
   p_notification logloom_private.notifications
 )
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -114,24 +99,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.email_refusal(logloom_private.notifications) from public;
-
-comment on function logloom_private.email_refusal(logloom_private.notifications) is
-  'Why an email is not to be sent; null where it may go.';
-
+-- One for all addresses that a mailbox usually has: without letter case and what follows a +.
 create function logloom_private.mailbox_digest(p_address text)
 returns bytea
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
 end;
 $$;
-
-revoke all on function logloom_private.mailbox_digest(text) from public;
-
-comment on function logloom_private.mailbox_digest(text) is
-  'One for all addresses that a mailbox usually has: without letter case and what follows a +.';

@@ -2,11 +2,11 @@
 -- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
 -- functions/logloom-notify/channels.ts.
 
+-- The address of a channel in a rule's notification_config, or null.
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -18,11 +18,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.channel_address(text, jsonb) from public;
-
-comment on function logloom_private.channel_address(text, jsonb) is
-  'The address of a channel in a rule''s notification_config, or null.';
-
+-- Whether the tenant wants to hear by a channel at all.
 create function logloom_private.channel_is_enabled(
   p_channel text,
   p_preferences public.logloom_notification_preferences
@@ -30,7 +26,6 @@ create function logloom_private.channel_is_enabled(
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -41,19 +36,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.channel_is_enabled(
-  text, public.logloom_notification_preferences
-) from public;
-
-comment on function logloom_private.channel_is_enabled(
-  text, public.logloom_notification_preferences
-) is 'Whether the tenant wants to hear by a channel at all.';
-
+-- Attempts to deliver by a channel that a plan allows in an hour.
 create function logloom_private.channel_limit(p_channel text, p_plan logloom.plans)
 returns integer
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -63,8 +50,3 @@ begin
   end case;
 end;
 $$;
-
-revoke all on function logloom_private.channel_limit(text, logloom.plans) from public;
-
-comment on function logloom_private.channel_limit(text, logloom.plans) is
-  'Attempts to deliver by a channel that a plan allows in an hour.';

@@ -10,6 +10,8 @@ create type public.logloom_claimed_notification as (
 comment on type public.logloom_claimed_notification is
   'A notification to deliver now, and the secrets to sign it with.';
 
+-- The notifications that are due, and whether they are beyond what their tenant's plan allows in
+-- this hour.
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
@@ -17,7 +19,6 @@ returns table (
 )
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -46,19 +47,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.due_notifications() from public;
-
-comment on function logloom_private.due_notifications() is
-  'The notifications that are due, and whether they are beyond what their tenant''s plan allows in '
-  'this hour.';
-
 -- Who has least under way comes next. A tenant has no more under way than stay free for others, so
 -- that one with much to send to a receiver that hangs neither delays them nor takes every place.
+-- The due notifications whose turn it is, while the service has room for them.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -91,16 +86,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.next_notifications(integer) from public;
-
-comment on function logloom_private.next_notifications(integer) is
-  'The due notifications whose turn it is, while the service has room for them.';
-
+-- Has what is due, and beyond what its tenant's plan allows in this hour, wait for the next.
 create function logloom_private.postpone_notifications()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -134,11 +124,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.postpone_notifications() from public;
-
-comment on function logloom_private.postpone_notifications() is
-  'Has what is due, and beyond what its tenant''s plan allows in this hour, wait for the next.';
-
+-- The notifications that are due, taken for as long as a claim lasts: who has least under way comes
+-- first, and of each as many as its plan allows in the hour.
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
@@ -217,13 +204,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.claim_due_notifications(integer) from public;
-
 grant execute on function logloom_private.claim_due_notifications(integer) to service_role;
-
-comment on function logloom_private.claim_due_notifications(integer) is
-  'The notifications that are due, taken for as long as a claim lasts: who has least under way '
-  'comes first, and of each as many as its plan allows in the hour.';
 
 create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification
@@ -240,11 +221,6 @@ begin
   return query select c.* from logloom_private.claim_due_notifications(p_limit) c;
 end;
 $$;
-
-revoke all on function public.claim_alert_notifications(integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.claim_alert_notifications(integer) to service_role;
 
 comment on function public.claim_alert_notifications(integer) is
   'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One '

@@ -1,8 +1,9 @@
+-- PT400 where the plan has no room for one more confirmed address, once those are forgotten that no
+-- rule has.
 create function logloom_private.require_room_for_address(p_tenant_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -29,12 +30,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_room_for_address(text) from public;
-
-comment on function logloom_private.require_room_for_address(text) is
-  'PT400 where the plan has no room for one more confirmed address, once those are forgotten that '
-  'no rule has.';
-
+-- Confirms an address of the tenant by the code that was mailed to it, or counts a wrong try.
 create function logloom_private.confirm_address(p_email text, p_code text)
 returns jsonb
 language plpgsql
@@ -90,13 +86,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.confirm_address(text, text) from public;
-
 grant execute on function logloom_private.confirm_address(text, text)
 to authenticated, service_role;
-
-comment on function logloom_private.confirm_address(text, text) is
-  'Confirms an address of the tenant by the code that was mailed to it, or counts a wrong try.';
 
 create function public.confirm_alert_address(
   p_email text default null,
@@ -115,12 +106,6 @@ begin
   return logloom_private.confirm_address(p_email, p_code);
 end;
 $$;
-
-revoke all on function public.confirm_alert_address(text, text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.confirm_alert_address(text, text)
-to authenticated, service_role;
 
 comment on function public.confirm_alert_address(text, text) is
   'Confirms the email address of an alert rule by the six digits that were mailed to it, and '

@@ -1,10 +1,10 @@
 -- Deliveries
 
+-- A notification as its tenant sees it.
 create function logloom_private.delivery(p_notification logloom_private.notifications)
 returns public.logloom_alert_delivery
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -19,8 +19,3 @@ begin
   )::public.logloom_alert_delivery;
 end;
 $$;
-
-revoke all on function logloom_private.delivery(logloom_private.notifications) from public;
-
-comment on function logloom_private.delivery(logloom_private.notifications) is
-  'A notification as its tenant sees it.';

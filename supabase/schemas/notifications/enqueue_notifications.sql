@@ -1,9 +1,9 @@
 -- ISO 8601 in UTC, whatever the session's time zone is.
+-- An instant as ISO 8601 in UTC.
 create function logloom_private.iso_time(p_at timestamptz)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -11,11 +11,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.iso_time(timestamptz) from public;
-
-comment on function logloom_private.iso_time(timestamptz) is 'An instant as ISO 8601 in UTC.';
-
 -- What a receiver is told. The text is kept, so that every attempt sends and signs the same bytes.
+-- The JSON that a webhook carries, of type alert.triggered or alert.test.
 create function logloom_private.notification_body(
   p_type text,
   p_rule logloom.alert_rules,
@@ -24,7 +21,6 @@ create function logloom_private.notification_body(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -51,15 +47,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.notification_body(
-  text, logloom.alert_rules, logloom.alert_history
-) from public;
-
-comment on function logloom_private.notification_body(
-  text, logloom.alert_rules, logloom.alert_history
-) is
-  'The JSON that a webhook carries, of type alert.triggered or alert.test.';
-
+-- One notification for each destination of the rule that the tenant's preferences allow. One to an
+-- address that is not confirmed is given up at once.
 create function logloom_private.enqueue_notifications(
   p_rule logloom.alert_rules,
   p_alert_id uuid,
@@ -68,7 +57,6 @@ create function logloom_private.enqueue_notifications(
 returns setof logloom_private.notifications
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -115,18 +103,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.enqueue_notifications(logloom.alert_rules, uuid, text)
-from public;
-
-comment on function logloom_private.enqueue_notifications(logloom.alert_rules, uuid, text) is
-  'One notification for each destination of the rule that the tenant''s preferences allow. One to '
-  'an address that is not confirmed is given up at once.';
-
+-- The notifications of an alert, in the transaction that fires it.
 create function logloom_private.enqueue_alert_notifications()
 returns trigger
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -142,11 +123,6 @@ begin
   return null;
 end;
 $$;
-
-revoke all on function logloom_private.enqueue_alert_notifications() from public;
-
-comment on function logloom_private.enqueue_alert_notifications() is
-  'The notifications of an alert, in the transaction that fires it.';
 
 -- An entry that says that it was notified of is put back, not fired.
 create trigger alert_history_enqueues_notifications

@@ -1,3 +1,4 @@
+-- A page of the email addresses of the tenant's rules.
 create function logloom_private.page_of_addresses(p_limit integer, p_after text)
 returns setof public.logloom_notification_address
 language plpgsql
@@ -32,13 +33,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.page_of_addresses(integer, text) from public;
-
 grant execute on function logloom_private.page_of_addresses(integer, text)
 to authenticated, service_role;
-
-comment on function logloom_private.page_of_addresses(integer, text) is
-  'A page of the email addresses of the tenant''s rules.';
 
 create function public.list_alert_addresses(
   p_limit integer default null,
@@ -55,12 +51,6 @@ begin
   return query select a.* from logloom_private.page_of_addresses(p_limit, p_after) a;
 end;
 $$;
-
-revoke all on function public.list_alert_addresses(integer, text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.list_alert_addresses(integer, text)
-to authenticated, service_role;
 
 comment on function public.list_alert_addresses(integer, text) is
   'The email addresses that alert rules of the tenant have, in order, and whether notifications '

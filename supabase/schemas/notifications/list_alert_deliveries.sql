@@ -1,3 +1,4 @@
+-- A page of the tenant's deliveries, of an alert or of a rule where given.
 create function logloom_private.page_of_deliveries(
   p_alert_id uuid,
   p_rule_id uuid,
@@ -38,14 +39,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.page_of_deliveries(uuid, uuid, integer, uuid)
-from public;
-
 grant execute on function logloom_private.page_of_deliveries(uuid, uuid, integer, uuid)
 to authenticated, service_role;
-
-comment on function logloom_private.page_of_deliveries(uuid, uuid, integer, uuid) is
-  'A page of the tenant''s deliveries, of an alert or of a rule where given.';
 
 create function public.list_alert_deliveries(
   p_alert_id uuid default null,
@@ -72,12 +67,6 @@ begin
   select d.* from logloom_private.page_of_deliveries(p_alert_id, p_rule_id, p_limit, p_after) d;
 end;
 $$;
-
-revoke all on function public.list_alert_deliveries(uuid, uuid, integer, uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.list_alert_deliveries(uuid, uuid, integer, uuid)
-to authenticated, service_role;
 
 comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
   'Deliveries of an alert, or of a rule with its tests, newest first. p_limit 1 to 1000 (default '

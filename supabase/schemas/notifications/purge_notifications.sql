@@ -1,8 +1,8 @@
+-- Deletes deliveries that ended long ago, and what no limit counts any more.
 create function logloom_private.purge_notifications()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -27,8 +27,3 @@ begin
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
-
-revoke all on function logloom_private.purge_notifications() from public;
-
-comment on function logloom_private.purge_notifications() is
-  'Deletes deliveries that ended long ago, and what no limit counts any more.';

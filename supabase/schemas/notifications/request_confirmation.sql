@@ -1,3 +1,5 @@
+-- Has a code mailed to the address of a rule, where the limits allow it and none is good yet, or
+-- for who asks again. Returns what the delivery is told.
 create function logloom_private.request_confirmation(
   p_rule logloom.alert_rules,
   p_is_repeat boolean
@@ -5,7 +7,6 @@ create function logloom_private.request_confirmation(
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -60,13 +61,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.request_confirmation(logloom.alert_rules, boolean)
-from public;
-
-comment on function logloom_private.request_confirmation(logloom.alert_rules, boolean) is
-  'Has a code mailed to the address of a rule, where the limits allow it and none is good yet, or '
-  'for who asks again. Returns what the delivery is told.';
-
+-- Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.
 create function logloom_private.request_confirmation_of_rule()
 returns trigger
 language plpgsql
@@ -85,22 +80,18 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.request_confirmation_of_rule() from public;
-
-comment on function logloom_private.request_confirmation_of_rule() is
-  'Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.';
-
 create trigger alert_rules_request_confirmation
 after insert or update of enabled, notification_destinations, notification_config
 on logloom.alert_rules
 for each row when (new.enabled and 'email' = any(new.notification_destinations))
 execute function logloom_private.request_confirmation_of_rule();
 
+-- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
+-- what the mail says. The code before is good no more.
 create function logloom_private.mail_code(p_notification logloom_private.notifications)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -128,9 +119,3 @@ begin
   )::text;
 end;
 $$;
-
-revoke all on function logloom_private.mail_code(logloom_private.notifications) from public;
-
-comment on function logloom_private.mail_code(logloom_private.notifications) is
-  'Makes a new code for the address of a notification that was claimed, keeps its hash, and '
-  'returns what the mail says. The code before is good no more.';

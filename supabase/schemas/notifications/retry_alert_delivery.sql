@@ -1,3 +1,4 @@
+-- Makes a delivery of the tenant due again, at the rule's present address.
 create function logloom_private.put_back_delivery(p_delivery_id uuid)
 returns public.logloom_alert_delivery
 language plpgsql
@@ -50,13 +51,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.put_back_delivery(uuid) from public;
-
 grant execute on function logloom_private.put_back_delivery(uuid)
 to authenticated, service_role;
-
-comment on function logloom_private.put_back_delivery(uuid) is
-  'Makes a delivery of the tenant due again, at the rule''s present address.';
 
 create function public.retry_alert_delivery(p_delivery_id uuid default null)
 returns public.logloom_alert_delivery
@@ -71,12 +67,6 @@ begin
   return logloom_private.put_back_delivery(p_delivery_id);
 end;
 $$;
-
-revoke all on function public.retry_alert_delivery(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.retry_alert_delivery(uuid)
-to authenticated, service_role;
 
 comment on function public.retry_alert_delivery(uuid) is
   'Tries a delivery that failed again, now and for another 24 h, at the rule''s present address. '

@@ -9,11 +9,11 @@ comment on type public.logloom_webhook_secret is
 
 -- The outbox
 
+-- A secret in the form of Standard Webhooks.
 create function logloom_private.new_webhook_secret()
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -21,11 +21,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.new_webhook_secret() from public;
-
-comment on function logloom_private.new_webhook_secret() is
-  'A secret in the form of Standard Webhooks.';
-
+-- A new secret for a rule of the tenant; the one before is valid for a while.
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)
 returns public.logloom_webhook_secret
 language plpgsql
@@ -56,13 +52,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.replace_webhook_secret(uuid) from public;
-
 grant execute on function logloom_private.replace_webhook_secret(uuid)
 to authenticated, service_role;
-
-comment on function logloom_private.replace_webhook_secret(uuid) is
-  'A new secret for a rule of the tenant; the one before is valid for a while.';
 
 create function public.rotate_alert_webhook_secret(p_rule_id uuid default null)
 returns public.logloom_webhook_secret
@@ -77,12 +68,6 @@ begin
   return logloom_private.replace_webhook_secret(p_rule_id);
 end;
 $$;
-
-revoke all on function public.rotate_alert_webhook_secret(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.rotate_alert_webhook_secret(uuid)
-to authenticated, service_role;
 
 comment on function public.rotate_alert_webhook_secret(uuid) is
   'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '

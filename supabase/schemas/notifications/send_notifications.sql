@@ -1,10 +1,10 @@
 -- What wakes the edge function. pg_net does not wait for the answer; http, where it is missing,
 -- does, and the function answers at once.
+-- Wakes the edge function logloom-notify when something is due.
 create function logloom_private.send_notifications()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -45,8 +45,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.send_notifications() from public;
-
-comment on function logloom_private.send_notifications() is
-  'Wakes the edge function logloom-notify when something is due.';

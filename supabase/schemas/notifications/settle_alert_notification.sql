@@ -1,8 +1,8 @@
+-- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -22,11 +22,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.retry_delay(integer, integer) from public;
-
-comment on function logloom_private.retry_delay(integer, integer) is
-  'How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.';
-
+-- Notes that a notification was delivered or is given up, in the history of alerts, too.
 create function logloom_private.end_notification(
   p_notification logloom_private.notifications,
   p_outcome text,
@@ -36,7 +32,6 @@ create function logloom_private.end_notification(
 returns logloom_private.notifications
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -70,14 +65,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.end_notification(
-  logloom_private.notifications, text, integer, text
-) from public;
-
-comment on function logloom_private.end_notification(
-  logloom_private.notifications, text, integer, text
-) is 'Notes that a notification was delivered or is given up, in the history of alerts, too.';
-
+-- Notes what came of a claim, and when the next attempt is due.
 create function logloom_private.settle_claim(
   p_notification_id uuid,
   p_claim_id uuid,
@@ -129,16 +117,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.settle_claim(
-  uuid, uuid, text, integer, text, integer
-) from public;
-
 grant execute on function logloom_private.settle_claim(
   uuid, uuid, text, integer, text, integer
 ) to service_role;
-
-comment on function logloom_private.settle_claim(uuid, uuid, text, integer, text, integer) is
-  'Notes what came of a claim, and when the next attempt is due.';
 
 create function public.settle_alert_notification(
   p_notification_id uuid default null,
@@ -167,14 +148,6 @@ begin
   return row(true)::public.logloom_success;
 end;
 $$;
-
-revoke all on function public.settle_alert_notification(
-  uuid, uuid, text, integer, text, integer
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.settle_alert_notification(
-  uuid, uuid, text, integer, text, integer
-) to service_role;
 
 comment on function public.settle_alert_notification(uuid, uuid, text, integer, text, integer) is
   'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, '

@@ -1,8 +1,9 @@
+-- PT429 where a tenant tested as often within an hour as its plan allows notifications by the
+-- channel, whatever became of the rules.
 create function logloom_private.require_room_for_test(p_tenant_id text, p_channel text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -33,12 +34,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_room_for_test(text, text) from public;
-
-comment on function logloom_private.require_room_for_test(text, text) is
-  'PT429 where a tenant tested as often within an hour as its plan allows notifications by the '
-  'channel, whatever became of the rules.';
-
+-- A test notification for each destination of a rule of the tenant.
 create function logloom_private.enqueue_rule_test(p_rule_id uuid)
 returns setof public.logloom_alert_delivery
 language plpgsql
@@ -92,13 +88,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.enqueue_rule_test(uuid) from public;
-
 grant execute on function logloom_private.enqueue_rule_test(uuid)
 to authenticated, service_role;
-
-comment on function logloom_private.enqueue_rule_test(uuid) is
-  'A test notification for each destination of a rule of the tenant.';
 
 create function public.test_alert_rule(p_rule_id uuid default null)
 returns setof public.logloom_alert_delivery
@@ -113,12 +104,6 @@ begin
   return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
 end;
 $$;
-
-revoke all on function public.test_alert_rule(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.test_alert_rule(uuid)
-to authenticated, service_role;
 
 comment on function public.test_alert_rule(uuid) is
   'Sends a notification that is marked as a test to each destination and returns the deliveries. '

@@ -5,7 +5,6 @@ create function logloom_private.query_parse_aggregate(p_state logloom_private.qu
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -68,10 +67,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_aggregate(
-  logloom_private.query_state
-) from public;
-
 -- by (5m), service
 create function logloom_private.query_parse_by(
   p_state logloom_private.query_state,
@@ -80,7 +75,6 @@ create function logloom_private.query_parse_by(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -117,10 +111,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_by(
-  logloom_private.query_state, jsonb
-) from public;
-
 create function logloom_private.query_parse_aggregates(
   p_state logloom_private.query_state,
   p_plan jsonb
@@ -128,7 +118,6 @@ create function logloom_private.query_parse_aggregates(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -162,7 +151,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_aggregates(
-  logloom_private.query_state, jsonb
-) from public;

@@ -5,7 +5,6 @@ create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,8 +12,6 @@ begin
     || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
 end;
 $$;
-
-revoke all on function logloom_private.query_group_sql(jsonb, text) from public;
 
 -- An aggregate as an expression of type double precision; for rate the count. Times are seconds
 -- since 1970. p_number, p_double: expressions in place of the attribute's number.
@@ -27,7 +24,6 @@ create function logloom_private.query_aggregate_sql(
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -67,5 +63,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.query_aggregate_sql(jsonb, text, text, text) from public;

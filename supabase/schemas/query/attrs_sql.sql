@@ -6,7 +6,6 @@ create function logloom_private.query_attr_equal_sql(p_value text, p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -23,13 +22,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_attr_equal_sql(text, text) from public;
-
 create function logloom_private.query_attrs_sql(p_leaf jsonb, p_value text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -68,15 +64,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_attrs_sql(jsonb, text) from public;
-
 -- A test of any text of a record. Most records do not hold the text that is looked for: one LIKE
 -- over all of a record's texts at once says so, and only where it finds something each is tested.
 create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -118,5 +111,3 @@ begin
     || ' then ' || v_sql || ' else false end';
 end;
 $$;
-
-revoke all on function logloom_private.query_any_sql(jsonb, text) from public;

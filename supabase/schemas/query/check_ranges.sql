@@ -8,7 +8,6 @@ create function logloom_private.query_check_range_of_times(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -33,10 +32,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_range_of_times(
-  logloom_private.query_state, jsonb, logloom_private.query_range
-) from public;
-
 create function logloom_private.query_check_range_of_levels(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -45,7 +40,6 @@ create function logloom_private.query_check_range_of_levels(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -73,10 +67,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_range_of_levels(
-  logloom_private.query_state, jsonb, logloom_private.query_range
-) from public;
-
 create function logloom_private.query_check_range_of_numbers(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -85,7 +75,6 @@ create function logloom_private.query_check_range_of_numbers(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -114,10 +103,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_range_of_numbers(
-  logloom_private.query_state, jsonb, logloom_private.query_range
-) from public;
-
 create function logloom_private.query_check_range(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -126,7 +111,6 @@ create function logloom_private.query_check_range(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -157,7 +141,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_check_range(
-  logloom_private.query_state, jsonb, logloom_private.query_range
-) from public;

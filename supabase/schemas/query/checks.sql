@@ -4,15 +4,12 @@ create function logloom_private.query_refuse_any(p_position integer)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
 end;
 $$;
-
-revoke all on function logloom_private.query_refuse_any(integer) from public;
 
 -- A span of time. Bounds that move with now also say how far from it they are, in microseconds.
 create function logloom_private.query_check_within(
@@ -26,7 +23,6 @@ create function logloom_private.query_check_within(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -56,10 +52,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_within(
-  logloom_private.query_state, jsonb, timestamptz, boolean, timestamptz, boolean
-) from public;
-
 create function logloom_private.query_check_time(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -69,7 +61,6 @@ create function logloom_private.query_check_time(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -89,16 +80,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_time(
-  logloom_private.query_state, jsonb, text, integer
-) from public;
-
 -- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
 create function logloom_private.query_network(p_token text, p_position integer)
 returns inet
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -128,8 +114,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_network(text, integer) from public;
-
 -- A text inside a text, in either letter case: for msg and any.
 create function logloom_private.query_check_contains(
   p_state logloom_private.query_state,
@@ -140,7 +124,6 @@ create function logloom_private.query_check_contains(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -153,10 +136,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_contains(
-  logloom_private.query_state, jsonb, text, integer
-) from public;
-
 -- A word or a quoted text that stands for itself.
 create function logloom_private.query_check_term(
   p_state logloom_private.query_state,
@@ -167,7 +146,6 @@ create function logloom_private.query_check_term(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -207,10 +185,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_term(
-  logloom_private.query_state, jsonb, text, integer
-) from public;
-
 -- field:=value, and what is exact without the sign.
 create function logloom_private.query_check_exact(
   p_state logloom_private.query_state,
@@ -221,7 +195,6 @@ create function logloom_private.query_check_exact(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -250,10 +223,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_exact(
-  logloom_private.query_state, jsonb, text, integer
-) from public;
-
 -- field:i=value and field:w=word.
 create function logloom_private.query_check_folded(
   p_state logloom_private.query_state,
@@ -265,7 +234,6 @@ create function logloom_private.query_check_folded(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -293,10 +261,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_folded(
-  logloom_private.query_state, jsonb, text, text, integer
-) from public;
-
 create function logloom_private.query_check_regex(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -306,7 +270,6 @@ create function logloom_private.query_check_regex(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -328,7 +291,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_check_regex(
-  logloom_private.query_state, jsonb, text, integer
-) from public;

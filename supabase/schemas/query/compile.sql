@@ -5,7 +5,6 @@ create function logloom_private.query_ts_span(p_node jsonb)
 returns tstzrange
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -26,8 +25,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_ts_span(jsonb) from public;
-
 -- Reads the stages after the filter; the plan as node.
 create function logloom_private.query_parse_stages(
   p_state logloom_private.query_state,
@@ -36,7 +33,6 @@ create function logloom_private.query_parse_stages(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -52,7 +48,7 @@ begin
     if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
       p_state."at" := v_bar + 1;
-      p_state := logloom_private.query_parse_filter(logloom_private.query_go_on(p_state));
+      p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
       v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
         || jsonb_build_object('stage', 'where', 'tree', p_state.node));
     else
@@ -93,16 +89,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_stages(
-  logloom_private.query_state, text
-) from public;
-
 -- A filter: what stands before the first bar, or after where.
 create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -116,8 +107,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_filter(logloom_private.query_state) from public;
-
 -- What follows from the tree of the filter.
 create function logloom_private.query_describe_filter(
   p_query logloom_private.compiled_query,
@@ -126,7 +115,6 @@ create function logloom_private.query_describe_filter(
 returns logloom_private.compiled_query
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -153,10 +141,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_describe_filter(
-  logloom_private.compiled_query, jsonb
-) from public;
-
 -- What follows from the aggregates of the plan; the first is that of callers who know only one.
 create function logloom_private.query_describe_aggregates(
   p_query logloom_private.compiled_query
@@ -164,7 +148,6 @@ create function logloom_private.query_describe_aggregates(
 returns logloom_private.compiled_query
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -187,16 +170,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_describe_aggregates(
-  logloom_private.compiled_query
-) from public;
-
 -- p_now is the instant that now means in the query.
+-- Compiles a query, null as the blank one, or raises PT400 with the rule as message, {"position":
+-- n} (1-based, code points) as detail and what was expected as hint. To be granted to nobody: its
+-- callers are definer functions.
 create function logloom_private.compile_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -243,10 +224,3 @@ begin
   return v_query;
 end;
 $$;
-
-revoke all on function logloom_private.compile_query(text, timestamptz) from public;
-
-comment on function logloom_private.compile_query(text, timestamptz) is
-  'Compiles a query, null as the blank one, or raises PT400 with the rule as message, '
-  '{"position": n} (1-based, code points) as detail and what was expected as hint. To be granted '
-  'to nobody: its callers are definer functions.';

@@ -5,7 +5,6 @@ create function logloom_private.query_text_columns()
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,14 +12,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_text_columns() from public;
-
 -- How many letters must change to make one name of another: added, left out, replaced.
 create function logloom_private.query_distance(p_from text, p_to text)
 returns integer
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -45,14 +41,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_distance(text, text) from public;
-
 -- The field that somebody means who writes p_name, or null.
 create function logloom_private.query_near_field(p_name text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -89,13 +82,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_near_field(text) from public;
-
 create function logloom_private.query_refuse_field(p_name text, p_position integer)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -113,8 +103,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_refuse_field(text, integer) from public;
-
 -- What a name stands for: {"field": …, "name": as written}, for attrs with "path", and "joined",
 -- the key that is looked up where the path leads nowhere. A quoted segment says exactly which key
 -- is meant, so a path that has one is never joined. @name is attrs.name.
@@ -122,7 +110,6 @@ create function logloom_private.query_field(p_name text, p_position integer)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -166,18 +153,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_field(text, integer) from public;
-
 create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return '{"type": "leaf"}'::jsonb || p_field || p_test;
 end;
 $$;
-
-revoke all on function logloom_private.query_leaf(jsonb, jsonb) from public;

@@ -4,7 +4,6 @@ create function logloom_private.query_parse_primary(p_state logloom_private.quer
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -42,13 +41,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_primary(logloom_private.query_state) from public;
-
 create function logloom_private.query_parse_not(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -58,7 +54,7 @@ declare
 begin
   p_state := logloom_private.query_spend(p_state, 1);
   if v_token = 'NOT' then
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
   elsif v_token = '-' then
     p_state."at" := p_state."at" + 1;
     if not logloom_private.query_is_adjacent(p_state, p_state."at")
@@ -80,13 +76,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_not(logloom_private.query_state) from public;
-
 create function logloom_private.query_parse_and(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -97,7 +90,7 @@ begin
     v_items := v_items || p_state.node;
     exit when p_state.texts[p_state."at"] in ('OR', ')', '|', '');
     if p_state.texts[p_state."at"] = 'AND' then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
   if cardinality(v_items) > 1 then
@@ -107,13 +100,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_and(logloom_private.query_state) from public;
-
 create function logloom_private.query_parse_or(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -123,7 +113,7 @@ begin
     p_state := logloom_private.query_parse_and(p_state);
     v_items := v_items || p_state.node;
     exit when p_state.texts[p_state."at"] <> 'OR';
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
   end loop;
   if cardinality(v_items) > 1 then
     p_state.node := jsonb_build_object('type', 'or', 'items', to_jsonb(v_items));
@@ -131,5 +121,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_or(logloom_private.query_state) from public;

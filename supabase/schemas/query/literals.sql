@@ -5,7 +5,6 @@ create function logloom_private.query_level(p_word text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -26,13 +25,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_level(text) from public;
-
 create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -49,8 +45,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_require_level(text, integer) from public;
-
 -- The span of time that a literal names.
 create function logloom_private.query_time(
   p_token text,
@@ -60,7 +54,6 @@ create function logloom_private.query_time(
 returns logloom_private.query_span
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -98,15 +91,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_time(text, integer, timestamptz) from public;
-
 -- A text that is a quantity with a unit, in seconds or in bytes, or null. Durations may have
 -- several parts (1h30m); sizes count by 1000 (kB) or by 1024 (KiB), in either letter case.
 create function logloom_private.quantity(p_text text, p_unit text)
 returns numeric
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -140,15 +130,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.quantity(text, text) from public;
-
 -- The number of a comparison, {"unit": null, "value": …}, or the quantity,
 -- {"unit": "seconds" or "bytes", …}. The value is an exact decimal as a text.
 create function logloom_private.query_number(p_token text, p_position integer)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -178,5 +165,3 @@ begin
   return jsonb_build_object('unit', null, 'value', trim_scale(v_text::numeric)::text);
 end;
 $$;
-
-revoke all on function logloom_private.query_number(text, integer) from public;

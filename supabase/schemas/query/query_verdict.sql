@@ -16,11 +16,12 @@ comment on type public.logloom_query_validity is
   'Whether a query compiles; if not, what is wrong, where (1-based, code points), and what was '
   'expected. warnings: what compiles and probably means something else than was meant.';
 
+-- Whether a query compiles: {"valid", "error", "position", "hint", "warnings"}; error, position and
+-- hint are null where it does. To be granted to nobody: its caller is a definer function.
 create function logloom_private.query_verdict(p_query_dsl text)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -44,9 +45,3 @@ exception when sqlstate 'PT400' then
   );
 end;
 $$;
-
-revoke all on function logloom_private.query_verdict(text) from public;
-
-comment on function logloom_private.query_verdict(text) is
-  'Whether a query compiles: {"valid", "error", "position", "hint", "warnings"}; error, position '
-  'and hint are null where it does. To be granted to nobody: its caller is a definer function.';

@@ -1,8 +1,8 @@
+-- PT408.
 create function logloom_private.refuse_slow_search()
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,18 +10,16 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_slow_search() from public;
-
-comment on function logloom_private.refuse_slow_search() is 'PT408.';
-
 grant execute on function logloom_private.refuse_slow_search()
 to authenticated, service_role;
 
+-- PT504, where records are spread and the node that has these does not answer: at a 503 PostgREST
+-- would connect anew and read its schema again, for everybody. What the node said has its address
+-- and is not for tenants.
 create function logloom_private.refuse_search_away()
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -29,22 +27,16 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_search_away() from public;
-
-comment on function logloom_private.refuse_search_away() is
-  'PT504, where records are spread and the node that has these does not answer: at a 503 PostgREST '
-  'would connect anew and read its schema again, for everybody. What the node said has '
-  'its address and is not for tenants.';
-
 grant execute on function logloom_private.refuse_search_away()
 to authenticated, service_role;
 
 -- For who reads and met an error of the class XX000, in its handler, which then calls itself.
+-- Whether a reading that failed is worth a second try: Citus moved or split the shard between plan
+-- and execution, and has its new place by then. PT504 where the second met it again.
 create function logloom_private.reads_again(p_error text)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -60,11 +52,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.reads_again(text) from public;
-
 grant execute on function logloom_private.reads_again(text)
 to authenticated, service_role;
-
-comment on function logloom_private.reads_again(text) is
-  'Whether a reading that failed is worth a second try: Citus moved or split the shard between '
-  'plan and execution, and has its new place by then. PT504 where the second met it again.';

@@ -1,10 +1,10 @@
 -- For what acts without anybody looking: a rule that looks for something else than was meant would
 -- be silent for ever, a deletion takes what was to stay.
+-- PT400 where the query probably means something else than was meant, with its first warning.
 create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -18,8 +18,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.refuse_warnings(logloom_private.compiled_query) from public;
-
-comment on function logloom_private.refuse_warnings(logloom_private.compiled_query) is
-  'PT400 where the query probably means something else than was meant, with its first warning.';

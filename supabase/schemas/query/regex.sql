@@ -7,7 +7,6 @@ create function logloom_private.query_regex_bounds(p_quantifier text, p_position
 returns integer[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -34,8 +33,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_regex_bounds(text, integer) from public;
-
 -- What an escape or a character that repeats can follow is in PostgreSQL's dialect.
 create function logloom_private.query_regex_atom(
   p_part text,
@@ -45,7 +42,6 @@ create function logloom_private.query_regex_atom(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -70,8 +66,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_regex_atom(text, integer, boolean) from public;
-
 -- The regular expression of a quoted token: {"pattern", "fold", "size", "position", "steps"}.
 --
 -- PostgreSQL's matching time does not explode, but its compiling does: it copies what a bounded
@@ -83,7 +77,6 @@ create function logloom_private.query_regex(p_token text, p_position integer)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -178,15 +171,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_regex(text, integer) from public;
-
 -- Checks the regular expressions of a tree together: what compiling them costs, and that
 -- PostgreSQL takes each, so that it refuses none in the middle of a search.
 create function logloom_private.query_check_regexes(p_tree jsonb)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -209,5 +199,3 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.query_check_regexes(jsonb) from public;

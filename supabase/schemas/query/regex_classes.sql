@@ -5,15 +5,12 @@ create function logloom_private.query_regex_literal(p_char text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case when p_char ~ '[!-/:-@[-`{-~]' then '\' || p_char else p_char end;
 end;
 $$;
-
-revoke all on function logloom_private.query_regex_literal(text) from public;
 
 -- The characters of \d, [:alpha:] and their like as the inside of a class, or null. ASCII, for
 -- what a class holds must not depend on a locale; what a capital letter leaves out reaches to the
@@ -22,7 +19,6 @@ create function logloom_private.query_regex_set(p_name text, p_fold boolean)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -50,15 +46,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_regex_set(text, boolean) from public;
-
 -- Where letters beyond ASCII have another lower case than the next character: {from, to, what to
 -- add}. A test compares it with what lower() does.
 create function logloom_private.letter_cases()
 returns integer[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -94,15 +87,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.letter_cases() from public;
-
 -- A range of a class. Folded, the text has no upper case, so the range gains what its characters
 -- are in lower case; what it keeps of upper case finds nothing.
 create function logloom_private.query_regex_range(p_from integer, p_to integer, p_fold boolean)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -130,8 +120,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_regex_range(integer, integer, boolean) from public;
-
 -- A class, its brackets included, as PostgreSQL's.
 create function logloom_private.query_regex_class(
   p_class text,
@@ -141,7 +129,6 @@ create function logloom_private.query_regex_class(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -203,5 +190,3 @@ begin
   return case when v_negated then '[^' else '[' end || v_sql || ']';
 end;
 $$;
-
-revoke all on function logloom_private.query_regex_class(text, integer, boolean) from public;

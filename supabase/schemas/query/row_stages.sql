@@ -8,7 +8,6 @@ create function logloom_private.query_parse_sort(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -53,10 +52,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_sort(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- where n > 10 AND p95 >= 200
 create function logloom_private.query_parse_having(
   p_state logloom_private.query_state,
@@ -65,7 +60,6 @@ create function logloom_private.query_parse_having(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -122,10 +116,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_having(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- limit 10
 create function logloom_private.query_parse_limit(
   p_state logloom_private.query_state,
@@ -134,7 +124,6 @@ create function logloom_private.query_parse_limit(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -147,10 +136,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_limit(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- fields ts, msg, @status
 create function logloom_private.query_parse_fields(
   p_state logloom_private.query_state,
@@ -159,7 +144,6 @@ create function logloom_private.query_parse_fields(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -176,7 +160,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_fields(
-  logloom_private.query_state, jsonb
-) from public;

@@ -10,7 +10,6 @@ create function logloom_private.record_holds(
 returns boolean
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -36,14 +35,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.record_holds(text[], jsonb, text, text[]) from public;
-
 -- Is a text an address, IPv4 with or without a port or IPv6, of a network?
 create function logloom_private.address_in(p_text text, p_network inet)
 returns boolean
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -68,16 +64,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.address_in(text, inet) from public;
-
 -- A number that a few letters write, and more than 40 if it is written out, is stored as these
 -- letters. Compared it is the number; null for any other text, and for what no double holds.
+-- The value of a number that is stored as its text, since written out it would be longer than that
+-- and than 40 letters; null for any other text.
 create function logloom_private.written_number(p_text text)
 returns numeric
 language plpgsql
 immutable
 strict
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -98,12 +93,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.written_number(text) from public;
-
-comment on function logloom_private.written_number(text) is
-  'The value of a number that is stored as its text, since written out it would be longer than '
-  'that and than 40 letters; null for any other text.';
-
 -- Numbers stay decimal until the end, so that a sum does not depend on the order of its rows;
 -- held within the range of a double, so that no cast or sum can fail.
 create function logloom_private.json_number(p_value jsonb)
@@ -111,7 +100,6 @@ returns numeric
 language plpgsql
 immutable
 strict
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -125,14 +113,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.json_number(jsonb) from public;
-
 create function logloom_private.finite_double(p_value numeric)
 returns double precision
 language plpgsql
 immutable
 strict
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -146,15 +131,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.finite_double(numeric) from public;
-
 -- Interpolation between the two ends of the doubles leaves their range.
 create function logloom_private.finite_double(p_value double precision)
 returns double precision
 language plpgsql
 immutable
 strict
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -167,15 +149,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.finite_double(double precision) from public;
-
 -- What would be written out in more than 40 letters, and is shorter with an exponent, is its text
 -- with one.
+-- A number of an extracted JSON text as a record has it: the number, or, where that would be
+-- written out too long, its text with an exponent.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -204,18 +185,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.short_number(numeric) from public;
-
-comment on function logloom_private.short_number(numeric) is
-  'A number of an extracted JSON text as a record has it: the number, or, where that would be '
-  'written out too long, its text with an exponent.';
-
 -- Numbers of a JSON text have the canonical form of a record's: no zeros at the end of a fraction.
 create function logloom_private.canonical_numbers(p_value jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -235,14 +209,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.canonical_numbers(jsonb) from public;
-
 -- The members of a text that is a JSON object of at most 64 kB, otherwise {}.
 create function logloom_private.extract_json(p_text text)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -259,15 +230,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.extract_json(text) from public;
-
 -- The pairs name=value of the first 64 kB of a text; a value may be in double quotes. A value that
 -- is written as JSON writes numbers is one. The last of a name counts.
 create function logloom_private.extract_logfmt(p_text text)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -294,5 +262,3 @@ begin
   ), '{}');
 end;
 $$;
-
-revoke all on function logloom_private.extract_logfmt(text) from public;

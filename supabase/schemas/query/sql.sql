@@ -6,7 +6,6 @@ create function logloom_private.query_value_sql(p_field jsonb, p_alias text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -28,14 +27,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_value_sql(jsonb, text) from public;
-
 -- The bounds that a range has, or null. p_type is what a bound is cast to.
 create function logloom_private.query_bounds_sql(p_leaf jsonb, p_value text, p_type text default '')
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -49,14 +45,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_bounds_sql(jsonb, text, text) from public;
-
 -- The text in the letter case that folded comparisons use: one character to one character.
 create function logloom_private.query_fold_sql(p_value text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -64,14 +57,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_fold_sql(text) from public;
-
 -- Quoted texts, a comma between them.
 create function logloom_private.query_texts_sql(p_values jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -82,15 +72,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_texts_sql(jsonb) from public;
-
 -- A test of a text: a value is put between the two parts. They are joined, never substituted into,
 -- because they hold quoted texts of the caller.
 create function logloom_private.query_text_test(p_leaf jsonb)
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -118,14 +105,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_text_test(jsonb) from public;
-
 -- A test of the text of a JSON scalar, or of any scalar in an array.
 create function logloom_private.query_any_text_sql(p_value text, p_test text[])
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -138,8 +122,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_any_text_sql(text, text[]) from public;
-
 -- A bound of time: a constant, or so far from p_now_sql where it moves with now.
 create function logloom_private.query_instant_sql(
   p_instant text,
@@ -149,7 +131,6 @@ create function logloom_private.query_instant_sql(
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -160,13 +141,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_instant_sql(text, bigint, text) from public;
-
 create function logloom_private.query_column_sql(p_leaf jsonb, p_value text, p_now_sql text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -212,8 +190,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_column_sql(jsonb, text, text) from public;
-
 -- A tree as a boolean expression over an alias. It may be null where a field is absent; a NOT
 -- turns that into true, so that it matches records that lack the field. With p_now_sql, an SQL
 -- expression, what moves with now is computed from it; otherwise from the instant of compiling.
@@ -225,7 +201,6 @@ create function logloom_private.query_sql(
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -258,5 +233,3 @@ begin
   end case;
 end;
 $$;
-
-revoke all on function logloom_private.query_sql(jsonb, text, text) from public;

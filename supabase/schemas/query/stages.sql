@@ -15,15 +15,12 @@ create function logloom_private.query_is_stage(p_name text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_name in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
 end;
 $$;
-
-revoke all on function logloom_private.query_is_stage(text) from public;
 
 create function logloom_private.query_tokenize_stage(
   p_state logloom_private.query_state,
@@ -33,7 +30,6 @@ create function logloom_private.query_tokenize_stage(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -60,10 +56,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_tokenize_stage(
-  logloom_private.query_state, text, integer
-) from public;
-
 -- The field that comes next, as node; p_error of p_stage where none does.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,
@@ -73,7 +65,6 @@ create function logloom_private.query_stage_field(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -91,10 +82,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_stage_field(
-  logloom_private.query_state, text, text
-) from public;
-
 -- Refuses a stage where it cannot work.
 create function logloom_private.query_check_order(
   p_plan jsonb,
@@ -104,7 +91,6 @@ create function logloom_private.query_check_order(
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -130,8 +116,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_order(jsonb, text, integer) from public;
-
 -- json field, logfmt field
 create function logloom_private.query_parse_extraction(
   p_state logloom_private.query_state,
@@ -140,7 +124,6 @@ create function logloom_private.query_parse_extraction(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -157,16 +140,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_extraction(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- The names of the columns that the rows of a plan have.
 create function logloom_private.query_columns(p_plan jsonb)
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -179,8 +157,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_columns(jsonb) from public;
-
 -- One stage, read to its end: the plan with it as node.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
@@ -189,7 +165,6 @@ create function logloom_private.query_parse_stage(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -221,7 +196,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_stage(
-  logloom_private.query_state, jsonb
-) from public;

@@ -5,15 +5,12 @@ create function logloom_private.query_excerpt(p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
 end;
 $$;
-
-revoke all on function logloom_private.query_excerpt(text) from public;
 
 -- Bounds
 
@@ -26,7 +23,6 @@ create function logloom_private.query_spend(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -40,10 +36,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_spend(
-  logloom_private.query_state, integer
-) from public;
-
 -- Counts one more leaf of the tree.
 create function logloom_private.query_count_leaf(
   p_state logloom_private.query_state,
@@ -52,7 +44,6 @@ create function logloom_private.query_count_leaf(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -64,10 +55,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_count_leaf(
-  logloom_private.query_state, integer
-) from public;
-
 -- Goes one bracket or NOT deeper.
 create function logloom_private.query_deepen(
   p_state logloom_private.query_state,
@@ -76,7 +63,6 @@ create function logloom_private.query_deepen(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -88,10 +74,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_deepen(
-  logloom_private.query_state, integer
-) from public;
-
 -- A text that is looked for inside another one costs its own length at each place of that one.
 create function logloom_private.query_count_searched(
   p_state logloom_private.query_state,
@@ -101,7 +83,6 @@ create function logloom_private.query_count_searched(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -112,7 +93,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_count_searched(
-  logloom_private.query_state, text, integer
-) from public;

@@ -5,7 +5,6 @@ create function logloom_private.query_parse_free(p_state logloom_private.query_s
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -21,17 +20,14 @@ begin
       p_state.texts[p_state."at"], p_state.positions[p_state."at"]
     );
   end if;
-  return logloom_private.query_go_on(p_state);
+  return logloom_private.query_advance(p_state);
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_free(logloom_private.query_state) from public;
 
 create function logloom_private.query_refuse_operator(p_operator text, p_position integer)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -39,15 +35,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_refuse_operator(text, integer) from public;
-
 -- field:value, or a free term, that begins with a word. The name ends at its first colon; quoted
 -- segments of an attribute's path make it several tokens.
 create function logloom_private.query_parse_word(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -98,8 +91,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_word(logloom_private.query_state) from public;
-
 -- Takes a field's name and colon off the token that comes next.
 create function logloom_private.query_take_colon(
   p_state logloom_private.query_state,
@@ -109,7 +100,6 @@ create function logloom_private.query_take_colon(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -131,7 +121,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_take_colon(
-  logloom_private.query_state, text, text
-) from public;

@@ -5,7 +5,6 @@ create function logloom_private.query_tokenize(p_query_dsl text, p_now timestamp
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -54,13 +53,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_tokenize(text, timestamptz) from public;
-
 create function logloom_private.query_is_word(p_token text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -68,22 +64,17 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_is_word(text) from public;
-
 -- A word or a quoted text.
 create function logloom_private.query_is_term(p_token text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
 end;
 $$;
-
-revoke all on function logloom_private.query_is_term(text) from public;
 
 -- Is there no white space between this token and the one before?
 create function logloom_private.query_is_adjacent(
@@ -93,7 +84,6 @@ create function logloom_private.query_is_adjacent(
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -103,20 +93,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_is_adjacent(
-  logloom_private.query_state, integer
-) from public;
-
 -- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
 -- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
-create function logloom_private.query_go_on(
+create function logloom_private.query_advance(
   p_state logloom_private.query_state,
   p_count integer default 1
 )
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -147,16 +132,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_go_on(
-  logloom_private.query_state, integer
-) from public;
-
 -- The text that a word or a quoted token stands for.
 create function logloom_private.query_text(p_token text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -172,13 +152,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_text(text) from public;
-
 create function logloom_private.query_has_wildcard(p_token text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -189,14 +166,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_has_wildcard(text) from public;
-
 -- A LIKE pattern that matches a text and nothing else.
 create function logloom_private.query_like_text(p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -204,14 +178,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_like_text(text) from public;
-
 -- A LIKE pattern for a token: its wildcards become LIKE's, LIKE's own are escaped.
 create function logloom_private.query_like(p_token text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -235,8 +206,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_like(text) from public;
-
 -- A LIKE pattern for a whole record as one text, in ASCII lower case: it matches wherever
 -- p_pattern, over folded text, matches in one of the record's texts, and sometimes elsewhere. JSON
 -- escapes some characters, so any text may stand in their place; what is not ASCII, and i and k,
@@ -245,7 +214,6 @@ create function logloom_private.query_like_record(p_pattern text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -255,5 +223,3 @@ begin
   ) || '%';
 end;
 $$;
-
-revoke all on function logloom_private.query_like_record(text) from public;

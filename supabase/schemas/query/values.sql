@@ -12,7 +12,6 @@ create function logloom_private.query_check_signed(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -30,10 +29,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_check_signed(
-  logloom_private.query_state, jsonb, text, text, integer
-) from public;
-
 -- field:(a OR b), field:=(a OR b). The exact texts become one leaf, so that an index can serve them
 -- together.
 create function logloom_private.query_parse_any_of(
@@ -44,7 +39,6 @@ create function logloom_private.query_parse_any_of(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -77,10 +71,10 @@ begin
       v_items := v_items || p_state.node;
     end if;
 
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
     exit when p_state.texts[p_state."at"] = ')';
     if p_state.texts[p_state."at"] = 'OR' then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
 
@@ -99,10 +93,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_any_of(
-  logloom_private.query_state, jsonb, text
-) from public;
-
 -- field:[a TO b}
 create function logloom_private.query_parse_range(
   p_state logloom_private.query_state,
@@ -111,7 +101,6 @@ create function logloom_private.query_parse_range(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -122,11 +111,11 @@ begin
     if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
-    p_state := logloom_private.query_go_on(p_state);
+    p_state := logloom_private.query_advance(p_state);
     if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
     elsif v_bound = 1 then
-      p_state := logloom_private.query_go_on(p_state);
+      p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
@@ -142,10 +131,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_range(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- Takes p_sign off the token that comes next. What it applies to is the rest of the token, or the
 -- next one where nothing is left.
 create function logloom_private.query_take_sign(
@@ -155,7 +140,6 @@ create function logloom_private.query_take_sign(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -180,10 +164,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_take_sign(
-  logloom_private.query_state, text
-) from public;
-
 -- field:>=5
 create function logloom_private.query_parse_comparison(
   p_state logloom_private.query_state,
@@ -192,7 +172,6 @@ create function logloom_private.query_parse_comparison(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -203,7 +182,7 @@ begin
   p_state := logloom_private.query_take_sign(p_state, v_operator);
   v_token := p_state.texts[p_state."at"];
   v_position := p_state.positions[p_state."at"];
-  p_state := logloom_private.query_go_on(p_state);
+  p_state := logloom_private.query_advance(p_state);
   if left(v_operator, 1) = '>' then
     return logloom_private.query_check_range(
       p_state, p_field,
@@ -217,10 +196,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_parse_comparison(
-  logloom_private.query_state, jsonb
-) from public;
-
 -- field:~"regex"
 create function logloom_private.query_parse_regex(
   p_state logloom_private.query_state,
@@ -229,7 +204,6 @@ create function logloom_private.query_parse_regex(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -241,13 +215,9 @@ begin
   p_state := logloom_private.query_check_regex(
     p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
   );
-  return logloom_private.query_go_on(p_state, 2);
+  return logloom_private.query_advance(p_state, 2);
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_regex(
-  logloom_private.query_state, jsonb
-) from public;
 
 -- What follows the colon of a field.
 create function logloom_private.query_parse_value(
@@ -257,7 +227,6 @@ create function logloom_private.query_parse_value(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -284,10 +253,6 @@ begin
   p_state := logloom_private.query_check_signed(
     p_state, p_field, v_sign, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
   );
-  return logloom_private.query_go_on(p_state);
+  return logloom_private.query_advance(p_state);
 end;
 $$;
-
-revoke all on function logloom_private.query_parse_value(
-  logloom_private.query_state, jsonb
-) from public;

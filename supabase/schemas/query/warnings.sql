@@ -10,7 +10,6 @@ create function logloom_private.query_warn(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -23,16 +22,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_warn(
-  logloom_private.query_state, integer, text, text
-) from public;
-
 -- A text as a value, quoted where it must be.
 create function logloom_private.query_quote(p_text text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -43,8 +37,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_quote(text) from public;
-
 -- What is wrong with a word wherever it stands: {message, suggestion}, or null. The suggestion
 -- stands for the word.
 create function logloom_private.query_word_trap(
@@ -54,7 +46,6 @@ create function logloom_private.query_word_trap(
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -95,16 +86,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_word_trap(
-  logloom_private.query_state, text
-) from public;
-
 -- name=value, name!=value, name>5 as a free term: the query that was meant, or null.
 create function logloom_private.query_meant_comparison(p_token text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -127,14 +113,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_meant_comparison(text) from public;
-
 -- The free term that comes next.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -208,8 +191,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_warn_free(logloom_private.query_state) from public;
-
 -- A value without a sign. p_token is the one that comes next, or one in a list.
 create function logloom_private.query_warn_value(
   p_state logloom_private.query_state,
@@ -220,7 +201,6 @@ create function logloom_private.query_warn_value(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -257,10 +237,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_warn_value(
-  logloom_private.query_state, jsonb, text, integer
-) from public;
-
 -- The value after =, which is = or a comparison of other languages.
 create function logloom_private.query_warn_exact(
   p_state logloom_private.query_state,
@@ -271,7 +247,6 @@ create function logloom_private.query_warn_exact(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -290,10 +265,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_warn_exact(
-  logloom_private.query_state, jsonb, text, integer
-) from public;
-
 -- A word in field:(a or b).
 create function logloom_private.query_warn_listed(
   p_state logloom_private.query_state,
@@ -302,7 +273,6 @@ create function logloom_private.query_warn_listed(
 returns logloom_private.query_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -322,7 +292,3 @@ begin
   return p_state;
 end;
 $$;
-
-revoke all on function logloom_private.query_warn_listed(
-  logloom_private.query_state, text
-) from public;

@@ -1,8 +1,8 @@
+-- The tenants that have, or had until lately, records in a day, or a block that ends in it.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,24 +10,19 @@ begin
   select t.tenant_id from logloom_private.log_days t where t.day = p_day
   union
   select c.tenant_id
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.last_ts >= logloom_private.day_start(p_day)
     and c.last_ts < logloom_private.day_start(p_day + 1);
 end;
 $$;
 
-revoke all on function logloom_private.day_tenants(date) from public;
-
-comment on function logloom_private.day_tenants(date) is
-  'The tenants that have, or had until lately, records in a day, or a chunk that ends in it.';
-
 -- A tenant that is gone keeps nothing but what may still be on its way. No nested loop: it would go
 -- through all tenants for each one.
+-- Whether a tenant with records in the day keeps it.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
@@ -41,11 +36,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.day_is_kept(date, date) from public;
-
-comment on function logloom_private.day_is_kept(date, date) is
-  'Whether a tenant with records in the day keeps it.';
-
+-- The first p_limit tenants after p_after of a day that do not keep it, in their order.
 create function logloom_private.expired_tenants(
   p_day date,
   p_today date,
@@ -55,7 +46,6 @@ create function logloom_private.expired_tenants(
 returns text[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
@@ -70,8 +60,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.expired_tenants(date, date, text, integer) from public;
-
-comment on function logloom_private.expired_tenants(date, date, text, integer) is
-  'The first p_limit tenants after p_after of a day that do not keep it, in their order.';

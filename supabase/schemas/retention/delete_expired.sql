@@ -1,3 +1,4 @@
+-- Adds to the tenants' runs of retention that are under way.
 create function logloom_private.note_deletions(
   p_tenant_ids text[],
   p_records bigint[],
@@ -7,7 +8,6 @@ create function logloom_private.note_deletions(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 -- Else, with hashing off where it is called, it goes through all tenants for each one.
 set enable_hashjoin = on
@@ -28,18 +28,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.note_deletions(text[], bigint[], integer, date)
-from public;
-
-comment on function logloom_private.note_deletions(text[], bigint[], integer, date) is
-  'Adds to the tenants'' runs of retention that are under way.';
-
 -- Of a tenant with many records in the day.
+-- Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -75,12 +69,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.delete_expired(text, date, date) from public;
-
-comment on function logloom_private.delete_expired(text, date, date) is
-  'Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.';
-
 -- expired_days where records are spread over nodes: a statement a tenant and table.
+-- expired_days where records are spread over nodes.
 create function logloom_private.expired_spread_days(
   p_tenant_ids text[],
   p_day date,
@@ -89,7 +79,6 @@ create function logloom_private.expired_spread_days(
 returns table (tenant_id text, records bigint)
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -116,7 +105,7 @@ begin
     if not v_is_known then
       v_is_known := exists (
         select
-        from logloom_private.sealed_chunks c
+        from logloom_private.blocks c
         where c.tenant_id = expired_spread_days.tenant_id
           and c.last_ts >= v_from and c.last_ts < v_to
       );
@@ -128,18 +117,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.expired_spread_days(text[], date, integer) from public;
-
-comment on function logloom_private.expired_spread_days(text[], date, integer) is
-  'expired_days where records are spread over nodes.';
-
 -- What there is to do for tenants that do not keep a day: how many rows each has, up to one more
 -- than p_limit, and whether anything else is known of its day.
+-- Those of the tenants of whose day something is left, with how many rows, p_limit + 1 at most.
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
 returns table (tenant_id text, records bigint)
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -179,7 +163,7 @@ begin
             and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
         )
         or exists (
-          select from logloom_private.sealed_chunks c
+          select from logloom_private.blocks c
           where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
             and c.last_ts < %2$L::timestamptz
         )
@@ -192,13 +176,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.expired_days(text[], date, integer) from public;
-
-comment on function logloom_private.expired_days(text[], date, integer) is
-  'Those of the tenants of whose day something is left, with how many rows, p_limit + 1 at most.';
-
 -- Where records are spread over nodes: one tenant, statement by statement. The writer rests, so
 -- that no count of a record that comes meanwhile is forgotten.
+-- forget_expired for one tenant whose records are on a node. How many were counted.
 create function logloom_private.forget_spread_tenant(
   p_tenant_id text,
   p_day date
@@ -206,7 +186,6 @@ create function logloom_private.forget_spread_tenant(
 returns bigint
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -217,7 +196,7 @@ declare
   v_records bigint;
 begin
   with gone as (
-    delete from logloom_private.sealed_chunks c
+    delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
     returning c.first_ts
   )
@@ -244,16 +223,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.forget_spread_tenant(text, date) from public;
-
-comment on function logloom_private.forget_spread_tenant(text, date) is
-  'forget_expired for one tenant whose records are on a node. How many were counted.';
-
+-- Deletes what there is of a day of tenants that do not keep it: rows, blocks that end in it with
+-- their days, and counts.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
 -- filled since it was last looked at.
@@ -280,14 +255,14 @@ begin
     end loop;
   else
     with gone as (
-      delete from logloom_private.sealed_chunks c
+      delete from logloom_private.blocks c
       using unnest(p_tenant_ids) t (tenant_id)
       where c.tenant_id = t.tenant_id
         and c.last_ts >= logloom_private.day_start(p_day)
         and c.last_ts < logloom_private.day_start(p_day + 1)
       returning c.tenant_id, c.first_ts
     ), froms as (
-      -- A chunk of several days goes with the last. No row is left of the days before.
+      -- A block of several days goes with the last. No row is left of the days before.
       select
         t.tenant_id,
         logloom_private.day_start(
@@ -316,17 +291,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.forget_expired(text[], date, date) from public;
-
-comment on function logloom_private.forget_expired(text[], date, date) is
-  'Deletes what there is of a day of tenants that do not keep it: rows, chunks that end in it with '
-  'their days, and counts.';
-
+-- Takes a day of which the tenants have no rows any more out of log_days.
 create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -341,8 +310,3 @@ begin
   using p_day, p_tenant_ids;
 end;
 $$;
-
-revoke all on function logloom_private.leave_expired_day(text[], date) from public;
-
-comment on function logloom_private.leave_expired_day(text[], date) is
-  'Takes a day of which the tenants have no rows any more out of log_days.';

@@ -1,8 +1,8 @@
+-- PT429 where the tenant has max_open_deletions of its plan open already.
 create function logloom_private.require_room_for_deletion(p_tenant_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -20,13 +20,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_room_for_deletion(text) from public;
-
-comment on function logloom_private.require_room_for_deletion(text) is
-  'PT429 where the tenant has max_open_deletions of its plan open already.';
-
 -- On request
 
+-- Notes a deletion that was asked for, and who did; run_deletions works it off.
 create function logloom_private.request_deletion(
   p_query_dsl text,
   p_ts_from timestamptz,
@@ -104,16 +100,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.request_deletion(
-  text, timestamptz, timestamptz, boolean
-) from public;
-
 grant execute on function logloom_private.request_deletion(
   text, timestamptz, timestamptz, boolean
 ) to authenticated, service_role;
-
-comment on function logloom_private.request_deletion(text, timestamptz, timestamptz, boolean) is
-  'Notes a deletion that was asked for, and who did; run_deletions works it off.';
 
 create function public.delete_logs(
   p_query_dsl text default null,
@@ -151,13 +140,6 @@ when internal_error then
   return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);
 end;
 $$;
-
-revoke all on function public.delete_logs(text, text, text, boolean)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.delete_logs(
-  text, text, text, boolean
-) to authenticated, service_role;
 
 comment on function public.delete_logs(text, text, text, boolean) is
   'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to '

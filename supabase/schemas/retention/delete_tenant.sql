@@ -1,8 +1,8 @@
+-- Orders the erasure of all log records of a tenant.
 create function logloom_private.request_erasure(p_tenant_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -16,11 +16,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.request_erasure(text) from public;
-
-comment on function logloom_private.request_erasure(text) is
-  'Orders the erasure of all log records of a tenant.';
-
+-- Ends a tenant: its keys and members go at once, everything else by the job run_deletions.
 create function logloom_private.abolish_tenant(p_tenant_id text)
 returns public.logloom_tenant_deletion
 language plpgsql
@@ -63,12 +59,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.abolish_tenant(text) from public;
-
 grant execute on function logloom_private.abolish_tenant(text) to authenticated, service_role;
-
-comment on function logloom_private.abolish_tenant(text) is
-  'Ends a tenant: its keys and members go at once, everything else by the job run_deletions.';
 
 create function public.delete_tenant(p_tenant_id text default null)
 returns public.logloom_tenant_deletion
@@ -83,23 +74,18 @@ begin
 end;
 $$;
 
-revoke all on function public.delete_tenant(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.delete_tenant(text)
-to authenticated, service_role;
-
 comment on function public.delete_tenant(text) is
   'Deletes the tenant with all that it has, for owners, who name it. Its keys and tokens are '
   'refused at once; a job erases the rest, and leaves a receipt in '
   'logloom_private.tenant_deletions. Nobody gets the id before that is done. '
   'Errors: PT400, PT401, PT403, PT404.';
 
+-- Removes what a deleted tenant has besides log records, once those are erased. Whether there was
+-- something to do.
 create function logloom_private.erase_tenant_step()
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -176,9 +162,3 @@ begin
   return true;
 end;
 $$;
-
-revoke all on function logloom_private.erase_tenant_step() from public;
-
-comment on function logloom_private.erase_tenant_step() is
-  'Removes what a deleted tenant has besides log records, once those are erased. Whether there was '
-  'something to do.';

@@ -1,8 +1,9 @@
+-- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
+-- where readers or the writer hold it.
 create function logloom_private.drop_expired_day(p_day date, p_today date)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -26,7 +27,7 @@ begin
       return 'busy';
     end if;
     -- What else is known of the day nobody reads any more, and goes without holding up the writer.
-    delete from logloom_private.log_arrivals a where a.day = p_day;
+    delete from logloom_private.log_writes a where a.day = p_day;
     -- Last, because every reader of logloom.logs waits from here to the commit.
     execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
     perform logloom_private.restore_lock_wait(v_lock_wait);
@@ -36,9 +37,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.drop_expired_day(date, date) from public;
-
-comment on function logloom_private.drop_expired_day(date, date) is
-  'Drops a day''s partition: dropped; kept where a tenant with records in it keeps the day; busy '
-  'where readers or the writer hold it.';

@@ -35,12 +35,6 @@ begin
 end;
 $$;
 
-revoke all on function public.list_log_retention_runs(text, text, integer, uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.list_log_retention_runs(text, text, integer, uuid)
-to authenticated, service_role;
-
 comment on function public.list_log_retention_runs(text, text, integer, uuid) is
   'Deletions of the tenant''s records, newest first. p_kind: retention or erasure. p_limit 1 to '
   '1000 (default 100), p_after: run_id of the last item of the page before. '

@@ -1,8 +1,8 @@
+-- A run as operations show it.
 create function logloom_private.retention_run_of(p_run logloom.retention_runs)
 returns public.logloom_retention_run
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -14,10 +14,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.retention_run_of(logloom.retention_runs) from public;
-
 grant execute on function logloom_private.retention_run_of(logloom.retention_runs)
 to authenticated, service_role;
-
-comment on function logloom_private.retention_run_of(logloom.retention_runs) is
-  'A run as operations show it.';

@@ -1,8 +1,9 @@
+-- The erasure whose turn it is: of the tenant that was served longest ago, its oldest one. Null
+-- where none is open, or the queue still holds events of before it.
 create function logloom_private.next_deletion()
 returns uuid
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -25,17 +26,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.next_deletion() from public;
-
-comment on function logloom_private.next_deletion() is
-  'The erasure whose turn it is: of the tenant that was served longest ago, its oldest one. Null '
-  'where none is open, or the queue still holds events of before it.';
-
+-- Closes an erasure: done, or failed with the error.
 create function logloom_private.finish_deletion(p_run_id uuid, p_error text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -64,16 +59,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.finish_deletion(uuid, text) from public;
-
-comment on function logloom_private.finish_deletion(uuid, text) is
-  'Closes an erasure: done, or failed with the error.';
-
+-- Deletes what matches among the dead letters.
 create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -87,107 +77,87 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.delete_dead_letters(logloom.retention_runs, text)
-from public;
-
-comment on function logloom_private.delete_dead_letters(logloom.retention_runs, text) is
-  'Deletes what matches among the dead letters.';
-
-create function logloom_private.next_chunk_of(p_run logloom.retention_runs)
+-- The next block of sealed records that an erasure has to look at; null where none is left.
+create function logloom_private.next_block_of(p_run logloom.retention_runs)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
-    select min(c.chunk_id)
-    from logloom_private.sealed_chunks c
+    select min(c.block_id)
+    from logloom_private.blocks c
     where c.tenant_id = p_run.tenant_id
       and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
-      and c.chunk_id > coalesce(p_run.position_chunk, 0)
+      and c.block_id > coalesce(p_run.position_block, 0)
   );
 end;
 $$;
 
-revoke all on function logloom_private.next_chunk_of(logloom.retention_runs) from public;
-
-comment on function logloom_private.next_chunk_of(logloom.retention_runs) is
-  'The next chunk of sealed records that an erasure has to look at; null where none is left.';
-
-create function logloom_private.delete_from_chunk(
-  p_chunk_id bigint,
+-- Replaces a block by one without the records that an erasure is for, and takes them away from the
+-- counts. How many.
+create function logloom_private.delete_from_block(
+  p_block_id bigint,
   p_run logloom.retention_runs,
   p_query logloom_private.compiled_query
 )
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_chunk logloom_private.sealed_chunks;
+  v_block logloom_private.blocks;
   v_bits varbit;
   v_deleted integer;
 begin
-  select c.* into v_chunk
-  from logloom_private.sealed_chunks c
-  where c.tenant_id = p_run.tenant_id and c.chunk_id = p_chunk_id
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
   for update;
   if not found then
     return 0;
   end if;
-  v_bits := logloom_private.chunk_bits(
-    v_chunk, p_query.tree, p_query.filter, null, null, p_run.ts_from, p_run.ts_to
+  v_bits := logloom_private.block_bits(
+    v_block, p_query.tree, p_query.filter, null, null, p_run.ts_from, p_run.ts_to
   );
   v_deleted := bit_count(v_bits);
   if v_deleted = 0 then
     return 0;
   end if;
   insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-  select v_chunk.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
+  select v_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
   from logloom_private.sealed_records(
-    v_chunk, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
+    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
   ) r
   group by 2, 3, 4;
   insert into logloom_private.log_removals (tenant_id)
-  select v_chunk.tenant_id
+  select v_block.tenant_id
   -- Further back than any alert window reaches.
-  where v_chunk.last_ts > now() - interval '3 days';
-  -- What is left becomes a chunk of its own, compared with what it is made of.
-  if v_deleted < v_chunk.records then
-    perform logloom_private.encode_chunk(
-      v_chunk.tenant_id,
+  where v_block.last_ts > now() - interval '3 days';
+  -- What is left becomes a block of its own, compared with what it is made of.
+  if v_deleted < v_block.records then
+    perform logloom_private.encode_block(
+      v_block.tenant_id,
       format(
-        's as materialized (select r.* from logloom_private.chunk_records('
+        's as materialized (select r.* from logloom_private.block_records('
           || '%L, %s, %L::integer[], null, null) r)',
-        v_chunk.tenant_id, v_chunk.chunk_id, logloom_private.bit_positions(~v_bits)
+        v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
       )
     );
   end if;
-  delete from logloom_private.sealed_chunks c
-  where c.tenant_id = v_chunk.tenant_id and c.chunk_id = v_chunk.chunk_id;
+  delete from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
   return v_deleted;
 end;
 $$;
 
-revoke all on function logloom_private.delete_from_chunk(
-  bigint, logloom.retention_runs, logloom_private.compiled_query
-) from public;
-
-comment on function logloom_private.delete_from_chunk(
-  bigint, logloom.retention_runs, logloom_private.compiled_query
-) is
-  'Replaces a chunk by one without the records that an erasure is for, and takes them away from '
-  'the counts. How many.';
-
+-- Looks at the next records of an erasure and deletes those that match. Whether there may be more.
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -199,7 +169,7 @@ declare
   v_rows text;
   v_end_ts timestamptz;
   v_end_id uuid;
-  v_chunk_id bigint;
+  v_block_id bigint;
   v_dead_letters integer := 0;
   v_deleted integer := 0;
 begin
@@ -250,31 +220,26 @@ begin
       into v_deleted;
     end if;
   else
-    v_chunk_id := logloom_private.next_chunk_of(v_run);
-    v_deleted := logloom_private.delete_from_chunk(v_chunk_id, v_run, v_query);
+    v_block_id := logloom_private.next_block_of(v_run);
+    v_deleted := logloom_private.delete_from_block(v_block_id, v_run, v_query);
   end if;
   update logloom.retention_runs r
   set status = 'running',
     records = r.records + v_dead_letters + v_deleted,
     position_ts = coalesce(v_end_ts, r.position_ts),
     position_id = coalesce(v_end_id, r.position_id),
-    position_chunk = coalesce(v_chunk_id, r.position_chunk)
+    position_block = coalesce(v_block_id, r.position_block)
   where r.run_id = p_run_id;
-  return v_end_ts is not null or v_chunk_id is not null;
+  return v_end_ts is not null or v_block_id is not null;
 end;
 $$;
 
-revoke all on function logloom_private.deletion_step(uuid) from public;
-
-comment on function logloom_private.deletion_step(uuid) is
-  'Looks at the next records of an erasure and deletes those that match. Whether there may be '
-  'more.';
-
+-- A step of the job run_deletions: carries on with the oldest requested erasure, whose place is in
+-- its row. A kill repeats none.
 create function logloom_private.run_deletion_step()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -312,9 +277,3 @@ begin
   return (select s.deletion_pause from logloom_private.settings s);
 end;
 $$;
-
-revoke all on function logloom_private.run_deletion_step() from public;
-
-comment on function logloom_private.run_deletion_step() is
-  'A step of the job run_deletions: carries on with the oldest requested erasure, whose place is '
-  'in its row. A kill repeats none.';

@@ -1,8 +1,8 @@
+-- Whether the day's retention has not ended yet, or failed an hour ago.
 create function logloom_private.retention_is_due(p_today date)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -17,16 +17,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.retention_is_due(date) from public;
-
-comment on function logloom_private.retention_is_due(date) is
-  'Whether the day''s retention has not ended yet, or failed an hour ago.';
-
+-- Begins the day's retention, unless it is under way.
 create function logloom_private.begin_retention(p_today date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -47,16 +42,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.begin_retention(date) from public;
-
-comment on function logloom_private.begin_retention(date) is
-  'Begins the day''s retention, unless it is under way.';
-
+-- Ends the day's retention: marks the runs under way as done and forgets old ones, or leaves the
+-- first error.
 create function logloom_private.end_retention(p_error text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -74,17 +65,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.end_retention(text) from public;
-
-comment on function logloom_private.end_retention(text) is
-  'Ends the day''s retention: marks the runs under way as done and forgets old ones, or leaves '
-  'the first error.';
-
+-- Goes on to the next day. p_error: why this one could not be seen to; null where it was.
 create function logloom_private.end_retention_day(p_day date, p_error text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -95,17 +80,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.end_retention_day(date, text) from public;
-
-comment on function logloom_private.end_retention_day(date, text) is
-  'Goes on to the next day. p_error: why this one could not be seen to; null where it was.';
-
 -- Those of a step at once; where that fails, each by itself, so that one keeps no other waiting.
+-- forget_expired; the first error, of any tenant, or null.
 create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -130,16 +110,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.try_forget_expired(text[], date, date) from public;
-
-comment on function logloom_private.try_forget_expired(text[], date, date) is
-  'forget_expired; the first error, of any tenant, or null.';
-
+-- Deletes a step of what tenants have in the day being worked at and do not keep, and notes the
+-- place.
 create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -196,18 +172,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.delete_expired_of_day(logloom_private.retention_place)
-from public;
-
-comment on function logloom_private.delete_expired_of_day(logloom_private.retention_place) is
-  'Deletes a step of what tenants have in the day being worked at and do not keep, and notes the '
-  'place.';
-
+-- A step of the job run_retention: drops a day, or deletes some of what tenants have of it.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -239,9 +208,9 @@ begin
       from logloom_private.log_days l
       where l.day > coalesce(v_place.done_through, '1970-01-01')
       union all
-      -- A day that is sealed whole has no partition. A chunk of several days goes with the last.
+      -- A day that is sealed whole has no partition. A block of several days goes with the last.
       select logloom_private.utc_day(min(c.last_ts))
-      from logloom_private.sealed_chunks c
+      from logloom_private.blocks c
       where c.last_ts >= logloom_private.day_start(coalesce(v_place.done_through, '1970-01-01') + 1)
     ) d
     where d.day > coalesce(v_place.done_through, '-infinity') and d.day < v_place.today
@@ -274,16 +243,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.retention_step() from public;
-
-comment on function logloom_private.retention_step() is
-  'A step of the job run_retention: drops a day, or deletes some of what tenants have of it.';
-
 -- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
 -- every type, since one of that name in pg_temp would come first.
+-- Deletes what no tenant keeps: whole days, else a tenant's records step by step, each committed,
+-- for about job_run_budget. What a run leaves over, the next one does; one on a day that is
+-- finished does nothing. p_today: to run as if it were another day, at any time.
 create procedure logloom_private.run_retention(p_today date default null)
 language plpgsql
-security invoker
 as $$
 declare
   v_today constant pg_catalog.date := coalesce(p_today, logloom_private.utc_day(pg_catalog.now()));
@@ -296,10 +262,3 @@ begin
   call logloom_private.run_job('run_retention', 'logloom_private.retention_step()');
 end;
 $$;
-
-revoke all on procedure logloom_private.run_retention(date) from public;
-
-comment on procedure logloom_private.run_retention(date) is
-  'Deletes what no tenant keeps: whole days, else a tenant''s records step by step, each '
-  'committed, for about job_run_budget. What a run leaves over, the next one does; one on a day '
-  'that is finished does nothing. p_today: to run as if it were another day, at any time.';

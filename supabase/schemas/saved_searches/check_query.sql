@@ -1,3 +1,6 @@
+-- PT400 unless the query compiles and is not blank, PT429 where too many long ones of the tenant
+-- are being compiled; for an alert rule, also when it has other stages than one aggregate, or
+-- probably means something else than was meant.
 create function logloom_private.check_query(p_query_dsl text, p_is_alert boolean default false)
 returns void
 language plpgsql
@@ -33,12 +36,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.check_query(text, boolean) from public;
-
 grant execute on function logloom_private.check_query(text, boolean)
 to authenticated, service_role;
-
-comment on function logloom_private.check_query(text, boolean) is
-  'PT400 unless the query compiles and is not blank, PT429 where too many long ones of the tenant '
-  'are being compiled; for an alert rule, also when it has other '
-  'stages than one aggregate, or probably means something else than was meant.';

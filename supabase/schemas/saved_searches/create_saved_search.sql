@@ -41,14 +41,6 @@ exception when check_violation then
 end;
 $$;
 
-revoke all on function public.create_saved_search(
-  text, text, text, text, boolean, text[]
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.create_saved_search(
-  text, text, text, text, boolean, text[]
-) to authenticated, service_role;
-
 comment on function public.create_saved_search(text, text, text, text, boolean, text[]) is
   'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must '
   'compile. p_tags: at most 20. Errors: PT400 (plan limit, too), PT401.';

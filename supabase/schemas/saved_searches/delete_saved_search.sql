@@ -19,11 +19,5 @@ begin
 end;
 $$;
 
-revoke all on function public.delete_saved_search(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.delete_saved_search(uuid)
-to authenticated, service_role;
-
 comment on function public.delete_saved_search(uuid) is
   'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';

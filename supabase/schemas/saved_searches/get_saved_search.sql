@@ -20,11 +20,5 @@ begin
 end;
 $$;
 
-revoke all on function public.get_saved_search(uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_saved_search(uuid)
-to authenticated, service_role;
-
 comment on function public.get_saved_search(uuid) is
   'A saved search of the caller, or one that a colleague shares. Errors: PT400, PT401, PT404.';

@@ -17,12 +17,6 @@ begin
 end;
 $$;
 
-revoke all on function public.get_saved_search_categories()
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_saved_search_categories()
-to authenticated, service_role;
-
 comment on function public.get_saved_search_categories() is
   'Categories of the saved searches that the caller can read, each once, sorted. '
   'Errors: PT400, PT401.';

@@ -17,11 +17,5 @@ begin
 end;
 $$;
 
-revoke all on function public.get_saved_search_count()
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_saved_search_count()
-to authenticated, service_role;
-
 comment on function public.get_saved_search_count() is
   'How many saved searches the caller has. Errors: PT400, PT401.';

@@ -48,12 +48,6 @@ begin
 end;
 $$;
 
-revoke all on function public.list_saved_searches(boolean, integer, uuid)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.list_saved_searches(boolean, integer, uuid)
-to authenticated, service_role;
-
 comment on function public.list_saved_searches(boolean, integer, uuid) is
   'The caller''s saved searches and, unless include_shared is false, those that colleagues share, '
   'newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. '

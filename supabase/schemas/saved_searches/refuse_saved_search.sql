@@ -1,8 +1,8 @@
+-- Says why the caller may not change a saved search: PT404, or PT403 where it is a colleague's.
 create function logloom_private.refuse_saved_search(p_id uuid)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,10 +13,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_saved_search(uuid) from public;
-
 grant execute on function logloom_private.refuse_saved_search(uuid)
 to authenticated, service_role;
-
-comment on function logloom_private.refuse_saved_search(uuid) is
-  'Says why the caller may not change a saved search: PT404, or PT403 where it is a colleague''s.';

@@ -1,8 +1,8 @@
+-- Saved searches of a tenant that its plan counts.
 create function logloom_private.count_saved_searches(p_tenant_id text)
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,11 +10,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.count_saved_searches(text) from public;
-
-comment on function logloom_private.count_saved_searches(text) is
-  'Saved searches of a tenant that its plan counts.';
-
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more.
 create function logloom_private.require_room_for_saved_search(p_tenant_id text)
 returns void
 language plpgsql
@@ -33,11 +29,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_room_for_saved_search(text) from public;
-
 grant execute on function logloom_private.require_room_for_saved_search(text)
 to authenticated, service_role;
-
-comment on function logloom_private.require_room_for_saved_search(text) is
-  'Provisions the tenant of the request and holds it; PT400 when its plan has no room for one '
-  'more.';

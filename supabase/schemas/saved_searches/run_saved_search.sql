@@ -63,14 +63,11 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_saved_search(
-  text, timestamptz, timestamptz, integer, text
-) from public;
-
 grant execute on function logloom_private.read_saved_search(
   text, timestamptz, timestamptz, integer, text
 ) to authenticated, service_role;
 
+-- Counts a run of a saved search that the caller may read.
 create function logloom_private.note_saved_search_run(p_id uuid)
 returns void
 language plpgsql
@@ -90,13 +87,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.note_saved_search_run(uuid) from public;
-
 grant execute on function logloom_private.note_saved_search_run(uuid)
 to authenticated, service_role;
-
-comment on function logloom_private.note_saved_search_run(uuid) is
-  'Counts a run of a saved search that the caller may read.';
 
 create function public.run_saved_search(
   p_id uuid default null,
@@ -128,14 +120,6 @@ begin
   return v_run;
 end;
 $$;
-
-revoke all on function public.run_saved_search(
-  uuid, text, text, integer, text
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.run_saved_search(
-  uuid, text, text, integer, text
-) to authenticated, service_role;
 
 comment on function public.run_saved_search(uuid, text, text, integer, text) is
   'Runs a saved search of the caller or one that a colleague shares, and counts the run. As '

@@ -1,8 +1,8 @@
+-- A saved search as the operations show it.
 create function logloom_private.saved_search_of(p_row logloom.saved_searches)
 returns public.logloom_saved_search
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -14,10 +14,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.saved_search_of(logloom.saved_searches) from public;
-
 grant execute on function logloom_private.saved_search_of(logloom.saved_searches)
 to authenticated, service_role;
-
-comment on function logloom_private.saved_search_of(logloom.saved_searches) is
-  'A saved search as the operations show it.';

@@ -46,14 +46,6 @@ exception when check_violation then
 end;
 $$;
 
-revoke all on function public.update_saved_search(
-  uuid, text, text, text, text, boolean, text[]
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.update_saved_search(
-  uuid, text, text, text, text, boolean, text[]
-) to authenticated, service_role;
-
 comment on function public.update_saved_search(uuid, text, text, text, text, boolean, text[]) is
   'Changes what is given and returns the saved search. An empty p_description or p_category takes '
   'it away. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';

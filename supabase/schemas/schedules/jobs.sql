@@ -1,8 +1,8 @@
+-- Makes the jobs of pg_cron, or brings those that are there to what they are here.
 create function logloom_private.schedule_jobs()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -58,10 +58,5 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.schedule_jobs() from public;
-
-comment on function logloom_private.schedule_jobs() is
-  'Makes the jobs of pg_cron, or brings those that are there to what they are here.';
 
 select logloom_private.schedule_jobs();

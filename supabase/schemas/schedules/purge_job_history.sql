@@ -1,8 +1,8 @@
+-- Deletes pg_cron's records of old runs of our jobs: a job of every second makes 86,400 a day.
 create function logloom_private.purge_job_history()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -37,8 +37,3 @@ begin
   return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
-
-revoke all on function logloom_private.purge_job_history() from public;
-
-comment on function logloom_private.purge_job_history() is
-  'Deletes pg_cron''s records of old runs of our jobs: a job of every second makes 86,400 a day.';

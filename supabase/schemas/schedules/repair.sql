@@ -1,46 +1,8 @@
-create function logloom_private.grant_operations()
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_operation record;
-begin
-  for v_operation in
-    select
-      p.oid::regprocedure as signature,
-      case
-        when p.proname = any (logloom_private.service_operations()) then 'service_role'
-        else 'authenticated, service_role'
-      end as roles
-    from pg_catalog.pg_proc p
-    where p.pronamespace = 'public'::regnamespace
-      and p.proname = any (logloom_private.operations())
-  loop
-    execute format(
-      'revoke all on function %s from public, anon, authenticated, service_role',
-      v_operation.signature
-    );
-    execute format(
-      'grant execute on function %s to %s', v_operation.signature, v_operation.roles
-    );
-  end loop;
-end;
-$$;
-
-revoke all on function logloom_private.grant_operations() from public;
-
-comment on function logloom_private.grant_operations() is
-  'Lets each operation be called by whom it is for, and by nobody else. A dump does not know of '
-  'the privileges that a project gives to new functions in public.';
-
+-- Lets a sequence go on after the greatest number that the data holds. It never goes back.
 create function logloom_private.align_sequence(p_sequence regclass, p_used bigint)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -53,16 +15,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.align_sequence(regclass, bigint) from public;
-
-comment on function logloom_private.align_sequence(regclass, bigint) is
-  'Lets a sequence go on after the greatest number that the data holds. It never goes back.';
-
+-- Lets every sequence go on after the data. A tail and an alert round read on by write sequence:
+-- one that began anew would hide new records from them.
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -91,28 +49,24 @@ begin
     )
   );
   perform logloom_private.align_sequence(
-    'logloom_private.arrival',
+    'logloom_private.write_seq',
     (
       select greatest(
-        max(a.arrival), (select max(r.arrival_to) from logloom_private.alert_rounds r)
+        max(a.write_seq), (select max(r.write_seq_to) from logloom_private.alert_rounds r)
       )
-      from logloom_private.log_arrivals a
+      from logloom_private.log_writes a
     )
   );
 end;
 $$;
 
-revoke all on function logloom_private.align_sequences() from public;
-
-comment on function logloom_private.align_sequences() is
-  'Lets every sequence go on after the data. A tail and an alert round read on by arrival: one '
-  'that began anew would hide new records from them.';
-
+-- After a dump was restored, called by postgres: brings back what a dump does not hold, which is
+-- jobs, who may call the operations, the pre-request function, pg_partman's configuration, and
+-- brings sequences and partitions in line with the data. Safe at any time, and twice.
 create function logloom_private.repair()
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -129,10 +83,3 @@ begin
   return 'repaired';
 end;
 $$;
-
-revoke all on function logloom_private.repair() from public;
-
-comment on function logloom_private.repair() is
-  'After a dump was restored, called by postgres: brings back what a dump does not hold, which is '
-  'jobs, who may call the operations, the pre-request function, pg_partman''s configuration, and '
-  'brings sequences and partitions in line with the data. Safe at any time, and twice.';

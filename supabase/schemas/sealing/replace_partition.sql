@@ -3,11 +3,11 @@
 -- only when each is newer than the copy and than the last record that was sealed.
 
 -- Whether a snapshot is held that does not see the transaction.
+-- Whether somebody holds a snapshot that does not see the transaction p_xid.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -25,16 +25,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.has_older_snapshot(xid8) from public;
-
-comment on function logloom_private.has_older_snapshot(xid8) is
-  'Whether somebody holds a snapshot that does not see the transaction p_xid.';
-
+-- The table that is to take the place of a day's partition.
 create function logloom_private.remainder_name(p_day date)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -42,17 +37,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.remainder_name(date) from public;
-
-comment on function logloom_private.remainder_name(date) is
-  'The table that is to take the place of a day''s partition.';
-
 -- The copy goes, and the day is as if none had been made.
+-- Drops the copy of what is left of a day. Of a day without a partition nothing is to be given
+-- back.
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -69,18 +60,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.forget_replacement(date) from public;
-
-comment on function logloom_private.forget_replacement(date) is
-  'Drops the copy of what is left of a day. Of a day without a partition nothing is to be given '
-  'back.';
-
 -- Copies what the sealing of a day left over. False where replacing the partition is not worth it.
+-- Copies what is left of a day in which much was sealed. False where there is no need.
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -89,15 +74,15 @@ declare
   v_copy constant text := logloom_private.remainder_name(p_day);
   v_day logloom_private.sealing_days;
   v_records bigint;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   perform logloom_private.forget_replacement(p_day);
   if not logloom_private.partition_exists(p_day) then
     return false;
   end if;
   select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
-  execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
-  into v_records, v_arrival;
+  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+  into v_records, v_write_seq;
   if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
     return false;
   end if;
@@ -120,25 +105,22 @@ begin
   update logloom_private.sealing_days d
   set prepared_by = pg_current_xact_id(),
     prepared_records = v_records,
-    prepared_arrival = v_arrival
+    prepared_write_seq = v_write_seq
   where d.day = p_day;
   return true;
 end;
 $$;
 
-revoke all on function logloom_private.prepare_replacement(date) from public;
-
-comment on function logloom_private.prepare_replacement(date) is
-  'Copies what is left of a day in which much was sealed. False where there is no need.';
-
 -- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
 -- where an older snapshot is held; dropped, where the partition went; changed, where it is not as
 -- it was copied; busy, where readers or the writer hold it.
+-- Puts the copy in the place of a day's partition, or nothing where nothing is left. replaced;
+-- waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin again;
+-- busy: readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -148,7 +130,7 @@ declare
   v_lock_wait text;
   v_day logloom_private.sealing_days;
   v_records bigint;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
   if logloom_private.has_older_snapshot(v_day.prepared_by)
@@ -169,9 +151,11 @@ begin
       perform logloom_private.restore_lock_wait(v_lock_wait);
       return 'dropped';
     end if;
-    execute format('select count(*), max(l.arrival) from only logloom.%I l', v_partition)
-    into v_records, v_arrival;
-    if v_records <> v_day.prepared_records or v_arrival is distinct from v_day.prepared_arrival then
+    execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+    into v_records, v_write_seq;
+    if v_records <> v_day.prepared_records
+      or v_write_seq is distinct from v_day.prepared_write_seq
+    then
       perform logloom_private.forget_replacement(p_day);
       perform logloom_private.restore_lock_wait(v_lock_wait);
       return 'changed';
@@ -197,10 +181,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.replace_partition(date) from public;
-
-comment on function logloom_private.replace_partition(date) is
-  'Puts the copy in the place of a day''s partition, or nothing where nothing is left. replaced; '
-  'waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin '
-  'again; busy: readers or the writer hold it.';

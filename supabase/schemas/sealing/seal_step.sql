@@ -1,9 +1,10 @@
 -- Which days have something to seal: over for seal_after, and not looked at for seal_again_after.
+-- The oldest day with a partition that is over for seal_after and was not looked at for
+-- seal_again_after; null where none is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
 returns date
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -21,14 +22,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.next_day_to_seal(timestamptz) from public;
-
-comment on function logloom_private.next_day_to_seal(timestamptz) is
-  'The oldest day with a partition that is over for seal_after and was not looked at for '
-  'seal_again_after; null where none is due.';
-
 -- The days whose records of a tenant are to be sealed together with those of p_day: that day where
 -- it has enough, else its week where that is over and has enough. Null where they stay rows.
+-- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
+-- else the days of its week where that is over. Null: they stay rows.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,
@@ -37,7 +34,6 @@ create function logloom_private.days_to_seal_together(
 returns date[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -85,18 +81,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.days_to_seal_together(text, date, timestamptz) from public;
-
-comment on function logloom_private.days_to_seal_together(text, date, timestamptz) is
-  'The days whose records of a tenant make chunks together: p_day where it has seal_day_records, '
-  'else the days of its week where that is over. Null: they stay rows.';
-
 -- The first tenant after p_after with records in a day's partition, or null.
+-- The first tenant after p_after with records in a day's partition; null where there is none.
 create function logloom_private.next_day_tenant(p_day date, p_after text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -115,25 +105,20 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.next_day_tenant(date, text) from public;
-
-comment on function logloom_private.next_day_tenant(date, text) is
-  'The first tenant after p_after with records in a day''s partition; null where there is none.';
-
--- One step of a pass over a day: a chunk, a merging, or going on to the next tenant. False when
+-- One step of a pass over a day: a block, a merging, or going on to the next tenant. False when
 -- the pass is over.
+-- The next block of a day, or on to the next tenant. False: the day is done.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
   v_days date[];
-  v_chunk_ids bigint[];
+  v_block_ids bigint[];
   v_records integer := 0;
 begin
   insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
@@ -148,13 +133,13 @@ begin
   v_days := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
   begin
     if v_days is not null then
-      v_records := logloom_private.seal_chunk(v_tenant_id, v_days);
+      v_records := logloom_private.seal_block(v_tenant_id, v_days);
     end if;
     -- The last of a day, or what came late.
     if v_records > 0 then
-      v_chunk_ids := logloom_private.chunks_to_merge(v_tenant_id, p_day);
-      if v_chunk_ids is not null then
-        perform logloom_private.merge_chunks(v_tenant_id, v_chunk_ids);
+      v_block_ids := logloom_private.blocks_to_merge(v_tenant_id, p_day);
+      if v_block_ids is not null then
+        perform logloom_private.merge_blocks(v_tenant_id, v_block_ids);
       end if;
       perform logloom_private.leave_sealed_days(v_tenant_id, v_days);
     end if;
@@ -178,17 +163,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.seal_day_step(date, timestamptz) from public;
-
-comment on function logloom_private.seal_day_step(date, timestamptz) is
-  'The next chunk of a day, or on to the next tenant. False: the day is done.';
-
 -- Partitions give back the space of what was sealed, one step at a time. Null when none is due.
+-- Prepares or replaces the partition of a day that was sealed. Null when none is due.
 create function logloom_private.replacement_step(p_now timestamptz)
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -223,16 +203,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.replacement_step(timestamptz) from public;
-
-comment on function logloom_private.replacement_step(timestamptz) is
-  'Prepares or replaces the partition of a day that was sealed. Null when none is due.';
-
+-- The work of seal_step, as if it were p_now.
 create function logloom_private.seal_step_at(p_now timestamptz)
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -255,25 +230,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.seal_step_at(timestamptz) from public;
-
-comment on function logloom_private.seal_step_at(timestamptz) is
-  'The work of seal_step, as if it were p_now.';
-
+-- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
+-- back. What is queued comes first: null while there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.seal_step_at(clock_timestamp());
 end;
 $$;
-
-revoke all on function logloom_private.seal_step() from public;
-
-comment on function logloom_private.seal_step() is
-  'A step of the job seal_logs: the next chunk of what is due, or a partition that gives its '
-  'space back. What is queued comes first: null while there is much. A kill loses nothing.';

@@ -1,14 +1,16 @@
+-- How sealing does: days that no pass has looked at yet, when the last block was made (null where
+-- records are spread over nodes), and blocks that were given up because they differed from their
+-- records, which stay rows: degraded.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_days_due bigint;
   v_differences bigint;
-  v_last_chunk timestamptz;
+  v_last_block timestamptz;
 begin
   select count(*) into v_days_due
   from logloom_private.settings s
@@ -19,28 +21,21 @@ begin
   select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
   -- Health must answer while a node is away, whatever that does to who asks it.
   if not logloom_private.is_spread() then
-    select c.sealed_at into v_last_chunk
-    from logloom_private.sealed_chunks c
-    order by c.chunk_id desc
+    select c.sealed_at into v_last_block
+    from logloom_private.blocks c
+    order by c.block_id desc
     limit 1;
   end if;
   return logloom_private.health_grade(
     null,
     case when v_differences > 0 then format(
-      '%s chunks were not read back as they should be: logloom_private.sealing_days has the error',
+      '%s blocks were not read back as they should be: logloom_private.sealing_days has the error',
       v_differences
     ) end
   ) || jsonb_build_object(
     'days_due', v_days_due,
-    'last_chunk', v_last_chunk,
+    'last_block', v_last_block,
     'differences', v_differences
   );
 end;
 $$;
-
-revoke all on function logloom_private.sealing_health(timestamptz) from public;
-
-comment on function logloom_private.sealing_health(timestamptz) is
-  'How sealing does: days that no pass has looked at yet, when the last chunk was made (null where '
-  'records are spread over nodes), and chunks that were given up because they differed from their '
-  'records, which stay rows: degraded.';

@@ -1,5 +1,6 @@
 -- Looks at a bounded number of records, whether they match or not, since a search for those that do
 -- took too long.
+-- Moves a tail over the next p_records records. more: whether there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -10,7 +11,6 @@ create function logloom_private.examine_log_tail(
 returns logloom_private.log_tail
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -27,10 +27,10 @@ begin
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
       (select s.max_page_bytes from logloom_private.settings s), true
     )
-    || ') select array(select l.item from (select (r.record).*, r.arrival, r.record as item '
+    || ') select array(select l.item from (select (r.record).*, r.write_seq, r.record as item '
     || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
-    || ') order by l.arrival, l.id), o.arrival, o.id '
-    || 'from (select 1) _ left join lateral (select r.arrival, r.id from piece r '
+    || ') order by l.write_seq, l.id), o.write_seq, o.id '
+    || 'from (select 1) _ left join lateral (select r.write_seq, r.id from piece r '
     || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
   into v_found, v_first, v_id;
   p_tail.logs := p_tail.logs || v_found;
@@ -41,17 +41,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.examine_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) from public;
-
-comment on function logloom_private.examine_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) is
-  'Moves a tail over the next p_records records. more: whether there were any.';
-
 -- More and more steps of the writer at a time: a client that was away does not read all it missed
 -- for each page. What was found when time is up is given back, and the cursor with it.
+-- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -62,7 +54,6 @@ create function logloom_private.advance_log_tail(
 returns logloom_private.log_tail
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -73,7 +64,7 @@ declare
   v_left bigint;
   v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_found public.logloom_log_record[];
-  v_arrivals bigint[];
+  v_write_seqs bigint[];
   v_has_moved boolean := false;
   v_records integer := 4;
   v_began_at timestamptz;
@@ -83,7 +74,7 @@ begin
       v_step_last := least(p_tail.first + v_steps - 1, p_last);
       v_left := p_limit + 1 - cardinality(p_tail.logs);
       for v_fits in 0..1 loop
-        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.arrival) from ('
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
           || logloom_private.log_tail_sql(
             p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
             case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
@@ -91,7 +82,7 @@ begin
             v_fits = 1
           )
           || ') r'
-        into v_found, v_arrivals;
+        into v_found, v_write_seqs;
         exit when array_position(v_found, null) is null;
       end loop;
       v_has_moved := true;
@@ -102,11 +93,11 @@ begin
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
       end if;
       p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
-      if cardinality(v_found) < cardinality(v_arrivals) then
+      if cardinality(v_found) < cardinality(v_write_seqs) then
         p_tail.more := true;
         -- After the last that this step found; where it was, if the page was full before.
         if cardinality(v_found) > 0 then
-          p_tail.first := v_arrivals[cardinality(v_found)];
+          p_tail.first := v_write_seqs[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
         end if;
         v_found := null;
@@ -143,13 +134,3 @@ begin
   return p_tail;
 end;
 $$;
-
-revoke all on function logloom_private.advance_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) from public;
-
-comment on function logloom_private.advance_log_tail(
-  text, logloom_private.compiled_query, integer, bigint, logloom_private.log_tail
-) is
-  'Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it '
-  'comes.';

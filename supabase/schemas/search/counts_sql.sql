@@ -1,5 +1,7 @@
 -- SQL over what is known of records without reading them
 
+-- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
+-- level and service as far as it groups by them.
 create function logloom_private.sealed_counts_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -9,7 +11,6 @@ create function logloom_private.sealed_counts_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -22,18 +23,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.sealed_counts_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.sealed_counts_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz
-) is
-  'SQL: level, service and events of the tenant''s sealed records of a range that a query finds, '
-  'level and service as far as it groups by them.';
-
 -- The counts of the range's whole minutes, and the records of what it has of its first and last
 -- one. Null where the counts cannot answer the query.
+-- SQL from "from" on: ts, level, service and events of what is to be counted; null where the counts
+-- cannot answer.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -43,7 +36,6 @@ create function logloom_private.counted_rows_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -97,13 +89,3 @@ begin
     || ') l';
 end;
 $$;
-
-revoke all on function logloom_private.counted_rows_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz
-) from public;
-
-comment on function logloom_private.counted_rows_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz
-) is
-  'SQL from "from" on: ts, level, service and events of what is to be counted; null where the '
-  'counts cannot answer.';

@@ -1,10 +1,10 @@
 -- Cursors: texts that mean nothing to a caller. Nothing in one widens what may be seen.
 
+-- An opaque text that decode_cursor reads.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -14,16 +14,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.encode_cursor(text[]) from public;
-
-comment on function logloom_private.encode_cursor(text[]) is
-  'An opaque text that decode_cursor reads.';
-
+-- The parts of a cursor as a regular expression captures them. PT400 where it does not match.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -49,16 +44,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.decode_cursor(text, text) from public;
-
-comment on function logloom_private.decode_cursor(text, text) is
-  'The parts of a cursor as a regular expression captures them. PT400 where it does not match.';
-
 create function logloom_private.to_microseconds(p_ts timestamptz)
 returns bigint
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -66,13 +55,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.to_microseconds(timestamptz) from public;
-
 create function logloom_private.from_microseconds(p_microseconds bigint)
 returns timestamptz
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -82,5 +68,3 @@ begin
     + p_microseconds % 1000000 * interval '1 microsecond';
 end;
 $$;
-
-revoke all on function logloom_private.from_microseconds(bigint) from public;

@@ -1,8 +1,9 @@
+-- SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records and
+-- takes turns meanwhile, wherever it runs.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -15,18 +16,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.scanned_tenant_sql(text) from public;
-
-comment on function logloom_private.scanned_tenant_sql(text) is
-  'SQL: the tenant''s id, which p_tenant is SQL of, for a function that reads sealed records and '
-  'takes turns meanwhile, wherever it runs.';
-
 -- What an index answers stays outside: a condition within CASE is a filter to the planner.
+-- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
+-- p_filter: the expression of the whole tree, where it is known.
 create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -75,9 +71,3 @@ begin
   ) || ')';
 end;
 $$;
-
-revoke all on function logloom_private.filter_in_turns(jsonb, text) from public;
-
-comment on function logloom_private.filter_in_turns(jsonb, text) is
-  'A query''s tree as a boolean expression over the alias l that takes its turn while it reads. '
-  'p_filter: the expression of the whole tree, where it is known.';

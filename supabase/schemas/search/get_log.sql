@@ -1,3 +1,5 @@
+-- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
+-- Nulls where it is not there.
 create function logloom_private.log_within(
   p_tenant_id text,
   p_window tstzrange,
@@ -8,7 +10,6 @@ create function logloom_private.log_within(
 returns public.logloom_log_record
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -38,14 +39,6 @@ begin
   return v_logs[1];
 end;
 $$;
-
-revoke all on function logloom_private.log_within(
-  text, tstzrange, uuid, boolean, boolean
-) from public;
-
-comment on function logloom_private.log_within(text, tstzrange, uuid, boolean, boolean) is
-  'The tenant''s record with an id, where its ts is in the window; of rows, of sealed ones, or '
-  'both. Nulls where it is not there.';
 
 create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
 returns public.logloom_log_record
@@ -85,7 +78,7 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then all that is sealed, of which the chunks know the ids, and the days of rows, newest first.
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
   if v_log.id is not null then
@@ -117,8 +110,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log(uuid, timestamptz) from public;
-
 grant execute on function logloom_private.read_log(uuid, timestamptz)
 to authenticated, service_role;
 
@@ -134,12 +125,6 @@ begin
   return logloom_private.read_log(p_id, p_ts);
 end;
 $$;
-
-revoke all on function public.get_log(uuid, timestamptz)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_log(uuid, timestamptz)
-to authenticated, service_role;
 
 comment on function public.get_log(uuid, timestamptz) is
   'One record. p_ts, its time, finds it at once; without it the search begins at the time of '

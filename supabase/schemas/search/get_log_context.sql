@@ -8,7 +8,6 @@ create function logloom_private.log_neighbours(
 returns public.logloom_log_record[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -55,10 +54,6 @@ begin
   return logloom_private.those_that_fit(v_logs);
 end;
 $$;
-
-revoke all on function logloom_private.log_neighbours(
-  public.logloom_log_record, integer, text, bigint
-) from public;
 
 create function logloom_private.read_log_context(
   p_id uuid,
@@ -107,10 +102,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_context(
-  uuid, timestamptz, integer, integer
-) from public;
-
 grant execute on function logloom_private.read_log_context(uuid, timestamptz, integer, integer)
 to authenticated, service_role;
 
@@ -132,12 +123,6 @@ begin
   select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
 end;
 $$;
-
-revoke all on function public.get_log_context(uuid, timestamptz, integer, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_log_context(uuid, timestamptz, integer, integer)
-to authenticated, service_role;
 
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
   'A record and those around it, of the same host and the same service (or likewise without), in '

@@ -19,7 +19,6 @@ create function logloom_private.query_segment(p_key text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -30,9 +29,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.query_segment(text) from public;
-
 -- How many records are looked at: before anything is opened or sorted, since they may be large.
+-- Records, newest first, which together stay within the sample's bytes and keys.
 create function logloom_private.log_fields_sample(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -41,7 +39,6 @@ create function logloom_private.log_fields_sample(
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -71,15 +68,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_fields_sample(
-  text, logloom_private.compiled_query, tstzrange
-) from public;
-
-comment on function logloom_private.log_fields_sample(
-  text, logloom_private.compiled_query, tstzrange
-) is
-  'Records, newest first, which together stay within the sample''s bytes and keys.';
-
 -- Rows of public.logloom_log_field. Objects are walked five deep and 200 keys wide; a value of more
 -- than 200 characters is left out: hostile attrs cost no more than others.
 create function logloom_private.log_fields_sql(
@@ -90,7 +78,6 @@ create function logloom_private.log_fields_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -190,10 +177,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_fields_sql(
-  text, logloom_private.compiled_query, tstzrange
-) from public;
-
 create function logloom_private.read_log_fields(
   p_query_dsl text,
   p_ts_from timestamptz,
@@ -229,9 +212,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
-from public;
-
 grant execute on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
 to authenticated, service_role;
 
@@ -256,12 +236,6 @@ begin
   ) f;
 end;
 $$;
-
-revoke all on function public.list_log_fields(text, text, text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.list_log_fields(text, text, text)
-to authenticated, service_role;
 
 comment on function public.list_log_fields(text, text, text) is
   'Fields that the newest records of the range have which match p_query_dsl (all where it is '

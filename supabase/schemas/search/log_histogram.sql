@@ -30,7 +30,6 @@ create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets i
 returns bigint
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -48,13 +47,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.histogram_seconds(tstzrange, integer) from public;
-
+-- p_buckets, or how many there are where none are named. PT400 when out of bounds.
 create function logloom_private.require_buckets(p_buckets integer)
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -70,11 +67,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_buckets(integer) from public;
-
-comment on function logloom_private.require_buckets(integer) is
-  'p_buckets, or how many there are where none are named. PT400 when out of bounds.';
-
 -- Rows of public.logloom_log_bucket.
 create function logloom_private.log_histogram_sql(
   p_tenant_id text,
@@ -85,7 +77,6 @@ create function logloom_private.log_histogram_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -141,10 +132,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_histogram_sql(
-  text, logloom_private.compiled_query, tstzrange, bigint
-) from public;
-
 create function logloom_private.read_log_histogram(
   p_query_dsl text,
   p_ts_from timestamptz,
@@ -192,10 +179,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_histogram(
-  text, timestamptz, timestamptz, integer
-) from public;
-
 grant execute on function logloom_private.read_log_histogram(
   text, timestamptz, timestamptz, integer
 ) to authenticated, service_role;
@@ -220,13 +203,6 @@ begin
   );
 end;
 $$;
-
-revoke all on function public.log_histogram(text, text, text, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.log_histogram(
-  text, text, text, integer
-) to authenticated, service_role;
 
 comment on function public.log_histogram(text, text, text, integer) is
   'Records that match p_query_dsl over time, by level, empty buckets included. p_buckets 1 to 1000 '

@@ -9,7 +9,6 @@ create function logloom_private.rough_shape_sql(p_value text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -18,13 +17,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.rough_shape_sql(text) from public;
-
 create function logloom_private.shape(p_rough text)
 returns text
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -53,8 +49,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.shape(text) from public;
-
+-- The shapes of the messages that a query finds, of the newest search_stage_records.
 create function logloom_private.log_patterns_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -64,7 +59,6 @@ create function logloom_private.log_patterns_of(
 returns setof public.logloom_log_stat
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -110,21 +104,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_patterns_of(
-  text, logloom_private.compiled_query, tstzrange, integer
-) from public;
-
-comment on function logloom_private.log_patterns_of(
-  text, logloom_private.compiled_query, tstzrange, integer
-) is
-  'The shapes of the messages that a query finds, of the newest search_stage_records.';
-
 -- A time as RFC 3339 in UTC, or null.
 create function logloom_private.utc_text(p_at timestamptz)
 returns text
 language plpgsql
 immutable
-security invoker
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -132,5 +116,3 @@ begin
   return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
 end;
 $$;
-
-revoke all on function logloom_private.utc_text(timestamptz) from public;

@@ -8,7 +8,6 @@ create function logloom_private.largest_groups(
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -39,10 +38,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.largest_groups(
-  text, logloom_private.compiled_query, tstzrange
-) from public;
-
 -- Rows of bucket, number of the series (from 0, null for the rest) and value.
 create function logloom_private.log_series_sql(
   p_tenant_id text,
@@ -54,7 +49,6 @@ create function logloom_private.log_series_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -90,10 +84,6 @@ begin
     || ' ' || v_source.rows_sql || ' group by 1, 2';
 end;
 $$;
-
-revoke all on function logloom_private.log_series_sql(
-  text, logloom_private.compiled_query, tstzrange, bigint, jsonb
-) from public;
 
 create function logloom_private.read_log_series(
   p_query_dsl text,
@@ -191,10 +181,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_series(
-  text, timestamptz, timestamptz, integer
-) from public;
-
 grant execute on function logloom_private.read_log_series(
   text, timestamptz, timestamptz, integer
 ) to authenticated, service_role;
@@ -219,12 +205,6 @@ begin
   );
 end;
 $$;
-
-revoke all on function public.log_series(text, text, text, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.log_series(text, text, text, integer)
-to authenticated, service_role;
 
 comment on function public.log_series(text, text, text, integer) is
   'The first aggregate of p_query_dsl, count() where it has none, over time: {interval_seconds, '

@@ -3,7 +3,6 @@ create function logloom_private.bucket_sql(p_seconds bigint)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -11,13 +10,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.bucket_sql(bigint) from public;
-
 create function logloom_private.query_warnings(p_warnings jsonb)
 returns public.logloom_query_warning[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -28,8 +24,6 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.query_warnings(jsonb) from public;
 
 -- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
 -- divides where the rows have no bucket.
@@ -42,7 +36,6 @@ create function logloom_private.log_stats_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -146,10 +139,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_stats_sql(
-  text, logloom_private.compiled_query, tstzrange, integer
-) from public;
-
+-- A query's aggregates for a tenant, from the counts where they can answer. For jobs, too.
 create function logloom_private.log_stats_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -159,7 +149,6 @@ create function logloom_private.log_stats_of(
 returns setof public.logloom_log_stat
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -175,15 +164,6 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.log_stats_of(
-  text, logloom_private.compiled_query, tstzrange, integer
-) from public;
-
-comment on function logloom_private.log_stats_of(
-  text, logloom_private.compiled_query, tstzrange, integer
-) is
-  'A query''s aggregates for a tenant, from the counts where they can answer. For jobs, too.';
 
 create function logloom_private.read_log_stats(
   p_query_dsl text,
@@ -234,10 +214,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_stats(
-  text, timestamptz, timestamptz, integer
-) from public;
-
 grant execute on function logloom_private.read_log_stats(
   text, timestamptz, timestamptz, integer
 ) to authenticated, service_role;
@@ -264,12 +240,6 @@ begin
   ) s;
 end;
 $$;
-
-revoke all on function public.log_stats(text, text, text, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.log_stats(text, text, text, integer)
-to authenticated, service_role;
 
 comment on function public.log_stats(text, text, text, integer) is
   'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '

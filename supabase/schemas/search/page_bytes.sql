@@ -5,36 +5,32 @@ create function logloom_private.sized_columns_sql()
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'l.ts, l.received_at, l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
+  return 'l.ts, l.received_at, l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
     || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
     || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
 end;
 $$;
-
-revoke all on function logloom_private.sized_columns_sql() from public;
 
 -- The size of a record of the alias l.
 create function logloom_private.record_size_sql()
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
-    || 'l.arrival, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
+    || 'l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
     || 'l.route, l.host, l.attrs, null)::logloom.logs))';
 end;
 $$;
 
-revoke all on function logloom_private.record_size_sql() from public;
-
 -- Records are chosen by their sizes, before anything of them is opened.
+-- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
+-- whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.
 create function logloom_private.sized_rows_sql(
   p_rows text,
   p_order text,
@@ -44,7 +40,6 @@ create function logloom_private.sized_rows_sql(
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -55,15 +50,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.sized_rows_sql(text, text, bigint, text) from public;
-
-comment on function logloom_private.sized_rows_sql(text, text, bigint, text) is
-  'SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, '
-  'whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.';
-
 -- Most pages have no large record: their sizes need not be added up. Where one is null, it has to
 -- be read again by fitting_sql. A row of before sizes were kept is null too: to name a function
 -- that measures it costs each page of the others a twentieth.
+-- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit
+-- records that together have less than p_bytes, however many of them are read. Others are null.
 create function logloom_private.small_sql(
   p_columns text,
   p_others text,
@@ -74,7 +65,6 @@ create function logloom_private.small_sql(
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -86,12 +76,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.small_sql(text, text, text, integer, bigint) from public;
-
-comment on function logloom_private.small_sql(text, text, text, integer, bigint) is
-  'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit '
-  'records that together have less than p_bytes, however many of them are read. Others are null.';
-
+-- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order.
+-- Those after p_bytes are null. p_size: what says how large one is.
 create function logloom_private.fitting_sql(
   p_columns text,
   p_others text,
@@ -103,7 +89,6 @@ create function logloom_private.fitting_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -126,20 +111,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fitting_sql(text, text, text, text, bigint, text)
-from public;
-
-comment on function logloom_private.fitting_sql(text, text, text, text, bigint, text) is
-  'SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order. '
-  'Those after p_bytes are null. p_size: what says how large one is.';
-
 -- Such a record came before there was a bound.
+-- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
+-- attrs.logloom_cut how many bytes it has.
 create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
 returns public.logloom_log_record
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -155,18 +134,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.cut_record(public.logloom_log_record, bigint) from public;
-
-comment on function logloom_private.cut_record(public.logloom_log_record, bigint) is
-  'What an answer has of a record that is larger than a page: the beginnings of its texts, and in '
-  'attrs.logloom_cut how many bytes it has.';
-
+-- Records without those at their end that are null.
 create function logloom_private.those_that_fit(p_logs public.logloom_log_record[])
 returns public.logloom_log_record[]
 language plpgsql
 immutable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -179,17 +152,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.those_that_fit(public.logloom_log_record[]) from public;
-
-comment on function logloom_private.those_that_fit(public.logloom_log_record[]) is
-  'Records without those at their end that are null.';
-
+-- How many bytes records have in an answer.
 create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
 returns bigint
 language plpgsql
 stable
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -202,8 +170,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.answered_bytes(public.logloom_log_record[]) from public;
-
-comment on function logloom_private.answered_bytes(public.logloom_log_record[]) is
-  'How many bytes records have in an answer.';

@@ -1,10 +1,10 @@
 -- What a caller asks for
 
+-- The range that is asked for: [from, to), by default search_default_range to now. PT400.
 create function logloom_private.search_range(p_ts_from timestamptz, p_ts_to timestamptz)
 returns tstzrange
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -22,17 +22,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.search_range(timestamptz, timestamptz) from public;
-
-comment on function logloom_private.search_range(timestamptz, timestamptz) is
-  'The range that is asked for: [from, to), by default search_default_range to now. PT400.';
-
 -- A relative bound of a further page is that of the first one, which its cursor knows.
+-- A bound of a page's range, null where the cursor says it. PT400 where it is no time.
 create function logloom_private.page_time(p_name text, p_text text, p_cursor text)
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -45,19 +40,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.page_time(text, text, text) from public;
-
-comment on function logloom_private.page_time(text, text, text) is
-  'A bound of a page''s range, null where the cursor says it. PT400 where it is no time.';
-
 grant execute on function logloom_private.page_time(text, text, text)
 to authenticated, service_role;
 
+-- The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.
 create function logloom_private.page_limit(p_limit integer)
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -73,12 +63,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.page_limit(integer) from public;
-
-comment on function logloom_private.page_limit(integer) is
-  'The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.';
-
 -- What a query may hold that is asked for this: filter, records, rows, series, or any of them.
+-- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
+-- series, or any. PT400 where the query holds what is not taken.
 create function logloom_private.search_query(
   p_query_dsl text,
   p_now timestamptz,
@@ -87,7 +74,6 @@ create function logloom_private.search_query(
 returns logloom_private.compiled_query
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -127,9 +113,3 @@ begin
   return v_query;
 end;
 $$;
-
-revoke all on function logloom_private.search_query(text, timestamptz, text) from public;
-
-comment on function logloom_private.search_query(text, timestamptz, text) is
-  'Compiles the query for who takes a filter alone, records (with stages), rows of aggregates, '
-  'series, or any. PT400 where the query holds what is not taken.';

@@ -1,6 +1,9 @@
 -- Days in turn: what a statement opens stays locked until its transaction ends, so that one over a
 -- year would hold thousands of locks. A subtransaction that is rolled back gives its locks back.
 
+-- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
+-- rows and search_blocks_at_once blocks at most. What it no longer keeps is in none, unless
+-- p_expired.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,
@@ -11,20 +14,19 @@ create function logloom_private.search_parts(
 returns tstzrange[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_descending constant boolean := p_order = 'desc';
   v_max_days integer;
-  v_max_chunks integer;
+  v_max_blocks integer;
   v_from timestamptz := p_from;
   v_to timestamptz := p_to;
   v_day record;
   v_last_day date;
   v_bound timestamptz;
   v_days integer := 0;
-  v_chunks integer := 0;
+  v_blocks integer := 0;
   v_parts tstzrange[] := '{}';
 begin
   if not p_expired then
@@ -35,12 +37,12 @@ begin
   elsif v_to - v_from <= interval '1 day' then
     return array[tstzrange(v_from, v_to)];
   end if;
-  select s.search_days_at_once, s.search_chunks_at_once into v_max_days, v_max_chunks
+  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
   from logloom_private.settings s;
   for v_day in
-    select u.day, sum(u.days) as days, sum(u.chunks) as chunks
+    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
     from (
-      select d.day, 1 as days, 0 as chunks
+      select d.day, 1 as days, 0 as blocks
       from logloom_private.log_days d
       where d.tenant_id = p_tenant_id
         and d.day between logloom_private.utc_day(v_from)
@@ -48,7 +50,7 @@ begin
       union all
       select
         logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
-      from logloom_private.sealed_chunks c
+      from logloom_private.blocks c
       where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
       group by 1
     ) u
@@ -56,7 +58,7 @@ begin
     order by case when v_is_descending then u.day end desc, u.day
   loop
     if v_days + v_day.days > v_max_days
-      or (v_chunks > 0 and v_chunks + v_day.chunks > v_max_chunks)
+      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
     then
       v_bound := logloom_private.day_start(
         case when v_is_descending then v_last_day else v_day.day end
@@ -69,25 +71,17 @@ begin
         v_from := v_bound;
       end if;
       v_days := 0;
-      v_chunks := 0;
+      v_blocks := 0;
     end if;
     v_days := v_days + v_day.days;
-    v_chunks := v_chunks + v_day.chunks;
+    v_blocks := v_blocks + v_day.blocks;
     v_last_day := v_day.day;
   end loop;
   return v_parts || tstzrange(v_from, v_to);
 end;
 $$;
 
-revoke all on function logloom_private.search_parts(
-  text, timestamptz, timestamptz, text, boolean
-) from public;
-
-comment on function logloom_private.search_parts(text, timestamptz, timestamptz, text, boolean) is
-  'A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant''s '
-  'rows and search_chunks_at_once chunks at most. What it no longer keeps is in none, unless '
-  'p_expired.';
-
+-- Whether the tenant has rows on more than search_days_at_once days of a range.
 create function logloom_private.opens_many_days(
   p_tenant_id text,
   p_from timestamptz,
@@ -96,7 +90,6 @@ create function logloom_private.opens_many_days(
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -118,11 +111,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.opens_many_days(text, timestamptz, timestamptz) from public;
-
-comment on function logloom_private.opens_many_days(text, timestamptz, timestamptz) is
-  'Whether the tenant has rows on more than search_days_at_once days of a range.';
-
 -- The columns of logloom.logs, of the alias l, of which p_fields (null: all) are read. Each is a
 -- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
 -- those that do not fit nothing but their place and size.
@@ -130,7 +118,6 @@ create function logloom_private.copied_columns_sql(p_fields text[], p_are_sized 
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -156,8 +143,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.copied_columns_sql(text[], boolean) from public;
-
+-- The tenant's rows of a range that pass a filter, search_days_at_once days after
+-- search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL
+-- over the alias l that reads them; of each only what it reads is there, all where it is null.
+-- p_bytes: of those that have so many before them only the size is there, besides what names them.
 create function logloom_private.rows_in_turn(
   p_tenant_id text,
   p_from timestamptz,
@@ -172,7 +161,6 @@ create function logloom_private.rows_in_turn(
 returns setof logloom.logs
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off
 rows 1000
@@ -213,19 +201,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.rows_in_turn(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
-) from public;
-
-comment on function logloom_private.rows_in_turn(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
-) is
-  'The tenant''s rows of a range that pass a filter, search_days_at_once days after '
-  'search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL '
-  'over the alias l that reads them; of each only what it reads is there, all where it is null. '
-  'p_bytes: of those that have so many before them only the size is there, besides what names '
-  'them.';
-
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
+-- or, of many days, in turn. Parameters as those of rows_in_turn.
 create function logloom_private.rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -240,7 +217,6 @@ create function logloom_private.rows_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -261,22 +237,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.rows_sql(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
-) from public;
-
-comment on function logloom_private.rows_sql(
-  text, timestamptz, timestamptz, text, text, text, integer, boolean, bigint
-) is
-  'SQL from "from" on: the tenant''s rows, as alias l, of a range that pass a filter, where they '
-  'lie or, of many days, in turn. Parameters as those of rows_in_turn.';
-
 -- Records that SQL selects, one composite each; its locks end with it.
+-- The records that SQL selects; what it locks is free again afterwards.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -291,8 +257,3 @@ begin
   return v_logs;
 end;
 $$;
-
-revoke all on function logloom_private.read_apart(text) from public;
-
-comment on function logloom_private.read_apart(text) is
-  'The records that SQL selects; what it locks is free again afterwards.';

@@ -1,5 +1,7 @@
 -- SQL over a tenant's records
 
+-- A condition on l.ts that names only the days of the range in which the tenant has rows, so that a
+-- statement opens no other partition.
 create function logloom_private.tenant_days_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -8,7 +10,6 @@ create function logloom_private.tenant_days_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -46,14 +47,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.tenant_days_sql(text, timestamptz, timestamptz)
-from public;
-
-comment on function logloom_private.tenant_days_sql(text, timestamptz, timestamptz) is
-  'A condition on l.ts that names only the days of the range in which the tenant has rows, so that '
-  'a statement opens no other partition.';
-
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
+-- those too that the tenant no longer keeps. The only place that says whose rows are read.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -66,7 +62,6 @@ create function logloom_private.tenant_rows_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -89,19 +84,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.tenant_rows_sql(
-  text, timestamptz, timestamptz, text, text, text, boolean
-) from public;
-
-comment on function logloom_private.tenant_rows_sql(
-  text, timestamptz, timestamptz, text, text, text, boolean
-) is
-  'SQL from "from" on: the tenant''s rows, as alias l, of a range that pass a filter; with '
-  'p_expired those too that the tenant no longer keeps. '
-  'The only place that says whose rows are read.';
-
 -- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
--- a snapshot a record is a row or in a chunk.
+-- a snapshot a record is a row or in a block.
+-- Whether the tenant has sealed records of the range in this snapshot.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -110,7 +95,6 @@ create function logloom_private.reads_sealed(
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -121,18 +105,14 @@ begin
     return false;
   end if;
   perform
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
   limit 1;
   return found;
 end;
 $$;
 
-revoke all on function logloom_private.reads_sealed(text, timestamptz, timestamptz) from public;
-
-comment on function logloom_private.reads_sealed(text, timestamptz, timestamptz) is
-  'Whether the tenant has sealed records of the range in this snapshot.';
-
+-- From when on the tenant has rows in a range; its end where it has none.
 create function logloom_private.first_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -141,7 +121,6 @@ create function logloom_private.first_rows(
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -158,12 +137,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.first_rows(text, timestamptz, timestamptz) from public;
-
-comment on function logloom_private.first_rows(text, timestamptz, timestamptz) is
-  'From when on the tenant has rows in a range; its end where it has none.';
-
 -- For who makes a statement now and runs it in a later snapshot.
+-- Whether the tenant has sealed records of the range, or may have by the time that a statement
+-- runs.
 create function logloom_private.may_read_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -172,7 +148,6 @@ create function logloom_private.may_read_sealed(
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -181,13 +156,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.may_read_sealed(text, timestamptz, timestamptz) from public;
-
-comment on function logloom_private.may_read_sealed(text, timestamptz, timestamptz) is
-  'Whether the tenant has sealed records of the range, or may have by the time that a statement '
-  'runs.';
-
 -- Rows and sealed records as one.
+-- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
+-- sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing else
+-- is there, all where p_reads is null.
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -198,7 +170,6 @@ create function logloom_private.records_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -220,18 +191,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.records_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, text
-) from public;
-
-comment on function logloom_private.records_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, text
-) is
-  'SQL from "from" on: the tenant''s records, as alias l, of a range that a query finds, rows and '
-  'sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing '
-  'else is there, all where p_reads is null.';
-
 -- The first records in an order: that many of rows and of sealed records, and of these the first.
+-- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc).
+-- p_filter is the query's and, where p_ts and p_id are given, that a record is after them. p_reads:
+-- what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the
+-- range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records
+-- after so many bytes nothing but the place and the size is there.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -249,7 +214,6 @@ create function logloom_private.first_records_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -283,27 +247,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.first_records_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid, text, boolean, bigint
-) from public;
-
-comment on function logloom_private.first_records_sql(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, text, integer, text, timestamptz,
-  uuid, text, boolean, bigint
-) is
-  'SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc). '
-  'p_filter is the query''s and, where p_ts and p_id are given, that a record is after them. '
-  'p_reads: what reads them besides ts and id, SQL over l; all may be read where it is null. '
-  'p_is_part: the range is one of search_parts, which begin with what the tenant keeps. p_bytes: '
-  'of sealed records after so many bytes nothing but the place and the size is there.';
-
 -- A record of the alias l, column after column.
 create function logloom_private.log_columns_sql()
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -312,19 +260,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_columns_sql() from public;
-
 -- A record of the alias l as a composite.
 create function logloom_private.log_record_sql()
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
 end;
 $$;
-
-revoke all on function logloom_private.log_record_sql() from public;

@@ -17,7 +17,6 @@ create function logloom_private.log_page_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -56,7 +55,7 @@ begin
         -- What is extracted comes on top of what a record has.
         logloom_private.fitting_sql(
           v_columns, '',
-          'from (select l.*, 0 as arrival '
+          'from (select l.*, 0 as write_seq '
             || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
             || format(' order by %s limit %s) l', v_order, p_limit),
           v_order, p_bytes,
@@ -72,16 +71,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.log_page_sql(
-  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid, boolean,
-  boolean, bigint, boolean
-) from public;
-
+-- The records that SQL selects, column after column: a node sends columns as they are, and a
+-- composite as a text, which costs both sides more.
 create function logloom_private.fetched_records(p_sql text)
 returns setof public.logloom_log_record
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 rows 100
 as $$
@@ -90,17 +85,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fetched_records(text) from public;
-
-comment on function logloom_private.fetched_records(text) is
-  'The records that SQL selects, column after column: a node sends columns as they are, and a '
-  'composite as a text, which costs both sides more.';
-
+-- fetched_records() as an array, in which those without an id are null.
 create function logloom_private.fetched_page(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -110,12 +99,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.fetched_page(text) from public;
-
-comment on function logloom_private.fetched_page(text) is
-  'fetched_records() as an array, in which those without an id are null.';
-
 -- Part after part of the range, until the page is full or its time is up.
+-- Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends
+-- with max_page_bytes, and begins no further part of the range after search_turn, so that it may
+-- find fewer.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -128,7 +115,6 @@ create function logloom_private.found_page(
 returns logloom_private.found_page
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -215,17 +201,6 @@ begin
   return v_page;
 end;
 $$;
-
-revoke all on function logloom_private.found_page(
-  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
-) from public;
-
-comment on function logloom_private.found_page(
-  text, logloom_private.compiled_query, tstzrange, integer, text, timestamptz, uuid
-) is
-  'Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It '
-  'ends with max_page_bytes, and begins no further part of the range after search_turn, so that '
-  'it may find fewer.';
 
 -- Reading: a function for each operation
 
@@ -322,10 +297,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_page(
-  text, timestamptz, timestamptz, integer, text, text
-) from public;
-
 grant execute on function logloom_private.read_log_page(
   text, timestamptz, timestamptz, integer, text, text
 ) to authenticated, service_role;
@@ -354,14 +325,6 @@ begin
   );
 end;
 $$;
-
-revoke all on function public.search_logs(
-  text, text, text, integer, text, text
-) from public, anon, authenticated, service_role;
-
-grant execute on function public.search_logs(
-  text, text, text, integer, text, text
-) to authenticated, service_role;
 
 comment on function public.search_logs(text, text, text, integer, text, text) is
   'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '

@@ -5,7 +5,6 @@ create function logloom_private.page_order(p_plan jsonb, p_order text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -19,14 +18,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.page_order(jsonb, text) from public;
-
 -- Puts a value under a path of an object.
 create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -43,14 +39,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.put_path(jsonb, jsonb, jsonb) from public;
-
 -- The attributes that p_fields name, nested as they were; null where none is there.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -76,15 +69,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.pick_attrs(jsonb, jsonb) from public;
-
 -- A record of the alias l, column after column, of which fields (null: all) are shown. id,
 -- tenant_id and ts always are: they name the record.
 create function logloom_private.shown_columns_sql(p_fields jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -112,5 +102,3 @@ begin
   end;
 end;
 $$;
-
-revoke all on function logloom_private.shown_columns_sql(jsonb) from public;

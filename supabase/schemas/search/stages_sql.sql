@@ -1,12 +1,12 @@
 -- SQL for the stages of a query: what is extracted from records while they are read, and the rows
 -- that are left after where, sort and limit.
 
+-- PT400: a stage would need more records or groups than it may.
 create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
 returns boolean
 language plpgsql
 volatile
 parallel safe
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -15,17 +15,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.refuse_stage_bound(text, integer, text) from public;
-
-comment on function logloom_private.refuse_stage_bound(text, integer, text) is
-  'PT400: a stage would need more records or groups than it may.';
-
 -- What a stage makes of the rows that p_rows selects, as alias l.
 create function logloom_private.stage_rows_sql(p_rows text, p_stage jsonb)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -46,14 +40,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.stage_rows_sql(text, jsonb) from public;
-
 -- All that the stages before an aggregate make of p_rows, SQL from "from" on: SQL from "from" on.
+-- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
+-- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
+-- PT400 where it would read more than search_stage_records.
 create function logloom_private.staged_sql(p_query logloom_private.compiled_query, p_rows text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -81,19 +75,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.staged_sql(logloom_private.compiled_query, text) from public;
-
-comment on function logloom_private.staged_sql(logloom_private.compiled_query, text) is
-  'SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the '
-  'attributes that the stages json and logfmt extract, as far as where lets them through. Raises '
-  'PT400 where it would read more than search_stage_records.';
-
 -- What where after an aggregate asks, over columns that p_sql maps from names.
 create function logloom_private.having_sql(p_plan jsonb, p_sql jsonb)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -112,14 +98,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.having_sql(jsonb, jsonb) from public;
-
 -- "order by" of the rows: the keys of sort, then p_default.
 create function logloom_private.sort_sql(p_plan jsonb, p_sql jsonb, p_default text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -137,5 +120,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.sort_sql(jsonb, jsonb, text) from public;

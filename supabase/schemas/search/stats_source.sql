@@ -5,7 +5,6 @@ create function logloom_private.stats_aggregates(p_query logloom_private.compile
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -15,15 +14,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.stats_aggregates(logloom_private.compiled_query) from public;
-
 -- The attribute that a query reads numbers of, where this is all that its aggregates read but for
 -- service and level; null otherwise.
 create function logloom_private.only_number(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -45,9 +41,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.only_number(logloom_private.compiled_query) from public;
-
--- Sorted by what it is grouped by while there is a row a section: nothing sorts the numbers then.
+-- Sorted by what it is grouped by while there is a row a run: nothing sorts the numbers then.
+-- Rows of service, level and a number, of which an aggregate makes what it makes of records;
+-- records says of some of them for how many they stand.
 create function logloom_private.numbers_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -58,7 +54,6 @@ create function logloom_private.numbers_source(
 returns logloom_private.counted_source
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -101,16 +96,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.numbers_source(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, text
-) from public;
-
-comment on function logloom_private.numbers_source(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, text
-) is
-  'Rows of service, level and a number, of which an aggregate makes what it makes of records; '
-  'records says of some of them for how many they stand.';
-
 -- What the aggregates of a query read: the counts where they can answer, sealed records without
 -- reading them where only their number is asked for, otherwise the records.
 create function logloom_private.stats_source(
@@ -125,7 +110,6 @@ create function logloom_private.stats_source(
 returns logloom_private.counted_source
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -138,7 +122,7 @@ begin
     p_query.aggregate := 'count';
     v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
       and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
-    -- Over days without rows chunks count quicker than minutes do.
+    -- Over days without rows blocks count quicker than minutes do.
     if v_is_sealed and p_to - p_from >= interval '1 day' then
       v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
     end if;
@@ -179,10 +163,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.stats_source(
-  text, logloom_private.compiled_query, timestamptz, timestamptz, boolean, bigint, text
-) from public;
-
 -- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
 create function logloom_private.stats_values_sql(
   p_aggregates jsonb,
@@ -192,7 +172,6 @@ create function logloom_private.stats_values_sql(
 returns text[]
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -209,7 +188,3 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.stats_values_sql(
-  jsonb, logloom_private.counted_source, numeric
-) from public;

@@ -7,8 +7,8 @@ create type public.logloom_log_tail as (
 comment on type public.logloom_log_tail is
   'Records in the order in which they became visible; more: whether others wait already.';
 
--- Records of the arrivals from p_first to p_last, of the first one those after p_id where it is
--- given, in the order in which they became visible. Large ones are null, or with p_fits those
+-- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
+-- is given, in the order in which they became visible. Large ones are null, or with p_fits those
 -- after p_bytes.
 create function logloom_private.log_tail_sql(
   p_tenant_id text,
@@ -23,24 +23,24 @@ create function logloom_private.log_tail_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_days timestamptz[];
   v_filter text;
-  v_arrivals text;
+  v_write_seqs text;
   v_rows text;
   v_is_sealed boolean;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
-  from logloom_private.log_arrivals a
-  where a.arrival >= p_first;
-  v_arrivals := format('l.arrival between %s and %s and ', p_first, p_last);
+  from logloom_private.log_writes a
+  where a.write_seq >= p_first;
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
   if p_id is not null then
-    v_arrivals := v_arrivals || format('(l.arrival > %s or l.id > %L::uuid) and ', p_first, p_id);
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
   end if;
-  v_filter := v_arrivals;
+  v_filter := v_write_seqs;
   -- Day by day, so that one late event does not bring in all days between. A client that was away
   -- for so long that there are many of them reads from the first to the last.
   if cardinality(v_days) <= 31 then
@@ -59,13 +59,13 @@ begin
   -- What a client that was away for long missed may be sealed by now.
   v_is_sealed := exists (
     select
-    from logloom_private.sealed_chunks c
-    where c.tenant_id = p_tenant_id and c.last_arrival >= p_first and c.first_arrival <= p_last
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
   );
   v_rows := case when v_is_sealed then
         'from (select l.* ' || v_rows
         || ' union all select ' || logloom_private.sized_columns_sql()
-        || ' from logloom_private.sealed_arrivals('
+        || ' from logloom_private.sealed_write_seqs('
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
@@ -75,20 +75,16 @@ begin
       else
         v_rows
       end
-    || ' order by l.arrival, l.id limit ' || p_limit;
+    || ' order by l.write_seq, l.id limit ' || p_limit;
   return case when p_fits
     then logloom_private.fitting_sql(
-      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, 'l.arrival, l.id', p_bytes
+      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_bytes
     )
     else logloom_private.small_sql(
-      logloom_private.log_columns_sql(), ', l.arrival, l.id', v_rows, p_limit, p_bytes
+      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, p_limit, p_bytes
     ) end;
 end;
 $$;
-
-revoke all on function logloom_private.log_tail_sql(
-  text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean
-) from public;
 
 -- The newest p_backlog records, the oldest of them first, however late they came.
 create function logloom_private.log_backlog_sql(
@@ -99,7 +95,6 @@ create function logloom_private.log_backlog_sql(
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -116,10 +111,6 @@ begin
     || ') p (r)) r where r.id is not null order by r.ts, r.id';
 end;
 $$;
-
-revoke all on function logloom_private.log_backlog_sql(
-  text, logloom_private.compiled_query, integer
-) from public;
 
 -- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function logloom_private.read_log_tail(
@@ -153,10 +144,11 @@ begin
     );
   end if;
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
-  select coalesce(max(a.arrival), 0) into v_last from logloom_private.log_arrivals a;
+  select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
   if p_cursor is null then
     v_tail.first := v_last + 1;
-    -- Arrivals and records are of one snapshot: what is not here yet comes after this cursor.
+    -- Write sequences and records are of one snapshot: what is not here yet comes after this
+    -- cursor.
     if p_backlog > 0 then
       execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
         || ')'
@@ -168,7 +160,7 @@ begin
     );
     v_tail.first := v_after[1];
     v_tail.id := v_after[2];
-    if v_tail.first > 1 + (select q.last_value from logloom_private.arrival q) then
+    if v_tail.first > 1 + (select q.last_value from logloom_private.write_seq q) then
       perform logloom_private.refuse('search.cursor_lies_ahead');
     end if;
   end if;
@@ -176,7 +168,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- All of the last arrival was seen. The days of later ones may be gone.
+    -- All of the last write sequence was seen. The days of later ones may be gone.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -199,8 +191,6 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.read_log_tail(text, text, integer, integer) from public;
-
 grant execute on function logloom_private.read_log_tail(text, text, integer, integer)
 to authenticated, service_role;
 
@@ -221,12 +211,6 @@ begin
   return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
 end;
 $$;
-
-revoke all on function public.tail_logs(text, text, integer, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.tail_logs(text, text, integer, integer)
-to authenticated, service_role;
 
 comment on function public.tail_logs(text, text, integer, integer) is
   'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '

@@ -1,10 +1,11 @@
 -- What a tenant, and all tenants together, have running
 
+-- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
+-- id, or of 'all'.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -12,17 +13,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.search_slot_key(text, integer) from public;
-
-comment on function logloom_private.search_slot_key(text, integer) is
-  'The advisory lock that is a slot: of a tenant, ''of '', ''scans of '' or ''validations of '' '
-  'before its id, or of ''all''.';
-
+-- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
+-- number; null where none is.
 create function logloom_private.free_search_slot(p_owner text, p_slots integer)
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -35,18 +31,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.free_search_slot(text, integer) from public;
-
-comment on function logloom_private.free_search_slot(text, integer) is
-  'Takes the first of the owner''s slots that is free, until the transaction''s end, and gives its '
-  'number; null where none is.';
-
 -- Locks, not rows: who is cancelled, killed or cut off gives its slot back with its transaction.
+-- What every operation that reads records calls first, once: takes a slot of the tenant and one of
+-- the pool until the transaction's end. PT429 with Retry-After where none is free: to wait would
+-- hold a connection.
 create function logloom_private.take_search_slot(p_tenant_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -88,19 +80,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.take_search_slot(text) from public;
-
-comment on function logloom_private.take_search_slot(text) is
-  'What every operation that reads records calls first, once: takes a slot of the tenant and one '
-  'of the pool until the transaction''s end. PT429 with Retry-After where none is free: to wait '
-  'would hold a connection.';
-
 -- Not those of searches: a page that searches has its query checked meanwhile.
+-- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
+-- free.
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -112,9 +98,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.take_validation_slot(text) from public;
-
-comment on function logloom_private.take_validation_slot(text) is
-  'A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none '
-  'is free.';

@@ -1,3 +1,4 @@
+-- What public.validate_query answers, in a slot of the tenant.
 create function logloom_private.read_query_validity(p_query_dsl text)
 returns public.logloom_query_validity
 language plpgsql
@@ -17,13 +18,8 @@ exception when query_canceled or lock_not_available then
 end;
 $$;
 
-revoke all on function logloom_private.read_query_validity(text) from public;
-
 grant execute on function logloom_private.read_query_validity(text)
 to authenticated, service_role;
-
-comment on function logloom_private.read_query_validity(text) is
-  'What public.validate_query answers, in a slot of the tenant.';
 
 create function public.validate_query(p_query_dsl text default null)
 returns public.logloom_query_validity
@@ -38,12 +34,6 @@ begin
   return logloom_private.read_query_validity(p_query_dsl);
 end;
 $$;
-
-revoke all on function public.validate_query(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.validate_query(text)
-to authenticated, service_role;
 
 comment on function public.validate_query(text) is
   'Whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, '

@@ -1,3 +1,4 @@
+-- Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.
 create function logloom_private.enroll_member(
   p_tenant_id text,
   p_user_id text,
@@ -71,13 +72,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.enroll_member(text, text, text, text) from public;
-
 grant execute on function logloom_private.enroll_member(text, text, text, text)
 to authenticated, service_role;
-
-comment on function logloom_private.enroll_member(text, text, text, text) is
-  'Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.';
 
 create function public.add_tenant_member(
   p_user_id text default null,
@@ -96,12 +92,6 @@ begin
   return logloom_private.enroll_member(p_tenant_id, p_user_id, p_role, p_email);
 end;
 $$;
-
-revoke all on function public.add_tenant_member(text, text, text, text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.add_tenant_member(text, text, text, text)
-to authenticated, service_role;
 
 comment on function public.add_tenant_member(text, text, text, text) is
   'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens; by '

@@ -2,11 +2,11 @@
 -- runs as the role of the request, which may be one of the project's own: what it calls on the way
 -- of such a request is granted to PUBLIC.
 
+-- Our operation that a request with this path and search_path asks for; null for every other.
 create function logloom_private.requested_operation(p_path text, p_search_path text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -33,16 +33,13 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.requested_operation(text, text) to public;
-
-comment on function logloom_private.requested_operation(text, text) is
-  'Our operation that a request with this path and search_path asks for; null for every other.';
-
+-- Where the request asks for one of our operations: PT400 without an Authorization header, PT401
+-- without a usable tenant (service_role excepted, whose token has to be current), PT403 for a user
+-- who asks for what is for service_role alone, PT405 by another method than POST.
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -93,35 +90,25 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.check_operation(text) to public;
-
-comment on function logloom_private.check_operation(text) is
-  'Where the request asks for one of our operations: PT400 without an Authorization header, PT401 '
-  'without a usable tenant (service_role excepted, whose token has to be current), PT403 for a '
-  'user who asks for what is for service_role alone, PT405 by another method than POST.';
-
+-- Calls the pre-request function that the project had before; adopt_pre_request() writes it.
+-- Without a set clause: that function sees and sets what the request has.
 create function logloom_private.call_host_pre_request()
 returns void
 language plpgsql
 volatile
-security invoker
 as $$
 begin
   null;
 end;
 $$;
 
-grant execute on function logloom_private.call_host_pre_request() to public;
-
-comment on function logloom_private.call_host_pre_request() is
-  'Calls the pre-request function that the project had before; adopt_pre_request() writes it. '
-  'Without a set clause: that function sees and sets what the request has.';
-
+-- PostgREST's pre-request function: first the project's own, then our check, which lets every
+-- request pass that is not for one of our operations. Without a set clause: the project's own sees
+-- and sets what the request has, and the schema of the request is in its search_path.
 create function logloom_private.check_request()
 returns void
 language plpgsql
 volatile
-security invoker
 as $$
 declare
   -- The project's own may set another.
@@ -131,10 +118,3 @@ begin
   perform logloom_private.check_operation(v_search_path);
 end;
 $$;
-
-comment on function logloom_private.check_request() is
-  'PostgREST''s pre-request function: first the project''s own, then our check, which lets every '
-  'request pass that is not for one of our operations. Without a set clause: the project''s own '
-  'sees and sets what the request has, and the schema of the request is in its search_path.';
-
-grant execute on function logloom_private.check_request() to public;

@@ -1,3 +1,4 @@
+-- Makes a tenant with its owner; what public.create_tenant answers.
 create function logloom_private.found_tenant(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
@@ -47,29 +48,20 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.found_tenant(text) from public;
-
 grant execute on function logloom_private.found_tenant(text)
 to authenticated, service_role;
 
-comment on function logloom_private.found_tenant(text) is
-  'Makes a tenant with its owner; what public.create_tenant answers.';
-
+-- PT400: the tenant id is in use.
 create function logloom_private.refuse_taken_tenant()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.refuse('tenants.id_is_taken');
 end;
 $$;
-
-revoke all on function logloom_private.refuse_taken_tenant() from public;
-
-comment on function logloom_private.refuse_taken_tenant() is 'PT400: the tenant id is in use.';
 
 create function public.create_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
@@ -83,12 +75,6 @@ begin
   return logloom_private.found_tenant(p_tenant_id);
 end;
 $$;
-
-revoke all on function public.create_tenant(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.create_tenant(text)
-to authenticated, service_role;
 
 comment on function public.create_tenant(text) is
   'Makes a tenant on the default plan, for a signed-in user who belongs to none and becomes its '

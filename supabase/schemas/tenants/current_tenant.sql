@@ -1,3 +1,6 @@
+-- What a user is in a tenant: member, admin or owner. A tenant without members does not use roles,
+-- each of its users is owner. Null for who does not belong to it, and in a tenant that is being
+-- deleted.
 create function logloom_private.acting_role(p_tenant_id text, p_user_id text)
 returns text
 language plpgsql
@@ -25,15 +28,9 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.acting_role(text, text) from public;
-
 grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;
 
-comment on function logloom_private.acting_role(text, text) is
-  'What a user is in a tenant: member, admin or owner. A tenant without members does not use '
-  'roles, each of its users is owner. Null for who does not belong to it, and in a tenant that is '
-  'being deleted.';
-
+-- Whether something of a deleted tenant is left. Its id names nobody meanwhile.
 create function logloom_private.is_being_deleted(p_tenant_id text)
 returns boolean
 language plpgsql
@@ -51,18 +48,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_being_deleted(text) from public;
-
 grant execute on function logloom_private.is_being_deleted(text) to authenticated, service_role;
 
-comment on function logloom_private.is_being_deleted(text) is
-  'Whether something of a deleted tenant is left. Its id names nobody meanwhile.';
-
+-- The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot name
+-- one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest ask it
+-- alike.
 create function logloom_private.tenant_of_token(p_claims jsonb)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -81,20 +75,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.tenant_of_token(jsonb) from public;
-
 grant execute on function logloom_private.tenant_of_token(jsonb) to authenticated, service_role;
 
-comment on function logloom_private.tenant_of_token(jsonb) is
-  'The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot '
-  'name one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest '
-  'ask it alike.';
-
+-- The tenant of the request's token, see tenant_of_token(). Null if unusable.
 create function logloom_private.current_tenant_id()
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -105,19 +92,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.current_tenant_id() from public;
-
-comment on function logloom_private.current_tenant_id() is
-  'The tenant of the request''s token, see tenant_of_token(). Null if unusable.';
-
 grant execute on function logloom_private.current_tenant_id()
 to anon, authenticated, service_role;
 
+-- The tenant that an operation acts for. Users: the token's, PT403 when p_tenant_id differs.
+-- service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.
 create function logloom_private.resolve_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -154,20 +137,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.resolve_tenant(text) from public;
-
-comment on function logloom_private.resolve_tenant(text) is
-  'The tenant that an operation acts for. Users: the token''s, PT403 when p_tenant_id differs. '
-  'service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.';
-
 grant execute on function logloom_private.resolve_tenant(text)
 to anon, authenticated, service_role;
 
+-- resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client
+-- that may only read.
 create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -178,20 +156,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.resolve_tenant_to_change(text) from public;
-
-comment on function logloom_private.resolve_tenant_to_change(text) is
-  'resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth '
-  'client that may only read.';
-
 grant execute on function logloom_private.resolve_tenant_to_change(text)
 to authenticated, service_role;
 
+-- PT403 unless the caller is at least p_role in the tenant: member, admin or owner. service_role
+-- may do everything.
 create function logloom_private.require_role(p_tenant_id text, p_role text)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -209,10 +182,4 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_role(text, text) from public;
-
 grant execute on function logloom_private.require_role(text, text) to authenticated, service_role;
-
-comment on function logloom_private.require_role(text, text) is
-  'PT403 unless the caller is at least p_role in the tenant: member, admin or owner. service_role '
-  'may do everything.';

@@ -1,8 +1,10 @@
+-- Supabase Auth's custom access token hook: sets the claim tenant_id to the tenant that
+-- app_metadata.tenant_id names, if the user belongs to it; where it names none, to the tenant that
+-- the user joined first. A user of no tenant gets no claim, and so no access.
 create function logloom_private.custom_access_token_hook(event jsonb)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -24,11 +26,4 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.custom_access_token_hook(jsonb) from public;
-
 grant execute on function logloom_private.custom_access_token_hook(jsonb) to supabase_auth_admin;
-
-comment on function logloom_private.custom_access_token_hook(jsonb) is
-  'Supabase Auth''s custom access token hook: sets the claim tenant_id to the tenant that '
-  'app_metadata.tenant_id names, if the user belongs to it; where it names none, to the tenant '
-  'that the user joined first. A user of no tenant gets no claim, and so no access.';

@@ -1,8 +1,8 @@
+-- The settings in force for a tenant. PT404 before its first write.
 create function logloom_private.effective_settings(p_tenant_id text)
 returns public.logloom_tenant_settings
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -23,10 +23,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.effective_settings(text) from public;
-
 grant execute on function logloom_private.effective_settings(text)
 to authenticated, service_role;
-
-comment on function logloom_private.effective_settings(text) is
-  'The settings in force for a tenant. PT404 before its first write.';

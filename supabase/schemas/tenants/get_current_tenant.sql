@@ -1,8 +1,8 @@
+-- A tenant as operations show it; null members where there is none.
 create function logloom_private.tenant_with_plan(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -20,12 +20,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.tenant_with_plan(text) from public;
-
 grant execute on function logloom_private.tenant_with_plan(text) to authenticated, service_role;
-
-comment on function logloom_private.tenant_with_plan(text) is
-  'A tenant as operations show it; null members where there is none.';
 
 create function public.get_current_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
@@ -44,12 +39,6 @@ begin
   return v_result;
 end;
 $$;
-
-revoke all on function public.get_current_tenant(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_current_tenant(text)
-to authenticated, service_role;
 
 comment on function public.get_current_tenant(text) is
   'The tenant with its plan and limits. Errors: PT400, PT401, PT403, PT404.';

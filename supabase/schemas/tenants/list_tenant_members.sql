@@ -1,3 +1,4 @@
+-- A page of members with what Auth knows of them.
 create function logloom_private.read_members(p_tenant_id text, p_limit integer, p_after text)
 returns setof public.logloom_member
 language plpgsql
@@ -37,13 +38,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.read_members(text, integer, text) from public;
-
 grant execute on function logloom_private.read_members(text, integer, text)
 to authenticated, service_role;
-
-comment on function logloom_private.read_members(text, integer, text) is
-  'A page of members with what Auth knows of them.';
 
 create function public.list_tenant_members(
   p_tenant_id text default null,
@@ -61,12 +57,6 @@ begin
   select m.* from logloom_private.read_members(p_tenant_id, p_limit, p_after) m;
 end;
 $$;
-
-revoke all on function public.list_tenant_members(text, integer, text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.list_tenant_members(text, integer, text)
-to authenticated, service_role;
 
 comment on function public.list_tenant_members(text, integer, text) is
   'Members of the tenant, newest first; none where the tenant does not use roles. p_limit 1 to '

@@ -1,8 +1,8 @@
+-- Confirmed email addresses of users of Supabase Auth; no rows where there is no Auth.
 create function logloom_private.auth_users_by_id(p_user_ids text[])
 returns table (user_id text, email text)
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -22,16 +22,12 @@ exception when insufficient_privilege then
 end;
 $$;
 
-revoke all on function logloom_private.auth_users_by_id(text[]) from public;
-
-comment on function logloom_private.auth_users_by_id(text[]) is
-  'Confirmed email addresses of users of Supabase Auth; no rows where there is no Auth.';
-
+-- Whether a member of the tenant confirmed this email address to Supabase Auth. What
+-- add_tenant_member was given is a label, and proves nothing.
 create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -61,17 +57,11 @@ exception when syntax_error_or_access_rule_violation then
 end;
 $$;
 
-revoke all on function logloom_private.is_address_of_member(text, text) from public;
-
-comment on function logloom_private.is_address_of_member(text, text) is
-  'Whether a member of the tenant confirmed this email address to Supabase Auth. What '
-  'add_tenant_member was given is a label, and proves nothing.';
-
+-- The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.
 create function logloom_private.auth_user_of_email(p_email text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -94,16 +84,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.auth_user_of_email(text) from public;
-
-comment on function logloom_private.auth_user_of_email(text) is
-  'The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.';
-
+-- Held to the end of the transaction: one at a time changes who belongs to a tenant, so that the
+-- last owner stays and a limit holds.
 create function logloom_private.lock_members(p_tenant_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -111,17 +97,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.lock_members(text) from public;
-
-comment on function logloom_private.lock_members(text) is
-  'Held to the end of the transaction: one at a time changes who belongs to a tenant, so that the '
-  'last owner stays and a limit holds.';
-
+-- PT400 unless it is member, admin or owner.
 create function logloom_private.require_member_role(p_role text)
 returns void
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -132,16 +112,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_member_role(text) from public;
-
-comment on function logloom_private.require_member_role(text) is
-  'PT400 unless it is member, admin or owner.';
-
+-- PT400 where the tenant has no owner but this user. The members are locked.
 create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -154,16 +129,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.require_other_owner(text, text) from public;
-
-comment on function logloom_private.require_other_owner(text, text) is
-  'PT400 where the tenant has no owner but this user. The members are locked.';
-
+-- A member as operations show it.
 create function logloom_private.member_of(p_member logloom.tenant_members)
 returns public.logloom_member
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -177,8 +147,3 @@ begin
   )::public.logloom_member;
 end;
 $$;
-
-revoke all on function logloom_private.member_of(logloom.tenant_members) from public;
-
-comment on function logloom_private.member_of(logloom.tenant_members) is
-  'A member as operations show it.';

@@ -1,8 +1,9 @@
+-- How many of a feature (saved_searches, alerts) a plan includes; null where it does not include
+-- it, or there is no such feature.
 create function logloom_private.plan_limit(p_plan logloom.plans, p_feature text)
 returns integer
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,17 +14,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.plan_limit(logloom.plans, text) from public;
-
-comment on function logloom_private.plan_limit(logloom.plans, text) is
-  'How many of a feature (saved_searches, alerts) a plan includes; null where it does not include '
-  'it, or there is no such feature.';
-
+-- Provisions the tenant and holds it until the transaction ends: two creates cannot both count
+-- before either is done, and so take the last place of a plan.
 create function logloom_private.hold_tenant(p_tenant_id text)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -32,12 +28,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.hold_tenant(text) from public;
-
-comment on function logloom_private.hold_tenant(text) is
-  'Provisions the tenant and holds it until the transaction ends: two creates cannot both count '
-  'before either is done, and so take the last place of a plan.';
-
+-- PT400 when the plan of a tenant that has p_current of a feature has no room for one more.
 create function logloom_private.refuse_beyond_plan(
   p_tenant_id text,
   p_feature text,
@@ -46,7 +37,6 @@ create function logloom_private.refuse_beyond_plan(
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -59,8 +49,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.refuse_beyond_plan(text, text, integer) from public;
-
-comment on function logloom_private.refuse_beyond_plan(text, text, integer) is
-  'PT400 when the plan of a tenant that has p_current of a feature has no room for one more.';

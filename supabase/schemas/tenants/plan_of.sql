@@ -1,8 +1,8 @@
+-- The plan of a tenant; of one that is not there yet, the default plan.
 create function logloom_private.plan_of(p_tenant_id text)
 returns logloom.plans
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -18,9 +18,4 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.plan_of(text) from public;
-
 grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
-
-comment on function logloom_private.plan_of(text) is
-  'The plan of a tenant; of one that is not there yet, the default plan.';

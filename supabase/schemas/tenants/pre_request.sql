@@ -4,11 +4,12 @@ comment on type logloom_private.pre_request_setting is
   'A pre-request function by its name as PostgREST reads it (not quoted), and whether it is set '
   'for this database alone.';
 
+-- What PostgREST calls before every request: a setting of the role authenticator, where one for
+-- this database wins. Null members where there is none.
 create function logloom_private.pre_request_setting()
 returns logloom_private.pre_request_setting
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -29,17 +30,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.pre_request_setting() from public;
-
-comment on function logloom_private.pre_request_setting() is
-  'What PostgREST calls before every request: a setting of the role authenticator, where one for '
-  'this database wins. Null members where there is none.';
-
+-- Makes PostgREST call this function before every request; null: none.
 create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -57,16 +52,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.set_pre_request(text, boolean) from public;
-
-comment on function logloom_private.set_pre_request(text, boolean) is
-  'Makes PostgREST call this function before every request; null: none.';
-
+-- Makes check_request() PostgREST's pre-request function and lets it call the one that was set so
+-- far. To be called again, as postgres, where the project has set another since.
 create function logloom_private.adopt_pre_request()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -97,17 +88,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.adopt_pre_request() from public;
-
-comment on function logloom_private.adopt_pre_request() is
-  'Makes check_request() PostgREST''s pre-request function and lets it call the one that was set '
-  'so far. To be called again, as postgres, where the project has set another since.';
-
+-- Degraded where PostgREST no longer calls our check before a request. The operations stay safe,
+-- they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for
+-- another method, the last digits of doubles, and UTC where the project has a time zone.
 create function logloom_private.pre_request_health()
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -132,12 +119,5 @@ begin
   );
 end;
 $$;
-
-revoke all on function logloom_private.pre_request_health() from public;
-
-comment on function logloom_private.pre_request_health() is
-  'Degraded where PostgREST no longer calls our check before a request. The operations stay safe, '
-  'they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for '
-  'another method, the last digits of doubles, and UTC where the project has a time zone.';
 
 select logloom_private.adopt_pre_request();

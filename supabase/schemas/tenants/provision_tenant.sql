@@ -1,8 +1,8 @@
+-- Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.
 create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -16,11 +16,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.provision_tenant(text, jsonb) from public;
-
-comment on function logloom_private.provision_tenant(text, jsonb) is
-  'Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.';
-
+-- What every first write calls: resolves the tenant of the request, provisions it, returns it.
 create function logloom_private.provision_current_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
@@ -37,10 +33,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.provision_current_tenant(text) from public;
-
 grant execute on function logloom_private.provision_current_tenant(text)
 to authenticated, service_role;
-
-comment on function logloom_private.provision_current_tenant(text) is
-  'What every first write calls: resolves the tenant of the request, provisions it, returns it.';

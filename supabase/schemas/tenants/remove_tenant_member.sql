@@ -1,3 +1,4 @@
+-- Takes a user out of the tenant, but not its last owner.
 create function logloom_private.expel_member(p_tenant_id text, p_user_id text)
 returns public.logloom_success
 language plpgsql
@@ -27,13 +28,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.expel_member(text, text) from public;
-
 grant execute on function logloom_private.expel_member(text, text)
 to authenticated, service_role;
-
-comment on function logloom_private.expel_member(text, text) is
-  'Takes a user out of the tenant, but not its last owner.';
 
 create function public.remove_tenant_member(
   p_user_id text default null,
@@ -50,12 +46,6 @@ begin
   return logloom_private.expel_member(p_tenant_id, p_user_id);
 end;
 $$;
-
-revoke all on function public.remove_tenant_member(text, text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.remove_tenant_member(text, text)
-to authenticated, service_role;
 
 comment on function public.remove_tenant_member(text, text) is
   'Removes a user from the tenant: their tokens are refused from the next request on. For owners; '

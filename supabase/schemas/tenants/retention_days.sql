@@ -1,3 +1,4 @@
+-- What the tenant chose, else the default of its plan, never more than the plan allows.
 create function logloom_private.retention_in_force(
   p_chosen integer,
   p_plan_default integer,
@@ -6,7 +7,6 @@ create function logloom_private.retention_in_force(
 returns integer
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -14,19 +14,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.retention_in_force(integer, integer, integer) from public;
-
 grant execute on function logloom_private.retention_in_force(integer, integer, integer)
 to authenticated, service_role;
 
-comment on function logloom_private.retention_in_force(integer, integer, integer) is
-  'What the tenant chose, else the default of its plan, never more than the plan allows.';
-
+-- retention_days for who has the tenant's plan at hand.
 create function logloom_private.retention_days(p_tenant_id text, p_plan logloom.plans)
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -38,19 +33,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.retention_days(text, logloom.plans) from public;
-
 grant execute on function logloom_private.retention_days(text, logloom.plans)
 to authenticated, service_role;
 
-comment on function logloom_private.retention_days(text, logloom.plans) is
-  'retention_days for who has the tenant''s plan at hand.';
-
+-- The retention in force, in days: what the tenant set, else the default of its plan, never more
+-- than the plan allows. Of a tenant that is not there yet: the default plan's.
 create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -58,19 +49,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.retention_days(text) from public;
-
 grant execute on function logloom_private.retention_days(text) to authenticated, service_role;
 
-comment on function logloom_private.retention_days(text) is
-  'The retention in force, in days: what the tenant set, else the default of its plan, never more '
-  'than the plan allows. Of a tenant that is not there yet: the default plan''s.';
-
+-- kept_from for who has the tenant's plan at hand.
 create function logloom_private.kept_from(p_tenant_id text, p_plan logloom.plans)
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -80,16 +65,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.kept_from(text, logloom.plans) from public;
-
-comment on function logloom_private.kept_from(text, logloom.plans) is
-  'kept_from for who has the tenant''s plan at hand.';
-
+-- What is older the tenant does not keep: retention_days whole UTC days before today.
 create function logloom_private.kept_from(p_tenant_id text)
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -97,16 +77,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.kept_from(text) from public;
-
-comment on function logloom_private.kept_from(text) is
-  'What is older the tenant does not keep: retention_days whole UTC days before today.';
-
+-- From when on the tenant keeps records of a range that begins at p_from.
 create function logloom_private.kept_since(p_tenant_id text, p_from timestamptz)
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -118,16 +93,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.kept_since(text, timestamptz) from public;
-
-comment on function logloom_private.kept_since(text, timestamptz) is
-  'From when on the tenant keeps records of a range that begins at p_from.';
-
+-- The first UTC day whose records retention leaves to the tenant, were it p_today.
 create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
 returns date
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -139,16 +109,11 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.first_kept_day(text, date) from public;
-
-comment on function logloom_private.first_kept_day(text, date) is
-  'The first UTC day whose records retention leaves to the tenant, were it p_today.';
-
+-- first_kept_day of every tenant, at once.
 create function logloom_private.first_kept_days(p_today date)
 returns table (tenant_id text, first_kept_day date)
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -163,8 +128,3 @@ begin
   left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
 end;
 $$;
-
-revoke all on function logloom_private.first_kept_days(date) from public;
-
-comment on function logloom_private.first_kept_days(date) is
-  'first_kept_day of every tenant, at once.';

@@ -1,3 +1,4 @@
+-- Changes a role, but not that of the last owner.
 create function logloom_private.change_member_role(p_tenant_id text, p_user_id text, p_role text)
 returns public.logloom_member
 language plpgsql
@@ -29,13 +30,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.change_member_role(text, text, text) from public;
-
 grant execute on function logloom_private.change_member_role(text, text, text)
 to authenticated, service_role;
-
-comment on function logloom_private.change_member_role(text, text, text) is
-  'Changes a role, but not that of the last owner.';
 
 create function public.set_tenant_member_role(
   p_user_id text default null,
@@ -54,12 +50,6 @@ begin
   return logloom_private.change_member_role(p_tenant_id, p_user_id, p_role);
 end;
 $$;
-
-revoke all on function public.set_tenant_member_role(text, text, text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.set_tenant_member_role(text, text, text)
-to authenticated, service_role;
 
 comment on function public.set_tenant_member_role(text, text, text) is
   'Sets what a member may do, from their next request on, and returns the member. p_role: member, '

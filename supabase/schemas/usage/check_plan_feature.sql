@@ -7,6 +7,8 @@ create type public.logloom_plan_feature as (
 comment on type public.logloom_plan_feature is
   'Whether the plan includes a feature, how many of it, and how many the tenant has.';
 
+-- The plan's answer for a feature (saved_searches, alerts) of the tenant of the request. A tenant
+-- that is not provisioned has the default plan.
 create function logloom_private.plan_feature(p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -32,14 +34,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.plan_feature(text) from public;
-
 grant execute on function logloom_private.plan_feature(text)
 to authenticated, service_role;
-
-comment on function logloom_private.plan_feature(text) is
-  'The plan''s answer for a feature (saved_searches, alerts) of the tenant of the request. '
-  'A tenant that is not provisioned has the default plan.';
 
 create function public.check_plan_feature(p_feature text default null)
 returns public.logloom_plan_feature
@@ -53,12 +49,6 @@ begin
   return logloom_private.plan_feature(p_feature);
 end;
 $$;
-
-revoke all on function public.check_plan_feature(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.check_plan_feature(text)
-to authenticated, service_role;
 
 comment on function public.check_plan_feature(text) is
   'Whether the plan includes p_feature (saved_searches, alerts), how many, and how many the tenant '

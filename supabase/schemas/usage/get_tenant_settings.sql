@@ -15,12 +15,6 @@ begin
 end;
 $$;
 
-revoke all on function public.get_tenant_settings(text)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_tenant_settings(text)
-to authenticated, service_role;
-
 comment on function public.get_tenant_settings(text) is
   'The settings in force: what the tenant set, else the defaults of its plan; and stored, what its '
   'records take on disk. '

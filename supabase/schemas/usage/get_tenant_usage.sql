@@ -24,11 +24,11 @@ comment on type public.logloom_usage is
   'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
   'records take on disk.';
 
+-- Per UTC day since p_from, what a tenant sent, the queue included.
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -56,11 +56,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.usage_of(text, date) from public;
-
-comment on function logloom_private.usage_of(text, date) is
-  'Per UTC day since p_from, what a tenant sent, the queue included.';
-
+-- usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
@@ -75,13 +71,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.my_usage(text, date) from public;
-
 grant execute on function logloom_private.my_usage(text, date)
 to authenticated, service_role;
-
-comment on function logloom_private.my_usage(text, date) is
-  'usage_of for the tenant of the request.';
 
 create function public.get_tenant_usage(
   p_tenant_id text default null, p_months integer default null
@@ -144,12 +135,6 @@ begin
   return v_result;
 end;
 $$;
-
-revoke all on function public.get_tenant_usage(text, integer)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.get_tenant_usage(text, integer)
-to authenticated, service_role;
 
 comment on function public.get_tenant_usage(text, integer) is
   'What the tenant used in this UTC month, the limits, percentages, a projection for the month''s '

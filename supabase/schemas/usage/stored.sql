@@ -1,11 +1,12 @@
--- What a tenant's records take on disk. Chunks say it themselves; rows share partitions with those
+-- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
 -- of other tenants, so that theirs is a share of a partition's size.
 
+-- What a tenant's rows take, about: of each partition with its indexes the share that its records
+-- have in it.
 create function logloom_private.hot_bytes(p_tenant_id text)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -53,7 +54,7 @@ begin
             and c.minute >= logloom_private.day_start(u.day)
             and c.minute < logloom_private.day_start(u.day + 1)
         ) + coalesce(v_packed_events[array_position(v_packed_days, u.day)], 0) - (
-          -- Of the days that a chunk spans each has its part.
+          -- Of the days that a block spans each has its part.
           select coalesce(
             sum(
               c.records / (
@@ -62,7 +63,7 @@ begin
             ),
             0
           )
-          from logloom_private.sealed_chunks c
+          from logloom_private.blocks c
           where c.tenant_id = p_tenant_id
             and c.last_ts >= logloom_private.day_start(u.day)
             and c.first_ts < logloom_private.day_start(u.day + 1)
@@ -90,12 +91,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.hot_bytes(text) from public;
-
-comment on function logloom_private.hot_bytes(text) is
-  'What a tenant''s rows take, about: of each partition with its indexes the share that its '
-  'records have in it.';
-
+-- What the records of the request's tenant take on disk.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -103,13 +99,13 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles read neither chunks nor counts
+-- definer because the API roles read neither blocks nor counts
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_sealed bigint;
 begin
   select coalesce(sum(c.bytes), 0) into v_sealed
-  from logloom_private.sealed_chunks c
+  from logloom_private.blocks c
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception
@@ -124,9 +120,4 @@ when internal_error then
 end;
 $$;
 
-revoke all on function logloom_private.my_stored(text) from public;
-
 grant execute on function logloom_private.my_stored(text) to authenticated, service_role;
-
-comment on function logloom_private.my_stored(text) is
-  'What the records of the request''s tenant take on disk.';

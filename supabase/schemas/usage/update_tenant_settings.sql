@@ -1,3 +1,4 @@
+-- PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.
 create function logloom_private.check_settings_member(
   p_group text,
   p_member text,
@@ -7,7 +8,6 @@ create function logloom_private.check_settings_member(
 returns void
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -38,15 +38,10 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.check_settings_member(text, text, jsonb, integer)
-from public;
-
 grant execute on function logloom_private.check_settings_member(text, text, jsonb, integer)
 to authenticated, service_role;
 
-comment on function logloom_private.check_settings_member(text, text, jsonb, integer) is
-  'PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.';
-
+-- PT400 unless p_values is null or an object of valid settings.
 create function logloom_private.check_settings(
   p_group text,
   p_values jsonb,
@@ -55,7 +50,6 @@ create function logloom_private.check_settings(
 returns void
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -75,13 +69,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.check_settings(text, jsonb, integer) from public;
-
 grant execute on function logloom_private.check_settings(text, jsonb, integer)
 to authenticated, service_role;
-
-comment on function logloom_private.check_settings(text, jsonb, integer) is
-  'PT400 unless p_values is null or an object of valid settings.';
 
 create function public.update_tenant_settings(
   p_tenant_id text default null,
@@ -129,12 +118,6 @@ begin
   return v_result;
 end;
 $$;
-
-revoke all on function public.update_tenant_settings(text, jsonb, jsonb)
-from public, anon, authenticated, service_role;
-
-grant execute on function public.update_tenant_settings(text, jsonb, jsonb)
-to authenticated, service_role;
 
 comment on function public.update_tenant_settings(text, jsonb, jsonb) is
   'Sets the members that are given and returns all settings. pipeline_config: retention_days (1 to '

@@ -1,8 +1,8 @@
+-- Truncates slots that were moved. A slot that is being read stays for a later run.
 create function logloom_private.empty_moved_slots()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -38,8 +38,3 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.empty_moved_slots() from public;
-
-comment on function logloom_private.empty_moved_slots() is
-  'Truncates slots that were moved. A slot that is being read stays for a later run.';

@@ -1,8 +1,9 @@
+-- Closes the open slot and opens another, unless the open one has nothing to move, one is still
+-- being moved, or enqueues in flight hold the lock too long. True if it flipped.
 create function logloom_private.flip_queue()
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -52,9 +53,3 @@ begin
   return found;
 end;
 $$;
-
-revoke all on function logloom_private.flip_queue() from public;
-
-comment on function logloom_private.flip_queue() is
-  'Closes the open slot and opens another, unless the open one has nothing to move, one is still '
-  'being moved, or enqueues in flight hold the lock too long. True if it flipped.';

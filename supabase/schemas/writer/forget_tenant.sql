@@ -1,3 +1,5 @@
+-- What the writer keeps of a tenant goes with the tenant. By a trigger, not by foreign keys: those
+-- would let a tenant that is deleted meanwhile fail a step of the writer, for everyone.
 create function logloom_private.forget_tenant()
 returns trigger
 language plpgsql
@@ -13,12 +15,6 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.forget_tenant() from public;
-
 create trigger tenants_forget
 after delete on logloom.tenants
 for each row execute function logloom_private.forget_tenant();
-
-comment on function logloom_private.forget_tenant() is
-  'What the writer keeps of a tenant goes with the tenant. By a trigger, not by foreign keys: '
-  'those would let a tenant that is deleted meanwhile fail a step of the writer, for everyone.';

@@ -1,3 +1,4 @@
+-- Makes the partitions of past days that the batches need.
 create function logloom_private.create_missing_partitions(
   p_slot smallint,
   p_batch_from bigint,
@@ -6,7 +7,6 @@ create function logloom_private.create_missing_partitions(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -47,26 +47,20 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.create_missing_partitions(smallint, bigint, bigint)
-from public;
-
-comment on function logloom_private.create_missing_partitions(smallint, bigint, bigint) is
-  'Makes the partitions of past days that the batches need.';
-
 -- What is counted is read from the queue a second time, of the counts' columns alone, and goes to
--- the nodes as it is counted.
+-- the nodes as it is counted. Keeps counts, days and write sequences of records that
+-- insert_records, with the same parameters, sends to nodes.
 create function logloom_private.note_spread_range(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
@@ -95,7 +89,7 @@ begin
   )
   into v_tenant_ids, v_days
   using p_batch_from, p_batch_to, p_index_from, p_index_to;
-  perform logloom_private.note_spread_days(v_tenant_ids, v_days, p_arrival);
+  perform logloom_private.note_spread_days(v_tenant_ids, v_days, p_write_seq);
   execute 'insert into logloom_private.log_counts '
     || '(tenant_id, minute, service, level, is_other, events) '
     || logloom_private.added_counts_sql(format(
@@ -121,16 +115,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.note_spread_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) from public;
-
-comment on function logloom_private.note_spread_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) is
-  'Keeps counts, days and arrivals of records that insert_records, with the same parameters, sends '
-  'to nodes.';
-
+-- Whether of a tenant's batches one began before another one had ended, by ts: put in order as
+-- batches, their events would not be in order.
 create function logloom_private.has_batches_that_overlap(
   p_slot smallint,
   p_batch_from bigint,
@@ -139,7 +125,6 @@ create function logloom_private.has_batches_that_overlap(
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -168,25 +153,18 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.has_batches_that_overlap(smallint, bigint, bigint)
-from public;
-
-comment on function logloom_private.has_batches_that_overlap(smallint, bigint, bigint) is
-  'Whether of a tenant''s batches one began before another one had ended, by ts: put in order as '
-  'batches, their events would not be in order.';
-
+-- Inserts the events of the batches, of each those from one 1-based index to another.
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
@@ -199,7 +177,7 @@ begin
     execute logloom_private.added_records_sql(format(
       $query$
         insert into logloom.logs as l (
-          id, tenant_id, ts, received_at, arrival,
+          id, tenant_id, ts, received_at, write_seq,
           level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
         )
         select
@@ -225,7 +203,7 @@ begin
       $query$,
       v_slot
     ))
-    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+    using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
     return;
   end if;
   -- One connection a node, not one a shard: each run's are new, and cost more than they save.
@@ -237,7 +215,7 @@ begin
   execute format(
     $query$
       insert into logloom.logs (
-        id, tenant_id, ts, received_at, arrival,
+        id, tenant_id, ts, received_at, write_seq,
         level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
       )
       select
@@ -270,18 +248,9 @@ begin
       else ''
     end
   )
-  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival;
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
   perform logloom_private.note_spread_range(
-    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
   );
 end;
 $$;
-
-revoke all on function logloom_private.insert_records(
-  smallint, bigint, bigint, integer, integer, bigint
-) from public;
-
-comment on function logloom_private.insert_records(
-  smallint, bigint, bigint, integer, integer, bigint
-) is
-  'Inserts the events of the batches, of each those from one 1-based index to another.';

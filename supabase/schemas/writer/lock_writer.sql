@@ -1,8 +1,8 @@
+-- Takes the writer's lock to the end of the transaction. False where another writer holds it.
 create function logloom_private.lock_writer()
 returns boolean
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,16 +10,13 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.lock_writer() from public;
-
-comment on function logloom_private.lock_writer() is
-  'Takes the writer''s lock to the end of the transaction. False where another writer holds it.';
-
+-- Waits until nothing writes to logloom.logs, and keeps the writer, retention, erasures and the
+-- sealing from it to the end of the transaction; requests go on into the queue. The first statement
+-- of a migration that changes logloom.logs: otherwise the two deadlock.
 create function logloom_private.hold_writers()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -33,10 +30,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.hold_writers() from public;
-
-comment on function logloom_private.hold_writers() is
-  'Waits until nothing writes to logloom.logs, and keeps the writer, retention, erasures and the '
-  'sealing from it to the end of the transaction; requests go on into the queue. The first '
-  'statement of a migration that changes logloom.logs: otherwise the two deadlock.';

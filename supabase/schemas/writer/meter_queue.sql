@@ -1,8 +1,10 @@
+-- Counts what was enqueued since, also into the open slot, where it is more than
+-- writer_meter_batches: so quotas and health look at a bounded number of batches however far behind
+-- the writer is.
 create function logloom_private.meter_queue()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -37,10 +39,3 @@ begin
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.meter_queue() from public;
-
-comment on function logloom_private.meter_queue() is
-  'Counts what was enqueued since, also into the open slot, where it is more than '
-  'writer_meter_batches: so quotas and health look at a bounded number of batches however far '
-  'behind the writer is.';

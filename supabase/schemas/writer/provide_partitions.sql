@@ -1,8 +1,8 @@
+-- Makes the partitions of today and tomorrow where they are missing.
 create function logloom_private.provide_partitions()
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -16,8 +16,3 @@ begin
   end loop;
 end;
 $$;
-
-revoke all on function logloom_private.provide_partitions() from public;
-
-comment on function logloom_private.provide_partitions() is
-  'Makes the partitions of today and tomorrow where they are missing.';

@@ -1,10 +1,11 @@
 create type logloom_private.queue_state as (depth bigint, oldest_received_at timestamptz);
 
+-- Events in the queue and when the oldest one was received: from what was metered, and the last
+-- batches that were not yet, so that it costs the same at any depth.
 create function logloom_private.queue_state()
 returns logloom_private.queue_state
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -38,9 +39,3 @@ begin
   return v_state;
 end;
 $$;
-
-revoke all on function logloom_private.queue_state() from public;
-
-comment on function logloom_private.queue_state() is
-  'Events in the queue and when the oldest one was received: from what was metered, and the last '
-  'batches that were not yet, so that it costs the same at any depth.';

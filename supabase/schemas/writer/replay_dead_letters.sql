@@ -1,20 +1,20 @@
 create type logloom_private.replay_result as (replayed integer, failed integer);
 
+-- Tries to write up to p_limit dead letters again, oldest failure first, under their own ids.
 create function logloom_private.replay_dead_letters(p_limit integer default 1000)
 returns logloom_private.replay_result
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_letter logloom_private.dead_letters;
-  v_arrival bigint;
+  v_write_seq bigint;
   v_result logloom_private.replay_result := row(0, 0);
 begin
-  -- The writer's lock: arrival must stay in commit order.
+  -- The writer's lock: write sequence must stay in commit order.
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  v_arrival := nextval('logloom_private.arrival');
+  v_write_seq := nextval('logloom_private.write_seq');
   for v_letter in
     select d.* from logloom_private.dead_letters d order by d.failed_at, d.id limit p_limit
   loop
@@ -23,7 +23,7 @@ begin
       execute logloom_private.added_records_sql(
         $query$
           insert into logloom.logs as l (
-            id, tenant_id, ts, received_at, arrival,
+            id, tenant_id, ts, received_at, write_seq,
             level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
           )
           select
@@ -39,7 +39,7 @@ begin
             )::logloom.logs)
         $query$
       )
-      using v_letter, v_arrival;
+      using v_letter, v_write_seq;
       delete from logloom_private.dead_letters d where d.id = v_letter.id;
       v_result.replayed := v_result.replayed + 1;
     exception when others then
@@ -58,8 +58,3 @@ begin
   return v_result;
 end;
 $$;
-
-revoke all on function logloom_private.replay_dead_letters(integer) from public;
-
-comment on function logloom_private.replay_dead_letters(integer) is
-  'Tries to write up to p_limit dead letters again, oldest failure first, under their own ids.';

@@ -3,6 +3,7 @@ create type public.logloom_writer_run as (moved integer, done boolean);
 comment on type public.logloom_writer_run is
   'Events that a call of run_writer moved, and whether there was nothing left to do.';
 
+-- A run of the writer in the caller's transaction.
 create function logloom_private.run_writer_in_place()
 returns public.logloom_writer_run
 language plpgsql
@@ -39,12 +40,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.run_writer_in_place() from public;
-
 grant execute on function logloom_private.run_writer_in_place() to service_role;
-
-comment on function logloom_private.run_writer_in_place() is
-  'A run of the writer in the caller''s transaction.';
 
 create function public.run_writer()
 returns public.logloom_writer_run
@@ -58,11 +54,6 @@ begin
   return logloom_private.run_writer_in_place();
 end;
 $$;
-
-revoke all on function public.run_writer()
-from public, anon, authenticated, service_role;
-
-grant execute on function public.run_writer() to service_role;
 
 comment on function public.run_writer() is
   'What the edge function ingest calls while pg_cron does not run the writer, until done is true: '

@@ -1,10 +1,10 @@
 -- The watermark
 
+-- How long after its received_at a batch can become visible: the timeout of ingest_logs.
 create function logloom_private.enqueue_timeout()
 returns interval
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -24,16 +24,12 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.enqueue_timeout() from public;
-
-comment on function logloom_private.enqueue_timeout() is
-  'How long after its received_at a batch can become visible: the timeout of ingest_logs.';
-
+-- Everything received before is visible: the lesser of the oldest queued batch and the start of the
+-- writer's last run less the enqueue timeout. Null before the writer ever ran.
 create function logloom_private.watermark(p_oldest_queued timestamptz)
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -51,24 +47,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.watermark(timestamptz) from public;
-
+-- The watermark, by the queue as it is.
 create function logloom_private.watermark()
 returns timestamptz
 language plpgsql
 stable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
 end;
 $$;
-
-revoke all on function logloom_private.watermark() from public;
-
-comment on function logloom_private.watermark(timestamptz) is
-  'Everything received before is visible: the lesser of the oldest queued batch and the start of '
-  'the writer''s last run less the enqueue timeout. Null before the writer ever ran.';
-
-comment on function logloom_private.watermark() is 'The watermark, by the queue as it is.';

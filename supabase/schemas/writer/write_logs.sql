@@ -1,8 +1,8 @@
 -- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
 -- every type, since one of that name in pg_temp would come first.
+-- One run of the writer, of about writer_run_budget: steps, each committed. Called by pg_cron.
 create procedure logloom_private.write_logs()
 language plpgsql
-security invoker
 as $$
 declare
   v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
@@ -56,8 +56,3 @@ begin
   commit;
 end;
 $$;
-
-revoke all on procedure logloom_private.write_logs() from public;
-
-comment on procedure logloom_private.write_logs() is
-  'One run of the writer, of about writer_run_budget: steps, each committed. Called by pg_cron.';

@@ -1,8 +1,8 @@
+-- Whether an error says that the event cannot be written, not that the database cannot write now.
 create function logloom_private.is_data_error(p_sqlstate text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -12,11 +12,7 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_data_error(text) from public;
-
-comment on function logloom_private.is_data_error(text) is
-  'Whether an error says that the event cannot be written, not that the database cannot write now.';
-
+-- Puts one event into the dead letters with its error.
 create function logloom_private.set_aside(
   p_slot smallint,
   p_batch_id bigint,
@@ -27,7 +23,6 @@ create function logloom_private.set_aside(
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -51,24 +46,18 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.set_aside(smallint, bigint, integer, text, text)
-from public;
-
-comment on function logloom_private.set_aside(smallint, bigint, integer, text, text) is
-  'Puts one event into the dead letters with its error.';
-
+-- insert_records, and where the data make it fail, halves until the dead letters stand alone.
 create function logloom_private.write_range(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
   p_index_from integer,
   p_index_to integer,
-  p_arrival bigint
+  p_write_seq bigint
 )
 returns void
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -79,7 +68,7 @@ declare
 begin
   begin
     perform logloom_private.insert_records(
-      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_arrival
+      p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
     );
     return;
   exception when others then
@@ -94,30 +83,21 @@ begin
   if p_batch_from < p_batch_to then
     v_batch_middle := (p_batch_from + p_batch_to) / 2;
     perform logloom_private.write_range(
-      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_arrival
+      p_slot, p_batch_from, v_batch_middle, p_index_from, p_index_to, p_write_seq
     );
     perform logloom_private.write_range(
-      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_arrival
+      p_slot, v_batch_middle + 1, p_batch_to, p_index_from, p_index_to, p_write_seq
     );
   elsif p_index_from < p_index_to then
     v_index_middle := (p_index_from + p_index_to) / 2;
     perform logloom_private.write_range(
-      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_arrival
+      p_slot, p_batch_from, p_batch_to, p_index_from, v_index_middle, p_write_seq
     );
     perform logloom_private.write_range(
-      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_arrival
+      p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_write_seq
     );
   else
     perform logloom_private.set_aside(p_slot, p_batch_from, p_index_from, v_code, v_message);
   end if;
 end;
 $$;
-
-revoke all on function logloom_private.write_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) from public;
-
-comment on function logloom_private.write_range(
-  smallint, bigint, bigint, integer, integer, bigint
-) is
-  'insert_records, and where the data make it fail, halves until the dead letters stand alone.';

@@ -1,8 +1,8 @@
+-- Moves the next batches of the closed slot in this transaction. Events moved; 0: none is left.
 create function logloom_private.write_step()
 returns integer
 language plpgsql
 volatile
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -11,7 +11,7 @@ declare
   v_batch_to bigint;
   v_events integer;
   v_largest integer;
-  v_arrival bigint;
+  v_write_seq bigint;
 begin
   if not logloom_private.lock_writer() then
     return 0;
@@ -50,8 +50,8 @@ begin
 
   perform logloom_private.meter_slot(v_slot);
   perform logloom_private.create_missing_partitions(v_slot, v_batch_from, v_batch_to);
-  v_arrival := nextval('logloom_private.arrival');
-  perform logloom_private.write_range(v_slot, v_batch_from, v_batch_to, 1, v_largest, v_arrival);
+  v_write_seq := nextval('logloom_private.write_seq');
+  perform logloom_private.write_range(v_slot, v_batch_from, v_batch_to, 1, v_largest, v_write_seq);
   update logloom_private.queue_slots s
   set moved_through = v_batch_to, moved_events = s.moved_events + v_events
   where s.slot = v_slot;
@@ -60,8 +60,3 @@ begin
   return v_events;
 end;
 $$;
-
-revoke all on function logloom_private.write_step() from public;
-
-comment on function logloom_private.write_step() is
-  'Moves the next batches of the closed slot in this transaction. Events moved; 0: none is left.';

@@ -104,8 +104,8 @@ $$;
 select is(
   array(select s.name from spread s where s.is_spread order by s.name collate "C"),
   array[
-    'logloom.logs', 'logloom_private.log_counts', 'logloom_private.log_days',
-    'logloom_private.sealed_chunks', 'logloom_private.sealed_columns'
+    'logloom.logs', 'logloom_private.block_columns', 'logloom_private.blocks',
+    'logloom_private.log_counts', 'logloom_private.log_days'
   ],
   'these are spread'
 );
@@ -271,7 +271,7 @@ select set_eq(
 );
 select set_eq(
   $$select pg_temp.rows_passed_in('select logloom_private.f(c, 1), logloom_private.g(c.a)
-    from logloom_private.sealed_chunks c; select logloom_private.h(c)')$$,
+    from logloom_private.blocks c; select logloom_private.h(c)')$$,
   array['logloom_private.f(c,'],
   'and a row that is passed to a function'
 );

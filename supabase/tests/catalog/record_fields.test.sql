@@ -11,7 +11,7 @@ $$;
 
 -- What the service adds to them in a record.
 create function pg_temp.record_fields() returns text[] language sql as $$
-  select array['id', 'tenant_id', 'received_at', 'arrival', 'record_bytes']
+  select array['id', 'tenant_id', 'received_at', 'write_seq', 'record_bytes']
 $$;
 
 create function pg_temp.columns_of(p_relation regclass) returns text[] language sql as $$
@@ -33,7 +33,7 @@ select is(
   pg_temp.sorted(
     pg_temp.event_fields() || array['id', 'tenant_id', 'received_at']
   ),
-  'what a search returns is all of it, but for the arrival and its size'
+  'what a search returns is all of it, but for the write_seq and its size'
 );
 select is(
   (
@@ -83,8 +83,8 @@ insert into namers values
   -- on the way in
   ('enqueue'), ('reject_events_out_of_range'), ('insert_records'), ('set_aside'),
   ('replay_dead_letters'),
-  -- over to sealed chunks, and back
-  ('encode_chunk'), ('compare_chunk'), ('sealed_records'),
+  -- over to sealed blocks, and back
+  ('encode_block'), ('compare_block'), ('sealed_records'),
   -- out
   ('log_columns_sql'), ('shown_columns_sql'), ('stage_rows_sql'), ('log_fields_sql'),
   ('query_field'), ('query_near_field'), ('query_text_columns');
@@ -101,7 +101,7 @@ select is_empty(
       select from named n where n.function = w.function and n.field = f.field
     )
       -- Arrays of these have other names there.
-      and not (w.function = 'compare_chunk' and f.field in ('level', 'msg', 'service'))$$,
+      and not (w.function = 'compare_block' and f.field in ('level', 'msg', 'service'))$$,
   'each of them names every field'
 );
 

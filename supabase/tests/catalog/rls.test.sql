@@ -34,7 +34,7 @@ values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
 insert into logloom.retention_runs (tenant_id, kind, status, requested_by, ts_to)
 values ('acme', 'retention', 'done', 'retention', now());
 insert into logloom.usage_days (tenant_id, day, events, bytes) values ('acme', current_date, 1, 1);
-insert into logloom.logs (id, tenant_id, ts, received_at, arrival)
+insert into logloom.logs (id, tenant_id, ts, received_at, write_seq)
 values (gen_random_uuid(), 'acme', now(), now(), 1);
 insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
 values ('acme', 'alice', 'n', 'ts:*', true);

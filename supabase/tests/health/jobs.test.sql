@@ -98,7 +98,7 @@ insert into logloom.alert_rules (
   tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
 )
 values ('acme', 'rule', 'ts:*', 1, 'gte', 5, 5, true);
-insert into logloom_private.alert_rounds (window_end, arrival_from, arrival_to, finished_at)
+insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to, finished_at)
 values (date_bin('1 minute', now() + interval '1 day', 'epoch'), 0, 0, now());
 update logloom.alert_rules set last_evaluated_at = now() + interval '1 day' where true;
 select is(

@@ -10,7 +10,7 @@ create temp table minutes as select logloom_private.whole_minute(now()) as m;
 grant select on minutes to public;
 
 -- 5 errors in one minute three hours ago, then one in each of the next four.
-insert into logloom.logs (id, tenant_id, ts, received_at, arrival, level, attrs)
+insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, attrs)
 select gen_random_uuid(), 'acme', m.m - interval '180 minutes' + i * interval '10 s', now(), 1,
   'error', jsonb_build_object('ms', i)
 from minutes m, generate_series(0, 4) i

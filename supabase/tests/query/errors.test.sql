@@ -61,7 +61,7 @@ insert into cases values
   ('a http://x', 'Unknown field "http"', 3),
   ('-Service:x', 'Unknown field "Service"', 2),
   ('tenant_id:x', 'Unknown field "tenant_id"', 1),
-  ('arrival:1', 'Unknown field "arrival"', 1),
+  ('write_seq:1', 'Unknown field "write_seq"', 1),
   ('ser\vice:x', 'Unknown field "ser\vice"', 1),
   (repeat('x', 41) || ':y', 'Unknown field "' || repeat('x', 40) || '…"', 1),
   ('attrs:x', 'attrs needs the name of an attribute', 1),

@@ -82,7 +82,7 @@ insert into asked values
   (15, 'attrs.n:>5 | sort by ts', '{huge,huger}');
 select is(pg_temp.found(a.query), a.found, a.query || ' over rows') from asked a order by a.n;
 
-select logloom_private.seal_chunk(
+select logloom_private.seal_block(
   'acme', array[(select logloom_private.utc_day(t.day) from times t)]
 );
 select is((select count(*)::integer from logloom.logs l where l.tenant_id = 'acme'), 0, 'sealed');

@@ -16,7 +16,7 @@ declare
 begin
   perform logloom_private.create_partition(v_day);
   execute logloom_private.added_records_sql($query$
-    insert into logloom.logs as l (id, tenant_id, ts, received_at, arrival, level, service)
+    insert into logloom.logs as l (id, tenant_id, ts, received_at, write_seq, level, service)
     select gen_random_uuid(), $1, logloom_private.day_start($2) + i * interval '1 second', now(),
       1, 'info', 'api'
     from generate_series(1, $3) i

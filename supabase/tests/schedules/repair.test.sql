@@ -35,8 +35,8 @@ select is(
 grant execute on function public.health_report() to anon, public;
 grant execute on function public.get_log(uuid, timestamptz) to anon;
 select cron.unschedule('logloom_write_logs');
-select setval('logloom_private.arrival', 1, false);
-insert into logloom_private.log_arrivals (day, arrival)
+select setval('logloom_private.write_seq', 1, false);
+insert into logloom_private.log_writes (day, write_seq)
 values (logloom_private.utc_day(now()), 4711);
 delete from partman.part_config where parent_table = 'logloom.logs';
 select logloom_private.repair();
@@ -46,7 +46,7 @@ select results_eq(
   'what a restore gave away is taken back'
 );
 select ok(
-  (select last_value >= 4711 from logloom_private.arrival)
+  (select last_value >= 4711 from logloom_private.write_seq)
   and exists (select from cron.job where jobname = 'logloom_write_logs')
   and exists (select from partman.part_config where parent_table = 'logloom.logs'),
   'the sequence goes on after the data, the job and pg_partman''s configuration are back'

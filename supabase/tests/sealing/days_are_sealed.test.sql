@@ -1,4 +1,4 @@
--- Days that are over become chunks, late records follow, and every answer stays what it was.
+-- Days that are over become blocks, late records follow, and every answer stays what it was.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -10,7 +10,7 @@ select (date_trunc('week', now() at time zone 'UTC') - interval '12 days')::date
 grant select on clock to public;
 update logloom_private.settings set seal_day_records = 50, seal_week_records = 5;
 
-create function pg_temp.add_day(p_day date, p_tenant text, p_records integer, p_arrival bigint)
+create function pg_temp.add_day(p_day date, p_tenant text, p_records integer, p_write_seq bigint)
 returns void
 language plpgsql
 as $$
@@ -22,10 +22,10 @@ begin
       'level', (array['info', 'warn', 'error'])[1 + i % 3],
       'service', (array['api', 'web'])[1 + i % 2],
       'msg', format('request %s of %s took %s ms', i, p_tenant, i * 7 % 100),
-      'req_id', md5(p_tenant || i || p_arrival),
+      'req_id', md5(p_tenant || i || p_write_seq),
       'attrs', jsonb_build_object('status', 200 + i % 5, 'path', '/p/' || i % 7)
     )),
-    p_arrival
+    p_write_seq
   )
   from generate_series(1, p_records) i;
 end;
@@ -102,20 +102,20 @@ select pg_temp.act_as_postgres();
 select pg_temp.seal(
   (select c.day + 1 from clock c)::timestamp at time zone 'UTC' + interval '5 hours'
 );
-select is((select count(*) from logloom_private.sealed_chunks), 0::bigint, 'not before seal_after');
+select is((select count(*) from logloom_private.blocks), 0::bigint, 'not before seal_after');
 
 select pg_temp.seal(
   (select c.day + 1 from clock c)::timestamp at time zone 'UTC' + interval '6 hours'
 );
 select is(
-  (select array_agg(s.tenant_id || ' ' || s.records) from logloom_private.sealed_chunks s),
+  (select array_agg(s.tenant_id || ' ' || s.records) from logloom_private.blocks s),
   '{acme 120}', 'a tenant with enough records is sealed by the day'
 );
 select pg_temp.seal(clock_timestamp());
 select is(
   (
     select array_agg(s.tenant_id || ' ' || s.records order by s.tenant_id)
-    from logloom_private.sealed_chunks s
+    from logloom_private.blocks s
   ),
   '{acme 120,umbrella 25}', 'a small tenant is sealed by the week'
 );
@@ -146,7 +146,7 @@ create temp table bytes as
 select
   sum(s.bytes) as bytes,
   format('logloom.%I', logloom_private.partition_name(c.day))::regclass as partition
-from logloom_private.sealed_chunks s, clock c
+from logloom_private.blocks s, clock c
 where s.tenant_id = 'acme'
 group by c.day;
 grant select on bytes to public;
@@ -154,7 +154,7 @@ select is(pg_temp.answers(), b.answers, 'every answer is as it was') from before
 select pg_temp.act_as_postgres();
 create temp table one as
 select r.id, r.ts, r.msg
-from logloom_private.sealed_chunks c, logloom_private.sealed_records(c, '{7}', null, null) r
+from logloom_private.blocks c, logloom_private.sealed_records(c, '{7}', null, null) r
 where c.tenant_id = 'acme';
 grant select on one to public;
 select pg_temp.act_as_user('acme', 'alice');
@@ -167,12 +167,12 @@ select pg_temp.act_as_postgres();
 
 -- What is stored where.
 select results_eq(
-  'select s.tenant_id, sum(s.bytes) from logloom_private.sealed_chunks s group by 1 order by 1',
+  'select s.tenant_id, sum(s.bytes) from logloom_private.blocks s group by 1 order by 1',
   'select s.tenant_id, (sum(pg_column_size(s.*)) + sum((
-     select sum(pg_column_size(k.*)) from logloom_private.sealed_columns k
-     where k.tenant_id = s.tenant_id and k.chunk_id = s.chunk_id
-   )))::numeric from logloom_private.sealed_chunks s group by 1 order by 1',
-  'a chunk knows what it takes'
+     select sum(pg_column_size(k.*)) from logloom_private.block_columns k
+     where k.tenant_id = s.tenant_id and k.block_id = s.block_id
+   )))::numeric from logloom_private.blocks s group by 1 order by 1',
+  'a block knows what it takes'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(
@@ -198,9 +198,9 @@ select pg_temp.seal(clock_timestamp() + interval '50 hours');
 select is(
   (
     select array_agg(s.tenant_id || ' ' || s.records order by s.tenant_id)
-    from logloom_private.sealed_chunks s
+    from logloom_private.blocks s
   ),
-  '{acme 180,umbrella 31}', 'late records are sealed and small chunks merged'
+  '{acme 180,umbrella 31}', 'late records are sealed and small blocks merged'
 );
 select is(pg_temp.answers(), b.answers, 'late records change nothing twice') from before b;
 select pg_temp.act_as_postgres();
@@ -215,7 +215,7 @@ select is(
   (
     select array_agg(s.records || ' of ' || (logloom_private.utc_day(s.last_ts) - c.day + 2)
       order by s.first_ts)
-    from logloom_private.sealed_chunks s, clock c
+    from logloom_private.blocks s, clock c
     where s.tenant_id = 'mondays'
   ),
   '{60 of 0,40 of 2}', 'a day''s worth is not merged with the rest of its week'
@@ -274,8 +274,8 @@ select is(
   'the receipt counts what was sealed'
 );
 select is(
-  (select s.records from logloom_private.sealed_chunks s where s.tenant_id = 'acme'), 144,
-  'the chunk has the others'
+  (select s.records from logloom_private.blocks s where s.tenant_id = 'acme'), 144,
+  'the block has the others'
 );
 select is(
   (select sum(c.events)::integer from logloom_private.log_counts c where c.tenant_id = 'acme'), 144,
@@ -286,7 +286,7 @@ select is(
 insert into logloom.tenants (tenant_id, plan_id) values ('again', 'pro');
 select pg_temp.add_day(c.day, 'again', 60, 13), pg_temp.add_day(c.day + 2, 'again', 5, 14)
 from clock c;
-select logloom_private.seal_chunk('again', array[c.day]),
+select logloom_private.seal_block('again', array[c.day]),
   logloom_private.leave_sealed_days('again', array[c.day])
 from clock c;
 create temp table run as select gen_random_uuid() as run_id;
@@ -331,8 +331,8 @@ begin
 end;
 $$;
 select is(
-  (select count(*) from logloom_private.sealed_chunks s where s.tenant_id = 'acme'), 0::bigint,
-  'retention takes chunks'
+  (select count(*) from logloom_private.blocks s where s.tenant_id = 'acme'), 0::bigint,
+  'retention takes blocks'
 );
 select is(
   (
@@ -355,7 +355,7 @@ select is(
   'the tenant has no days left'
 );
 select is(
-  (select count(*) from logloom_private.sealed_columns), 0::bigint, 'columns go with their chunks'
+  (select count(*) from logloom_private.block_columns), 0::bigint, 'columns go with their blocks'
 );
 
 -- A day that retention drops between the copy of what is left of it and its replacement.
@@ -377,7 +377,7 @@ select results_eq(
 
 select throws_ok(
   $$
-    select logloom_private.encode_chunk(
+    select logloom_private.encode_block(
       'umbrella',
       's as (select l.* from logloom.logs l where l.tenant_id = ''umbrella''), '
         || 'removed as (select from s where s.level = ''error'')',

@@ -11,7 +11,7 @@ begin
 end;
 $$;
 
-select is(pg_temp.sealing('last_chunk'), null, 'nothing is sealed yet');
+select is(pg_temp.sealing('last_block'), null, 'nothing is sealed yet');
 select is(pg_temp.sealing('status'), 'healthy', 'which is no fault');
 select pg_temp.add_records(jsonb_build_array(jsonb_build_object('ago', '10 days')));
 select cmp_ok(pg_temp.sealing('days_due')::integer, '>=', 1, 'a day that is over is due');

@@ -26,7 +26,7 @@ end;
 $$;
 update logloom_private.settings set tail_turn = '0' where singleton;
 
--- In one arrival more than a call looks at.
+-- In one write sequence more than a call looks at.
 select pg_temp.add_records(jsonb_agg(jsonb_build_object('msg', 'number ' || i)))
 from generate_series(1, 40) i \g /dev/null
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
@@ -80,12 +80,12 @@ select is((select l.logs::text from long_way l), '{}', 'and finds nothing');
 
 -- A cursor from before a restore.
 select pg_temp.act_as_postgres();
-select setval('logloom_private.arrival', 1000) \g /dev/null
-create function pg_temp.tail_from(p_arrival integer) returns text language plpgsql as $$
+select setval('logloom_private.write_seq', 1000) \g /dev/null
+create function pg_temp.tail_from(p_write_seq integer) returns text language plpgsql as $$
 begin
   return pg_temp.attempt(format(
     'select public.tail_logs('''', %L)',
-    rtrim(translate(encode(('tail ' || p_arrival)::bytea, 'base64'), '+/', '-_'), '=')
+    rtrim(translate(encode(('tail ' || p_write_seq)::bytea, 'base64'), '+/', '-_'), '=')
   ));
 end;
 $$;

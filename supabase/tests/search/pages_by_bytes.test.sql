@@ -6,8 +6,8 @@ select plan(19);
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 update logloom_private.settings set max_page_bytes = 20000 where singleton;
 
--- Sizes from some hundred bytes to more than a page, three records at the same time, arrivals that
--- have another order than times.
+-- Sizes from some hundred bytes to more than a page, three records at the same time, write
+-- sequences that have another order than times.
 select
   set_config(
     'logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true
@@ -24,21 +24,21 @@ select pg_temp.add_records(
       'text', repeat('x', case when i % 11 = 0 then 25000 when i % 3 = 0 then 4000 else 1 end)
     )
   )),
-  1 + arrival
+  1 + write_seq
 )
-from (select i, (i * 7) % 4 as arrival from generate_series(1, 120) i) r
-group by arrival \g /dev/null
+from (select i, (i * 7) % 4 as write_seq from generate_series(1, 120) i) r
+group by write_seq \g /dev/null
 -- Of some the size is not known, as of those from before there was one.
 update logloom.logs l
 set record_bytes = logloom_private.bytes_of_record(l)
 where l.tenant_id = 'acme' and (l.attrs -> 'n')::integer % 13 <> 0;
-insert into logloom_private.log_arrivals (arrival, day)
+insert into logloom_private.log_writes (write_seq, day)
 select a, '2026-11-02' from generate_series(1, 4) a
 on conflict do nothing;
-select setval('logloom_private.arrival', 4) \g /dev/null
+select setval('logloom_private.write_seq', 4) \g /dev/null
 create temp table expected as
 select
-  (l.attrs -> 'n')::integer as n, l.id, l.ts, l.arrival,
+  (l.attrs -> 'n')::integer as n, l.id, l.ts, l.write_seq,
   logloom_private.bytes_of_record(l) as bytes
 from logloom.logs l where l.tenant_id = 'acme';
 grant select on expected to public;
@@ -111,8 +111,8 @@ select is(
   'oldest first, each once, pages of ' || l
 ) from unnest(array[1, 7, 1000]) l;
 select is(
-  pg_temp.walked('tail ' || l), (select array_agg(e.n order by e.arrival, e.id) from expected e),
-  'in the order of arrival, each once, pages of ' || l
+  pg_temp.walked('tail ' || l), (select array_agg(e.n order by e.write_seq, e.id) from expected e),
+  'in the order of write_seq, each once, pages of ' || l
 ) from unnest(array[1, 7, 1000]) l;
 select is(
   pg_temp.walked('filter'), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),

@@ -3,8 +3,8 @@ begin;
 \ir records.psql
 select plan(30);
 
--- The arrivals here are numbers of the test's own.
-select setval('logloom_private.arrival', 999998) \g /dev/null
+-- The write sequences here are numbers of the test's own.
+select setval('logloom_private.write_seq', 999998) \g /dev/null
 
 create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)
 returns table (messages text, cursor text, more boolean)
@@ -56,7 +56,7 @@ insert into seen
 select 'all', t.* from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
 select results_eq(
   $$select messages, more from seen where name = 'all'$$, $$values ('a b c d e', false)$$,
-  'in the order of arrival, however late'
+  'in the order of write_seq, however late'
 );
 select is(t.messages, 'a c e', 'those that match')
 from seen s, pg_temp.tail('level:error', s.cursor) t where s.name = 'start';
@@ -93,8 +93,8 @@ select pg_temp.act_as_postgres();
 select logloom_private.compact_log_counts();
 select is(
   (select max(n) from (select count(*) as n
-    from logloom_private.log_arrivals group by day) d), 1::bigint,
-  'one arrival is kept for a day'
+    from logloom_private.log_writes group by day) d), 1::bigint,
+  'one write_seq is kept for a day'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(t.messages, 'a b c d e', 'an old cursor still finds all')
@@ -123,7 +123,7 @@ select is(
       where l.tenant_id = 'acme'
     ) d
   ),
-  'only days with arrivals are read'
+  'only days with write_seqs are read'
 );
 select pg_temp.act_as_user('acme', 'alice');
 

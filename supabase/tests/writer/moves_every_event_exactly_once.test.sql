@@ -48,9 +48,9 @@ select results_eq(
   'ids derive from the batch and the index'
 );
 select is(
-  (select count(distinct arrival)::integer from logloom.logs),
+  (select count(distinct write_seq)::integer from logloom.logs),
   1,
-  'one step is one arrival'
+  'one step is one write_seq'
 );
 select is((logloom_private.queue_state()).depth, 0::bigint, 'the queue is empty');
 select ok(not logloom_private.flip_queue(), 'an empty slot is not closed');

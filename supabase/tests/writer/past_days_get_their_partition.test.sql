@@ -29,7 +29,7 @@ select ok(
   'with row-level security forced'
 );
 select throws_ok(
-  $$insert into logloom.logs (id, tenant_id, ts, received_at, arrival)
+  $$insert into logloom.logs (id, tenant_id, ts, received_at, write_seq)
     values (gen_random_uuid(), 'acme', now() - interval '200 days', now(), 1)$$,
   '23514', null, 'a row without a day is refused'
 );

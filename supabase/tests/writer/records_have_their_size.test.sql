@@ -4,7 +4,7 @@ begin;
 \ir ../actors.psql
 select plan(11);
 
--- Of yesterday: a chunk is a day's.
+-- Of yesterday: a block is a day's.
 create temp table times as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) as day;
 grant select on times to public;
@@ -127,45 +127,45 @@ select is(
 create temp table written as
 select l.id, l.record_bytes from logloom.logs l, times t
 where l.tenant_id = 'ac"me' and l.ts < t.day + interval '1 day';
-select logloom_private.seal_chunk(
+select logloom_private.seal_block(
   'ac"me', array[(select logloom_private.utc_day(t.day) from times t)]
 );
 select results_eq(
   $$select r.id, r.record_bytes
-    from logloom_private.sealed_chunks c, logloom_private.sealed_records(c, null, null, null) r
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null) r
     where c.tenant_id = 'ac"me' order by r.id$$,
   $$select w.id, w.record_bytes from written w order by w.id$$,
   'a sealed record has the size of its row'
 );
 select results_eq(
   $$select r.record_bytes, r.msg
-    from logloom_private.sealed_chunks c,
+    from logloom_private.blocks c,
       logloom_private.sealed_records(c, array[1, 3, 7], array['record_bytes'], null) r
     where c.tenant_id = 'ac"me'$$,
   $$select x.record_bytes, null::text
-    from logloom_private.sealed_chunks c, logloom_private.sealed_records(c, null, null, null)
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null)
       with ordinality x (
-        ts, received_at, arrival, id, tenant_id, level, msg, service, env, req_id, user_id, route,
+        ts, received_at, write_seq, id, tenant_id, level, msg, service, env, req_id, user_id, route,
         host, attrs, record_bytes, n
       )
     where c.tenant_id = 'ac"me' and x.n in (1, 3, 7) order by x.n$$,
   'which is read by itself, without the texts'
 );
 
--- A chunk of before has no sizes.
-delete from logloom_private.sealed_columns k
+-- A block of before has no sizes.
+delete from logloom_private.block_columns k
 where k.tenant_id = 'ac"me' and k.name = 'record_bytes';
 select is(
   (
     select array_agg(r.record_bytes)
-    from logloom_private.sealed_chunks c, logloom_private.sealed_records(c, null, null, null) r
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null) r
     where c.tenant_id = 'ac"me'
   ),
-  array_fill(null::integer, array[7]), 'of a chunk of before they are null'
+  array_fill(null::integer, array[7]), 'of a block of before they are null'
 );
 select results_eq(
   $$select r.id, logloom_private.bytes_of_record(r)
-    from logloom_private.sealed_chunks c, logloom_private.sealed_records(c, null, null, null) r
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null) r
     where c.tenant_id = 'ac"me' order by r.id$$,
   $$select w.id, w.record_bytes from written w order by w.id$$,
   'and bytes_of_record measures them'

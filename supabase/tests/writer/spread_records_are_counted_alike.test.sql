@@ -24,7 +24,7 @@ as $$
   union all
   select row(d.tenant_id, d.day)::text from logloom_private.log_days d
   union all
-  select row(a.arrival, a.day)::text from logloom_private.log_arrivals a
+  select row(a.write_seq, a.day)::text from logloom_private.log_writes a
 $$;
 
 create function pg_temp.over_batches(p_call text)
@@ -43,10 +43,10 @@ select pg_temp.over_batches('logloom_private.insert_records');
 create temp table from_the_insert as select k.what from pg_temp.known() k;
 delete from logloom_private.log_counts c where true;
 delete from logloom_private.log_days d where d.tenant_id = 'acme';
-delete from logloom_private.log_arrivals a where true;
+delete from logloom_private.log_writes a where true;
 
 select pg_temp.over_batches('logloom_private.note_spread_range');
-select isnt_empty('select from from_the_insert', 'there are counts, days and arrivals');
+select isnt_empty('select from from_the_insert', 'there are counts, days and write_seqs');
 select bag_eq(
   'select k.what from pg_temp.known() k', 'select f.what from from_the_insert f',
   'both ways come to the same rows'

@@ -4,7 +4,7 @@ create table logloom_private.alert_groups (
   digest bytea not null,
   filter text not null,
   number_sql text not null,
-  arrival bigint,
+  write_seq bigint,
   filled_from timestamptz,
   filled_id uuid,
   records_read bigint not null default 0,
@@ -14,20 +14,20 @@ create table logloom_private.alert_groups (
   retry_at timestamptz,
   last_error text,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
-  constraint alert_groups_filling_is_whole check ((arrival is null) = (filled_from is null))
+  constraint alert_groups_filling_is_whole check ((write_seq is null) = (filled_from is null))
 )
 -- Every group is updated every minute.
 with (fillfactor = 70);
 
 create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id)
-where arrival is null;
+where write_seq is null;
 
 alter table logloom_private.alert_groups enable row level security;
 alter table logloom_private.alert_groups force row level security;
 
 comment on table logloom_private.alert_groups is
   'Filter and number that rules of a tenant share. Its partial values are complete for records up '
-  'to arrival from (filled_from, filled_id) on; both null: to be filled.';
+  'to write sequence from (filled_from, filled_id) on; both null: to be filled.';
 
 comment on column logloom_private.alert_groups.number_sql is
   'What sum, avg, min and max take of a record, over the alias l.';

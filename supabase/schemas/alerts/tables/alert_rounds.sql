@@ -1,8 +1,8 @@
 create table logloom_private.alert_rounds (
   singleton boolean primary key default true,
   window_end timestamptz not null,
-  arrival_from bigint not null,
-  arrival_to bigint not null,
+  write_seq_from bigint not null,
+  write_seq_to bigint not null,
   finished_at timestamptz,
   constraint alert_rounds_has_one_row check (singleton)
 );
@@ -11,4 +11,4 @@ alter table logloom_private.alert_rounds enable row level security;
 alter table logloom_private.alert_rounds force row level security;
 
 comment on table logloom_private.alert_rounds is
-  'The last round: where its windows ended, and which arrivals it added to the groups.';
+  'The last round: where its windows ended, and which write_seqs it added to the groups.';

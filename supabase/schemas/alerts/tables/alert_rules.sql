@@ -1,8 +1,8 @@
+-- One plain ASCII address, nothing around it.
 create function logloom_private.is_email_address(p_text text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,19 +13,15 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_email_address(text) from public;
-
 grant execute on function logloom_private.is_email_address(text)
 to authenticated, service_role;
 
-comment on function logloom_private.is_email_address(text) is
-  'One plain ASCII address, nothing around it.';
-
+-- An https URL without userinfo, or one of http://127.0.0.1. Whether its host may be reached is
+-- checked when it is.
 create function logloom_private.is_webhook_url(p_text text)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -36,14 +32,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_webhook_url(text) from public;
-
 grant execute on function logloom_private.is_webhook_url(text)
 to authenticated, service_role;
-
-comment on function logloom_private.is_webhook_url(text) is
-  'An https URL without userinfo, or one of http://127.0.0.1. Whether its host may be reached is '
-  'checked when it is.';
 
 create table logloom.alert_rules (
   rule_id uuid primary key default gen_random_uuid(),

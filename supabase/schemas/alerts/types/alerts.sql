@@ -82,10 +82,10 @@ create type logloom_private.pending_alert_group as (
   tenant_id text,
   group_id bigint,
   needed_from timestamptz,
-  has_arrivals boolean,
+  has_write_seqs boolean,
   cost double precision
 );
 
 comment on type logloom_private.pending_alert_group is
-  'A group that is to be read, for arrivals of the round or for minutes before; cost: milliseconds '
-  'of a record, and those that it took already.';
+  'A group that is to be read, for write_seqs of the round or for minutes before; cost: '
+  'milliseconds of a record, and those that it took already.';

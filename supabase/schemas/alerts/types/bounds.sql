@@ -1,8 +1,8 @@
+-- Whether a rule may look at so many minutes: up to a day.
 create function logloom_private.is_alert_window(p_minutes integer)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -10,19 +10,14 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_alert_window(integer) from public;
-
 grant execute on function logloom_private.is_alert_window(integer)
 to authenticated, service_role;
 
-comment on function logloom_private.is_alert_window(integer) is
-  'Whether a rule may look at so many minutes: up to a day.';
-
+-- Whether a rule may be silent for so many minutes after an alert: up to a week.
 create function logloom_private.is_alert_cooldown(p_minutes integer)
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -30,10 +25,5 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.is_alert_cooldown(integer) from public;
-
 grant execute on function logloom_private.is_alert_cooldown(integer)
 to authenticated, service_role;
-
-comment on function logloom_private.is_alert_cooldown(integer) is
-  'Whether a rule may be silent for so many minutes after an alert: up to a week.';

@@ -3,7 +3,6 @@ create function logloom_private.callers_errors()
 returns setof logloom_private.error
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -48,5 +47,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.callers_errors() to public;

@@ -3,7 +3,6 @@ create function logloom_private.notifications_errors()
 returns setof logloom_private.error
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -55,8 +54,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-revoke all on function logloom_private.notifications_errors() from public;
 
 grant execute on function logloom_private.notifications_errors()
 to authenticated, service_role;

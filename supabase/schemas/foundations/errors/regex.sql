@@ -3,7 +3,6 @@ create function logloom_private.regex_errors()
 returns setof logloom_private.error
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -52,5 +51,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-revoke all on function logloom_private.regex_errors() from public;

@@ -3,7 +3,6 @@ create function logloom_private.saved_searches_errors()
 returns setof logloom_private.error
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -32,8 +31,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-revoke all on function logloom_private.saved_searches_errors() from public;
 
 grant execute on function logloom_private.saved_searches_errors()
 to authenticated, service_role;

@@ -52,7 +52,7 @@ create table logloom_private.settings (
   tail_backlog_span interval not null default '24 hours',
   search_buckets_max integer not null default 1000,
   search_days_at_once integer not null default 12,
-  search_chunks_at_once integer not null default 200,
+  search_blocks_at_once integer not null default 200,
   search_free_time interval not null default '25 milliseconds',
   search_turn interval not null default '5 seconds',
   stored_days_counted integer not null default 31,
@@ -97,8 +97,8 @@ create table logloom_private.settings (
   seal_again_after interval not null default '24 hours',
   seal_day_records integer not null default 1000,
   seal_week_records integer not null default 100,
-  seal_chunk_records integer not null default 32000,
-  seal_chunk_bytes bigint not null default 16000000,
+  seal_block_records integer not null default 32000,
+  seal_block_bytes bigint not null default 16000000,
   seal_pause interval not null default '20 milliseconds',
   seal_queue_events bigint not null default 20000,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
@@ -122,7 +122,7 @@ create table logloom_private.settings (
   ),
   constraint settings_has_one_row check (singleton),
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
-  constraint settings_chunk_has_positions check (seal_chunk_records between 1 and 32000)
+  constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
 );
 
 insert into logloom_private.settings default values;
@@ -290,8 +290,8 @@ comment on column logloom_private.settings.search_days_at_once is
   'Days with rows of a tenant that a search opens at once: each is a partition and its locks, '
   'which end before it opens the next ones.';
 
-comment on column logloom_private.settings.search_chunks_at_once is
-  'Chunks of sealed records that a part of a page''s range holds, or those of one day.';
+comment on column logloom_private.settings.search_blocks_at_once is
+  'Blocks of sealed records that a part of a page''s range holds, or those of one day.';
 
 comment on column logloom_private.settings.search_free_time is
   'After this time a search reads on only in a scan slot of its tenant (concurrent_scans).';
@@ -427,16 +427,16 @@ comment on column logloom_private.settings.seal_day_records is
   'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC).';
 
 comment on column logloom_private.settings.seal_week_records is
-  'Fewer records than these, in a week, stay rows: a chunk would take more.';
+  'Fewer records than these, in a week, stay rows: a block would take more.';
 
-comment on column logloom_private.settings.seal_chunk_records is
-  'Records of a chunk at most, up to 32,000.';
+comment on column logloom_private.settings.seal_block_records is
+  'Records of a block at most, up to 32,000.';
 
-comment on column logloom_private.settings.seal_chunk_bytes is
-  'Bytes of the records of a chunk, unpacked, at most; what one has beyond 2,000 counts eightfold: '
+comment on column logloom_private.settings.seal_block_bytes is
+  'Bytes of the records of a block, unpacked, at most; what one has beyond 2,000 counts eightfold: '
   'what bounds the memory of sealing, and of reading what is sealed.';
 
-comment on column logloom_private.settings.seal_pause is 'Between two chunks.';
+comment on column logloom_private.settings.seal_pause is 'Between two blocks.';
 
 comment on column logloom_private.settings.seal_queue_events is
   'With more events in the queue a run of seal_logs ends: the writer comes first.';

@@ -4,7 +4,7 @@
 create table logloom.logs (
   ts timestamptz not null,
   received_at timestamptz not null,
-  arrival bigint not null,
+  write_seq bigint not null,
   id uuid not null,
   tenant_id text not null,
   level text,
@@ -26,8 +26,8 @@ partition by range (ts);
 -- What became visible since: a new record may have any ts, but lies at the end of its partition.
 -- Ranges of 4 MB, so that a writer at full speed does not ask for more summaries than autovacuum
 -- remembers.
-create index logs_arrival_idx on logloom.logs
-using brin (arrival) with (pages_per_range = 512, autosummarize = on);
+create index logs_write_seq_idx on logloom.logs
+using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 
 -- The one field that is asked for by itself over many days. Its beginning only: an index refuses
 -- what is longer than a third of a page.
@@ -52,7 +52,7 @@ comment on table logloom.logs is
   'Log records. id derives from the queued batch and the event''s index. Days without a partition '
   'refuse rows.';
 
-comment on column logloom.logs.arrival is
+comment on column logloom.logs.write_seq is
   'Number of the writer''s step that made the record visible. Its order is commit order.';
 
 comment on column logloom.logs.record_bytes is

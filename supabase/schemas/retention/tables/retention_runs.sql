@@ -15,7 +15,7 @@ create table logloom.retention_runs (
   error text,
   position_ts timestamptz,
   position_id uuid,
-  position_chunk bigint,
+  position_block bigint,
   constraint retention_runs_kind_is_known check (kind in ('retention', 'erasure')),
   constraint retention_runs_status_is_known check (
     status in ('queued', 'running', 'done', 'interrupted', 'failed')
@@ -52,5 +52,5 @@ comment on table logloom.retention_runs is
 comment on column logloom.retention_runs.position_ts is
   'Up to this record (position_ts, position_id) an erasure was carried out.';
 
-comment on column logloom.retention_runs.position_chunk is
-  'Up to this chunk of sealed records an erasure was carried out; rows come first.';
+comment on column logloom.retention_runs.position_block is
+  'Up to this block of sealed records an erasure was carried out; rows come first.';

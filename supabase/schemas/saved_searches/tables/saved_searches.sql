@@ -1,8 +1,8 @@
+-- At most 20 tags of 1 to 50 characters each.
 create function logloom_private.tags_are_valid(p_tags text[])
 returns boolean
 language plpgsql
 immutable
-security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -15,13 +15,8 @@ begin
 end;
 $$;
 
-revoke all on function logloom_private.tags_are_valid(text[]) from public;
-
 grant execute on function logloom_private.tags_are_valid(text[])
 to authenticated, service_role;
-
-comment on function logloom_private.tags_are_valid(text[]) is
-  'At most 20 tags of 1 to 50 characters each.';
 
 create table logloom.saved_searches (
   id uuid primary key default gen_random_uuid(),

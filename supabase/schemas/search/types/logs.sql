@@ -47,5 +47,5 @@ create type logloom_private.log_tail as (
 );
 
 comment on type logloom_private.log_tail is
-  'Where a tail stands: it goes on with the arrival first, of which it saw what is up to id, and '
+  'Where a tail stands: it goes on with the write_seq first, of which it saw what is up to id, and '
   'has found logs since. more: whether there is more to look at.';

@@ -11,7 +11,7 @@ comment on type public.logloom_notification_preferences is 'Which channels alert
 create type public.logloom_stored as (sealed_bytes bigint, hot_bytes bigint);
 
 comment on type public.logloom_stored is
-  'What a tenant''s records take on disk: sealed_bytes in compressed chunks, hot_bytes as rows '
+  'What a tenant''s records take on disk: sealed_bytes in compressed blocks, hot_bytes as rows '
   'with their indexes, that one about.';
 
 create type public.logloom_tenant_settings as (

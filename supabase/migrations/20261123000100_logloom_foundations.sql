@@ -1,0 +1,2707 @@
+-- Assembled from supabase/schemas by npm run migration: change it there.
+
+-- foundations/requirements.sql
+
+-- Before anything is made: 0.1.0 has other tables under the same names, and stays as it is.
+do $$
+declare
+  v_is_there boolean := to_regclass('logloom_private.sealed_chunks') is not null;
+begin
+  if not v_is_there and to_regclass('supabase_migrations.schema_migrations') is not null then
+    execute $history$
+      select exists (
+        select
+        from supabase_migrations.schema_migrations m
+        where m.name = 'logloom' and to_jsonb(m) ->> 'statements' like '%logloom_private.%'
+      )
+    $history$
+    into v_is_there;
+  end if;
+  if v_is_there then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'Logloom 0.1.0 is in this project, and this version does not upgrade it in place; '
+        'nothing was changed',
+      hint = 'docs/upgrade.md shows how to carry its data over: export, uninstall, install, ship.';
+  end if;
+end;
+$$;
+
+-- What a project has to offer.
+do $$
+declare
+  v_missing text;
+begin
+  select string_agg(
+    case
+      when a.name is null then w.name
+      else pg_catalog.format('%s %s or newer (%s is there)', w.name, w.least, a.version)
+    end,
+    ', ' order by w.name
+  )
+  into v_missing
+  from (
+    values ('http', 1.0), ('pg_cron', 1.5), ('pg_partman', 5.0), ('pgcrypto', 1.0)
+  ) w (name, least)
+  left join (
+    select e.name, coalesce(e.installed_version, e.default_version) as version
+    from pg_catalog.pg_available_extensions e
+  ) a on a.name = w.name
+  where a.name is null or substring(a.version from '^\d+(?:\.\d+)?')::numeric < w.least;
+  if v_missing is not null then
+    raise exception using
+      errcode = 'feature_not_supported',
+      message = 'Logloom cannot be installed, extensions are missing: ' || v_missing,
+      hint = 'pg_partman 5 comes with Supabase''s images from late 2025: upgrade the project''s '
+        'Postgres (Project Settings, Infrastructure), then install again.';
+  end if;
+end;
+$$;
+
+-- What another role made is used by grants of that role.
+do $$
+declare
+  v_unusable record;
+begin
+  select e.extname as name, n.nspname as schema, e.extowner::regrole::text as owner,
+    quote_ident(current_user) as role
+  into v_unusable
+  from (
+    values
+      ('pg_cron', 'cron', array['usage'], array['select']),
+      ('pg_partman', 'partman', array['usage', 'create'],
+        array['select', 'insert', 'update', 'delete'])
+  ) w (name, schema, of_schema, of_tables)
+  join pg_catalog.pg_extension e on e.extname = w.name
+  join pg_catalog.pg_namespace n on n.nspname = w.schema
+  where exists (
+      select from unnest(w.of_schema) p (name) where not has_schema_privilege(n.oid, p.name)
+    )
+    or exists (
+      select
+      from pg_catalog.pg_depend d
+      left join pg_catalog.pg_class c
+        on d.classid = 'pg_class'::regclass and c.oid = d.objid and c.relkind = 'r'
+      left join pg_catalog.pg_proc f on d.classid = 'pg_proc'::regclass and f.oid = d.objid
+      cross join unnest(w.of_tables) p (name)
+      where d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e'
+        and false in (has_table_privilege(c.oid, p.name), has_function_privilege(f.oid, 'execute'))
+    )
+  limit 1;
+  if v_unusable is not null then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = pg_catalog.format(
+        'Logloom cannot be installed: %s belongs to %s, who has to grant %s all on the schema %s, '
+          'its tables and its routines',
+        v_unusable.name, v_unusable.owner, v_unusable.role, v_unusable.schema
+      ),
+      hint = pg_catalog.format(
+        'grant all on schema %1$s to %2$s; grant all on all tables in schema %1$s to %2$s; '
+          'grant execute on all routines in schema %1$s to %2$s;',
+        v_unusable.schema, v_unusable.role
+      );
+  end if;
+end;
+$$;
+
+-- A guest goes in only where there is room for it, and says what is in the way.
+do $$
+declare
+  v_jobs text[];
+  v_taken text;
+begin
+  -- pg_cron would take ours for a change of theirs. Those that an installation left, whose schemas
+  -- somebody dropped, are ours.
+  if to_regclass('cron.job') is not null then
+    execute $jobs$
+      select array_agg(j.jobname)
+      from cron.job j
+      where j.jobname like 'logloom\_%'
+        and (j.username = current_user and strpos(j.command, 'logloom_private.') > 0) is not true
+    $jobs$
+    into v_jobs;
+  end if;
+  select string_agg(t.name, ', ' order by t.name) into v_taken
+  from (
+    select pg_catalog.format('schema %I', n.nspname)
+    from pg_catalog.pg_namespace n
+    where n.nspname in ('logloom', 'logloom_private')
+    union all
+    select pg_catalog.format('type public.%I', t.typname)
+    from pg_catalog.pg_type t
+    where t.typnamespace = 'public'::regnamespace and t.typname like 'logloom\_%'
+    union all
+    select 'job ' || j.name
+    from unnest(v_jobs) j (name)
+  ) t (name);
+  if v_taken is not null then
+    raise exception using
+      errcode = 'duplicate_object',
+      message = 'Logloom cannot be installed, these are there already: ' || v_taken,
+      hint = 'Rename or remove them, then install again.';
+  end if;
+end;
+$$;
+
+-- foundations/schemas.sql
+
+create schema logloom;
+create schema logloom_private;
+
+comment on schema logloom is 'Tables that tenants own, each behind row-level security.';
+comment on schema logloom_private is
+  'Queue, writer, settings, compiler, health. Not exposed by PostgREST.';
+
+revoke all on schema logloom from public;
+grant usage on schema logloom to authenticated, service_role, supabase_auth_admin;
+-- The pre-request check runs as the role of the request, and a project may have roles of its own:
+-- each must reach its schema, for whatever it asks. PUBLIC may call the check there, nothing else.
+grant usage on schema logloom_private to public;
+
+-- foundations/operations.sql
+
+-- The names of our functions in public. The pre-request check looks at requests for these alone,
+-- and uninstalling removes these.
+create function logloom_private.operations()
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array[
+    'acknowledge_alert',
+    'add_tenant_member',
+    'check_plan_feature',
+    'claim_alert_notifications',
+    'confirm_alert_address',
+    'create_alert_rule',
+    'create_api_key',
+    'create_saved_search',
+    'create_tenant',
+    'delete_alert_rule',
+    'delete_logs',
+    'delete_saved_search',
+    'delete_tenant',
+    'get_alert_rule',
+    'get_api_key_usage',
+    'get_current_tenant',
+    'get_log',
+    'get_log_context',
+    'get_saved_search',
+    'get_saved_search_categories',
+    'get_saved_search_count',
+    'get_tenant_settings',
+    'get_tenant_usage',
+    'health_report',
+    'ingest_logs',
+    'ingest_requests',
+    'list_alert_addresses',
+    'list_alert_deliveries',
+    'list_alert_history',
+    'list_alert_rules',
+    'list_api_keys',
+    'list_log_fields',
+    'list_log_retention_runs',
+    'list_saved_searches',
+    'list_tenant_audit_events',
+    'list_tenant_members',
+    'log_histogram',
+    'log_series',
+    'log_stats',
+    'preview_alert_rule',
+    'remove_tenant_member',
+    'retry_alert_delivery',
+    'revoke_api_key',
+    'rotate_alert_webhook_secret',
+    'rotate_api_key',
+    'run_saved_search',
+    'run_writer',
+    'search_logs',
+    'set_tenant_member_role',
+    'settle_alert_notification',
+    'tail_logs',
+    'test_alert_rule',
+    'update_alert_rule',
+    'update_saved_search',
+    'update_tenant_settings',
+    'validate_query'
+  ];
+end;
+$$;
+
+-- Those of the operations that the edge functions alone may call, as service_role.
+create function logloom_private.service_operations()
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array[
+    'claim_alert_notifications',
+    'health_report',
+    'ingest_logs',
+    'ingest_requests',
+    'run_writer',
+    'settle_alert_notification'
+  ];
+end;
+$$;
+
+grant execute on function logloom_private.service_operations() to authenticated, service_role;
+
+-- Another function of such a name would be ambiguous for PostgREST, which picks by parameter names.
+do $$
+declare
+  v_taken text;
+begin
+  select string_agg(p.oid::regprocedure::text, ', ' order by p.proname) into v_taken
+  from pg_catalog.pg_proc p
+  where p.pronamespace = 'public'::regnamespace
+    and p.proname = any (logloom_private.operations());
+  if v_taken is not null then
+    raise exception using
+      errcode = 'duplicate_function',
+      message = 'Logloom cannot be installed, public has functions of its names: ' || v_taken,
+      hint = 'Rename them or move them to another schema, then install again.';
+  end if;
+end;
+$$;
+
+-- foundations/installation.sql
+
+-- What was here before, so that uninstalling can leave it so.
+create table logloom_private.installation (
+  singleton boolean primary key default true,
+  installed_at timestamptz not null default now(),
+  created_extensions text[] not null,
+  created_schemas text[] not null,
+  host_pre_request text,
+  own_oid oid not null default 0,
+  constraint installation_has_one_row check (singleton)
+);
+
+alter table logloom_private.installation enable row level security;
+alter table logloom_private.installation force row level security;
+
+comment on table logloom_private.installation is
+  'What installing added to the project and what it stands before, in one row.';
+
+comment on column logloom_private.installation.created_extensions is
+  'Extensions that were not there. Uninstalling removes them unless somebody else uses them now.';
+
+comment on column logloom_private.installation.created_schemas is
+  'Schemas beside our own that were not there.';
+
+comment on column logloom_private.installation.own_oid is
+  'The oid of this table. Where it has another, the database was made from a dump.';
+
+comment on column logloom_private.installation.host_pre_request is
+  'PostgREST''s pre-request function before ours, as pgrst.db_pre_request names it. Ours calls it.';
+
+insert into logloom_private.installation (created_extensions, created_schemas)
+select
+  array(
+    select e.name
+    from unnest(array['http', 'pg_cron', 'pg_partman', 'pgcrypto']) e (name)
+    where not exists (select from pg_catalog.pg_extension x where x.extname = e.name)
+  ),
+  array(
+    select s.name
+    from unnest(array['extensions', 'partman']) s (name)
+    where not exists (select from pg_catalog.pg_namespace n where n.nspname = s.name)
+  );
+
+update logloom_private.installation
+set own_oid = 'logloom_private.installation'::regclass
+where singleton;
+
+create schema if not exists extensions;
+create schema if not exists partman;
+create extension if not exists pgcrypto with schema extensions;
+create extension if not exists http with schema extensions;
+create extension if not exists pg_partman with schema partman;
+create extension if not exists pg_cron;
+
+do $$
+declare
+  v_elsewhere text;
+begin
+  select string_agg(format('%s in %I', x.extname, n.nspname), ', ' order by x.extname)
+  into v_elsewhere
+  from pg_catalog.pg_extension x
+  join pg_catalog.pg_namespace n on n.oid = x.extnamespace
+  join (
+    values ('http', 'extensions'), ('pg_partman', 'partman'), ('pgcrypto', 'extensions')
+  ) w (name, schema) on w.name = x.extname
+  where n.nspname <> w.schema;
+  if v_elsewhere is not null then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'Logloom cannot be installed, extensions are in other schemas: ' || v_elsewhere,
+      hint = 'Logloom looks for pgcrypto and http in the schema extensions, where Supabase puts '
+        'them, and for pg_partman in partman. Create them there; alter extension pgcrypto set '
+        'schema moves the first.';
+  end if;
+end;
+$$;
+
+-- foundations/types/error.sql
+
+create type logloom_private.error as (
+  name text,
+  status integer,
+  message text,
+  hint text,
+  explanation text
+);
+
+comment on type logloom_private.error is
+  'An error of the register. message and hint are formats for the values of a case, explanation '
+  'is what docs/errors.md says in place of the hint. The name begins with its register.';
+
+-- foundations/types/success.sql
+
+create type public.logloom_success as (success boolean);
+
+comment on type public.logloom_success is
+  'What an operation answers that has nothing else to tell.';
+
+-- foundations/tables/job_heartbeats.sql
+
+create table logloom_private.job_heartbeats (
+  job text primary key,
+  last_started_at timestamptz,
+  last_succeeded_at timestamptz,
+  last_duration_ms double precision,
+  last_failed_at timestamptz,
+  last_error text,
+  failures integer not null default 0
+);
+
+alter table logloom_private.job_heartbeats enable row level security;
+alter table logloom_private.job_heartbeats force row level security;
+
+comment on table logloom_private.job_heartbeats is
+  'One row for each scheduled job: when it last ran, how long it took, and its last error.';
+
+comment on column logloom_private.job_heartbeats.failures is
+  'Runs that failed since the last one that succeeded.';
+
+-- foundations/tables/job_limits.sql
+
+create table logloom_private.job_limits (
+  job text primary key,
+  silence interval not null,
+  failures integer not null default 3,
+  watched_since timestamptz not null default now(),
+  constraint job_limits_are_positive check (silence > interval '0' and failures >= 1)
+);
+
+-- Some three times what lies between two runs, and what a run may take.
+insert into logloom_private.job_limits (job, silence)
+values
+  ('write_logs', '60 seconds'),
+  ('compact_log_counts', '5 minutes'),
+  ('maintain_partitions', '3 hours'),
+  ('run_retention', '26 hours'),
+  ('run_deletions', '10 minutes'),
+  ('seal_logs', '1 hour'),
+  ('evaluate_alerts', '3 minutes'),
+  ('send_notifications', '3 minutes'),
+  ('purge_job_history', '1 hour'),
+  ('purge_audit_events', '4 hours'),
+  ('purge_alert_history', '4 hours'),
+  ('purge_rate_buckets', '4 hours'),
+  ('purge_idempotency_keys', '4 hours'),
+  ('purge_notifications', '3 days');
+
+alter table logloom_private.job_limits enable row level security;
+alter table logloom_private.job_limits force row level security;
+
+comment on table logloom_private.job_limits is
+  'What health takes from each scheduled job before it is degraded.';
+
+comment on column logloom_private.job_limits.silence is
+  'How long ago its last run that succeeded may be; of one that never ran, watched_since.';
+
+comment on column logloom_private.job_limits.failures is 'Runs in a row that may fail, less one.';
+
+-- foundations/tables/settings.sql
+
+create table logloom_private.settings (
+  singleton boolean primary key default true,
+  queue_degraded_events bigint not null default 100000,
+  queue_degraded_age interval not null default '30 seconds',
+  queue_unhealthy_age interval not null default '600 seconds',
+  queue_hard_limit_bytes bigint not null default 8589934592,
+  writer_degraded_silence interval not null default '60 seconds',
+  writer_unhealthy_silence interval not null default '300 seconds',
+  writer_run_budget interval not null default '900 milliseconds',
+  writer_step_events integer not null default 20000,
+  writer_step_batches integer not null default 5000,
+  writer_step_bytes bigint not null default 67108864,
+  writer_meter_batches integer not null default 1000,
+  writer_flip_lock_timeout interval not null default '200 milliseconds',
+  writer_truncate_lock_timeout interval not null default '50 milliseconds',
+  writer_truncate_events bigint not null default 20000,
+  writer_truncate_age interval not null default '60 seconds',
+  writer_guard_silence interval not null default '10 seconds',
+  rate_hold_max interval not null default '3 seconds',
+  ingest_future_limit interval not null default '24 hours',
+  batch_max_events integer not null default 10000,
+  batch_max_bytes integer not null default 8388608,
+  max_record_bytes integer not null default 1048576,
+  max_record_values integer not null default 160000,
+  idempotency_key_lifetime interval not null default '24 hours',
+  partition_days_ahead integer not null default 7,
+  job_run_budget interval not null default '30 seconds',
+  purge_step_rows integer not null default 10000,
+  job_history_lifetime interval not null default '1 hour',
+  job_failure_lifetime interval not null default '7 days',
+  deletion_step_records integer not null default 10000,
+  deletion_pause interval not null default '50 milliseconds',
+  retention_step_tenants integer not null default 2000,
+  partition_drop_lock_timeout interval not null default '200 milliseconds',
+  partition_drop_attempts integer not null default 30,
+  audit_lifetime interval not null default '400 days',
+  dry_runs_kept integer not null default 100,
+  alert_history_lifetime interval not null default '400 days',
+  list_limit_default integer not null default 100,
+  list_limit_max integer not null default 1000,
+  count_services_max integer not null default 100,
+  count_service_length_max integer not null default 200,
+  count_compact_rows integer not null default 100000,
+  count_pack_rows integer not null default 1000,
+  count_pack_days integer not null default 1000,
+  api_pool_size integer not null default 10,
+  search_pool_share double precision not null default 0.5,
+  concurrent_validations integer not null default 2,
+  quick_query_bytes integer not null default 256,
+  search_default_range interval not null default '1 hour',
+  search_buckets_default integer not null default 60,
+  tail_backlog_span interval not null default '24 hours',
+  search_buckets_max integer not null default 1000,
+  search_days_at_once integer not null default 12,
+  search_blocks_at_once integer not null default 200,
+  search_free_time interval not null default '25 milliseconds',
+  search_turn interval not null default '5 seconds',
+  stored_days_counted integer not null default 31,
+  tail_turn interval not null default '5 seconds',
+  search_sample_records integer not null default 5000,
+  search_sample_bytes integer not null default 1200000,
+  search_sample_cells integer not null default 100000,
+  search_sample_fields integer not null default 200,
+  search_sample_values integer not null default 10,
+  search_stage_records integer not null default 100000,
+  search_groups integer not null default 100000,
+  search_series integer not null default 20,
+  alert_grace interval not null default '2 minutes',
+  alert_watermark_limit interval not null default '2 minutes',
+  alert_catch_up_limit interval not null default '1 hour',
+  alert_round_limit interval not null default '5 minutes',
+  alert_step_rules integer not null default 1000,
+  alert_rule_budget interval not null default '1 second',
+  alert_rule_records integer not null default 2000000,
+  alert_groups integer not null default 50,
+  alert_fill_budget interval not null default '30 seconds',
+  alert_back_off interval not null default '5 minutes',
+  alert_back_off_max interval not null default '1 hour',
+  notification_claim_lifetime interval not null default '60 seconds',
+  notification_open_limit integer not null default 60,
+  notification_retry_base interval not null default '5 seconds',
+  notification_retry_factor double precision not null default 3,
+  notification_retry_max interval not null default '3 hours',
+  notification_lifetime interval not null default '24 hours',
+  notification_history_lifetime interval not null default '30 days',
+  notification_test_interval interval not null default '10 seconds',
+  confirmation_lifetime interval not null default '24 hours',
+  confirmation_tries integer not null default 5,
+  confirmation_interval interval not null default '1 minute',
+  confirmation_codes_per_tenant integer not null default 10,
+  confirmation_codes_per_address integer not null default 3,
+  confirmation_codes_per_mailbox integer not null default 10,
+  webhook_secret_overlap interval not null default '24 hours',
+  preview_span interval not null default '24 hours',
+  preview_alerts integer not null default 1000,
+  seal_after interval not null default '6 hours',
+  seal_again_after interval not null default '24 hours',
+  seal_day_records integer not null default 1000,
+  seal_week_records integer not null default 100,
+  seal_block_records integer not null default 32000,
+  seal_block_bytes bigint not null default 16000000,
+  seal_pause interval not null default '20 milliseconds',
+  seal_queue_events bigint not null default 20000,
+  constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
+  constraint settings_search_pool_share_leaves_some check (
+    search_pool_share > 0 and search_pool_share < 1
+  ),
+  token_leeway interval not null default '5 seconds',
+  token_audience text,
+  tenants_by_users boolean not null default false,
+  tenants_by_anonymous_users boolean not null default false,
+  writing_clients text[] not null default '{}',
+  max_page_bytes integer not null default 7340032,
+  constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
+  constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
+  -- Below, what is said of a cut would not fit; above, no page would.
+  constraint settings_max_record_bytes_is_within_bounds check (
+    max_record_bytes between 65536 and 8388608
+  ),
+  constraint settings_max_record_values_is_within_bounds check (
+    max_record_values between 4096 and 8388608
+  ),
+  constraint settings_has_one_row check (singleton),
+  constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
+  constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
+);
+
+insert into logloom_private.settings default values;
+
+alter table logloom_private.settings enable row level security;
+alter table logloom_private.settings force row level security;
+
+comment on table logloom_private.settings is
+  'Every threshold and limit that is not part of a plan, in one row. Read where it is enforced.';
+
+comment on column logloom_private.settings.queue_degraded_events is
+  'Health: degraded above this depth.';
+
+comment on column logloom_private.settings.queue_degraded_age is
+  'Health: degraded when the oldest queued event is older.';
+
+comment on column logloom_private.settings.queue_unhealthy_age is
+  'Health: unhealthy when the oldest queued event is older.';
+
+comment on column logloom_private.settings.queue_hard_limit_bytes is
+  'Ingest answers 503 while the slots that are filled and moved take more bytes on disk.';
+
+comment on column logloom_private.settings.writer_degraded_silence is
+  'Health: degraded when no run of the writer succeeded for so long.';
+
+comment on column logloom_private.settings.writer_unhealthy_silence is
+  'Health: unhealthy when no run of the writer succeeded for so long.';
+
+comment on column logloom_private.settings.writer_run_budget is
+  'A run of the writer starts no further step after this time.';
+
+comment on column logloom_private.settings.writer_step_events is
+  'Events that one step (one transaction) moves. A kill repeats at most one step.';
+
+comment on column logloom_private.settings.writer_step_batches is
+  'Batches that one step moves at most.';
+
+comment on column logloom_private.settings.writer_step_bytes is
+  'Bytes of request bodies that one step moves, a last batch beyond them included.';
+
+comment on column logloom_private.settings.writer_meter_batches is
+  'Batches that may wait uncounted before a run of the writer counts them ahead of moving them.';
+
+comment on column logloom_private.settings.writer_flip_lock_timeout is
+  'How long a flip of the open slot waits for enqueues in flight. Then a later run does it.';
+
+comment on column logloom_private.settings.writer_truncate_lock_timeout is
+  'How long emptying a moved slot waits for readers before it leaves it to a later run.';
+
+comment on column logloom_private.settings.writer_truncate_events is
+  'A moved slot is emptied once it holds this many moved events …';
+
+comment on column logloom_private.settings.writer_truncate_age is
+  '… or once it was not emptied for so long.';
+
+comment on column logloom_private.settings.writer_guard_silence is
+  'When no run of the writer by pg_cron succeeded for so long, ingest starts runs itself.';
+
+comment on column logloom_private.settings.rate_hold_max is
+  'How long the function ingest may repeat a refusal for the rate without asking the database.';
+
+comment on column logloom_private.settings.ingest_future_limit is
+  'Ingest rejects an event whose ts lies further ahead.';
+
+comment on column logloom_private.settings.batch_max_events is
+  'Events that one batch of the queue holds at most; what the function ingest sends in one call.';
+
+comment on column logloom_private.settings.batch_max_bytes is
+  'Bytes that one batch is metered with at most: the largest body that any receiver takes.';
+
+comment on column logloom_private.settings.max_record_bytes is
+  'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the '
+  'longest values.';
+
+comment on column logloom_private.settings.max_record_values is
+  'Values that the attributes of a record have at most, a member counted as two and an array or '
+  'object as eleven beside what it holds. Reading them takes far more memory than their text. Of '
+  'more the function ingest keeps the first.';
+
+comment on column logloom_private.settings.idempotency_key_lifetime is
+  'How long the answer to an Idempotency-Key is kept.';
+
+comment on column logloom_private.settings.partition_days_ahead is
+  'Daily partitions that exist ahead of today.';
+
+comment on column logloom_private.settings.job_run_budget is
+  'A run of a job starts no further step after this time, nor after half of statement_timeout. The '
+  'next run goes on.';
+
+comment on column logloom_private.settings.purge_step_rows is
+  'Old rows that one transaction of a purge deletes.';
+
+comment on column logloom_private.settings.job_history_lifetime is
+  'How long pg_cron''s record of a run that succeeded is kept.';
+
+comment on column logloom_private.settings.job_failure_lifetime is
+  'How long pg_cron''s record of any other run is kept.';
+
+comment on column logloom_private.settings.deletion_step_records is
+  'Records that one transaction of retention deletes, or one of delete_logs looks at.';
+
+comment on column logloom_private.settings.deletion_pause is
+  'Rest between two such transactions, so that others have the disk too.';
+
+comment on column logloom_private.settings.retention_step_tenants is
+  'Tenants at which one transaction of retention looks, until it finds records to delete.';
+
+comment on column logloom_private.settings.partition_drop_lock_timeout is
+  'How long dropping a partition waits for readers, while others wait behind it.';
+
+comment on column logloom_private.settings.partition_drop_attempts is
+  'How often, a second apart, dropping a partition is tried before it is left to the next run.';
+
+comment on column logloom_private.settings.alert_history_lifetime is
+  'How long an alert that fired is kept in the history.';
+
+comment on column logloom_private.settings.dry_runs_kept is
+  'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
+
+comment on column logloom_private.settings.audit_lifetime is
+  'How long audit events and the records of deletions are kept.';
+
+comment on column logloom_private.settings.list_limit_default is
+  'p_limit of a list where none is given.';
+
+comment on column logloom_private.settings.max_page_bytes is
+  'An answer ends with the record or row that brings it to so many bytes of JSON, some 8 MB.';
+
+comment on column logloom_private.settings.list_limit_max is 'Greatest p_limit of a list.';
+
+comment on column logloom_private.settings.count_services_max is
+  'Services of a tenant that are counted apart within a minute. The rest is counted together.';
+
+comment on column logloom_private.settings.count_service_length_max is
+  'A service with a longer name is not counted apart.';
+
+comment on column logloom_private.settings.count_compact_rows is
+  'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.';
+
+comment on column logloom_private.settings.count_pack_rows is
+  'Of a day of a tenant that has at most so many rows of logloom_private.log_counts they are '
+  'packed.';
+
+comment on column logloom_private.settings.count_pack_days is
+  'Days of tenants that one step of compact_log_counts packs.';
+
+comment on column logloom_private.settings.search_default_range is
+  'How long a range is that names no start.';
+
+comment on column logloom_private.settings.tail_backlog_span is
+  'How far tail_logs looks back for the records that it begins with.';
+
+comment on column logloom_private.settings.search_buckets_default is
+  'p_buckets where none is given.';
+
+comment on column logloom_private.settings.search_buckets_max is 'Greatest p_buckets.';
+
+comment on column logloom_private.settings.api_pool_size is
+  'Connections that PostgREST keeps (its db-pool). 10 is what it has where nobody says otherwise.';
+
+comment on column logloom_private.settings.search_pool_share is
+  'Share of api_pool_size that the searches of all tenants may hold together.';
+
+comment on column logloom_private.settings.search_days_at_once is
+  'Days with rows of a tenant that a search opens at once: each is a partition and its locks, '
+  'which end before it opens the next ones.';
+
+comment on column logloom_private.settings.search_blocks_at_once is
+  'Blocks of sealed records that a part of a page''s range holds, or those of one day.';
+
+comment on column logloom_private.settings.search_free_time is
+  'After this time a search reads on only in a scan slot of its tenant (concurrent_scans).';
+
+comment on column logloom_private.settings.search_turn is
+  'After this time search_logs begins no further part of its range: the page ends early.';
+
+comment on column logloom_private.settings.stored_days_counted is
+  'Newest days of rows of a tenant that are counted for what it stores; older ones are taken to be '
+  'like them.';
+
+comment on column logloom_private.settings.concurrent_validations is
+  'Queries of a tenant that validate_query compiles at once; a further one is PT429.';
+
+comment on column logloom_private.settings.quick_query_bytes is
+  'A longer query of a saved search or an alert rule takes one of those slots while it is saved.';
+
+comment on column logloom_private.settings.tail_turn is
+  'After this time tail_logs answers with what it has.';
+
+comment on column logloom_private.settings.search_sample_records is
+  'Records, newest first, that list_log_fields looks at.';
+
+comment on column logloom_private.settings.search_sample_bytes is
+  'Bytes of records that list_log_fields looks at; one record at least.';
+
+comment on column logloom_private.settings.search_sample_cells is
+  'Attributes, those of all records together, that list_log_fields looks at.';
+
+comment on column logloom_private.settings.search_sample_fields is
+  'Fields that list_log_fields lists at most.';
+
+comment on column logloom_private.settings.search_stage_records is
+  'Records that the stages json, logfmt and patterns of a query read at most.';
+
+comment on column logloom_private.settings.search_groups is
+  'Groups that an aggregate with by has at most.';
+
+comment on column logloom_private.settings.search_series is
+  'Groups that have a series of their own in log_series.';
+
+comment on column logloom_private.settings.search_sample_values is
+  'Values of a field that list_log_fields lists at most.';
+
+comment on column logloom_private.settings.alert_grace is
+  'A window stays open for so long after its end: a late record that arrives meanwhile counts.';
+
+comment on column logloom_private.settings.alert_watermark_limit is
+  'Rules wait while the watermark is further behind, and health is degraded.';
+
+comment on column logloom_private.settings.alert_catch_up_limit is
+  'After a wait, windows that ended longer ago are not evaluated any more.';
+
+comment on column logloom_private.settings.alert_round_limit is
+  'Health: degraded when the last round''s windows ended longer ago, while rules are enabled.';
+
+comment on column logloom_private.settings.alert_step_rules is
+  'Rules that one transaction of an alert round evaluates; its time is looked at between two.';
+
+comment on column logloom_private.settings.alert_rule_budget is
+  'How long a rule may take of a round, and a tenant''s reading of its windows of a run.';
+
+comment on column logloom_private.settings.alert_groups is
+  'Groups that a rule with by looks at, at most.';
+
+comment on column logloom_private.settings.alert_rule_records is
+  'Records that a rule may read for one window, or for the first filling of its minutes.';
+
+comment on column logloom_private.settings.alert_fill_budget is
+  'How long the first filling of a rule''s minutes may take, over all rounds.';
+
+comment on column logloom_private.settings.alert_back_off is
+  'How long a rule rests that cost too much; doubled each further time …';
+
+comment on column logloom_private.settings.alert_back_off_max is '… up to this.';
+
+comment on column logloom_private.settings.notification_claim_lifetime is
+  'After this time a claim that was not settled is due again. Longer than any delivery takes.';
+
+comment on column logloom_private.settings.notification_open_limit is
+  'Deliveries under way at once, of all tenants: one tenant has no more of them than stay free.';
+
+comment on column logloom_private.settings.notification_retry_base is
+  'Wait after the first failure, give or take a fifth …';
+
+comment on column logloom_private.settings.notification_retry_factor is
+  '… multiplied by this after each further one …';
+
+comment on column logloom_private.settings.notification_retry_max is '… up to this.';
+
+comment on column logloom_private.settings.notification_lifetime is
+  'How long a delivery is tried before it is given up.';
+
+comment on column logloom_private.settings.notification_history_lifetime is
+  'How long list_alert_deliveries tells of a delivery that ended.';
+
+comment on column logloom_private.settings.notification_test_interval is
+  'Least time between two tests of a rule.';
+
+comment on column logloom_private.settings.confirmation_lifetime is
+  'How long the code that confirms an address is good; the limits below count over as long.';
+
+comment on column logloom_private.settings.confirmation_tries is
+  'Wrong tries after which a code is good no more.';
+
+comment on column logloom_private.settings.confirmation_interval is
+  'Least time between two codes for an address that a tenant asks for.';
+
+comment on column logloom_private.settings.confirmation_codes_per_tenant is
+  'Codes that a tenant may have mailed.';
+
+comment on column logloom_private.settings.confirmation_codes_per_address is
+  'Codes that a tenant may have mailed to one address.';
+
+comment on column logloom_private.settings.confirmation_codes_per_mailbox is
+  'Codes that all tenants together may have mailed to one address, whatever follows a + in it.';
+
+comment on column logloom_private.settings.webhook_secret_overlap is
+  'How long webhooks carry the signature of the rotated secret, too.';
+
+comment on column logloom_private.settings.preview_alerts is
+  'Alerts that the preview of a rule with by lists at most, the newest.';
+
+comment on column logloom_private.settings.preview_span is 'How far preview_alert_rule looks back.';
+
+comment on column logloom_private.settings.seal_after is
+  'How long a UTC day is over before its records are sealed.';
+
+comment on column logloom_private.settings.seal_again_after is
+  'How long after a pass over a day the next one looks for late records.';
+
+comment on column logloom_private.settings.seal_day_records is
+  'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC).';
+
+comment on column logloom_private.settings.seal_week_records is
+  'Fewer records than these, in a week, stay rows: a block would take more.';
+
+comment on column logloom_private.settings.seal_block_records is
+  'Records of a block at most, up to 32,000.';
+
+comment on column logloom_private.settings.seal_block_bytes is
+  'Bytes of the records of a block, unpacked, at most; what one has beyond 2,000 counts eightfold: '
+  'what bounds the memory of sealing, and of reading what is sealed.';
+
+comment on column logloom_private.settings.seal_pause is 'Between two blocks.';
+
+comment on column logloom_private.settings.seal_queue_events is
+  'With more events in the queue a run of seal_logs ends: the writer comes first.';
+
+comment on column logloom_private.settings.token_leeway is
+  'How far the clocks of who issues tokens and of the database may differ.';
+
+comment on column logloom_private.settings.token_audience is
+  'What the claim aud of a token must be or contain. Null: it is not looked at.';
+
+comment on column logloom_private.settings.tenants_by_users is
+  'Whether a signed-in user who belongs to no tenant may make one, by create_tenant.';
+
+comment on column logloom_private.settings.tenants_by_anonymous_users is
+  'Whether an anonymous sign-in makes a tenant, by create_tenant or by the first write for the '
+  'tenant that its token names.';
+
+comment on column logloom_private.settings.writing_clients is
+  'client_id of the OAuth clients whose tokens may do what their user may. Others only read.';
+
+-- foundations/errors/alerts.sql
+
+-- Alert rules and their history. What a check constraint of alert_rules refuses has the name of
+-- the constraint.
+create function logloom_private.alerts_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to is not.', null),
+    ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
+      'Name the rule after what it watches.', null),
+    ('alerts.alert_rules_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('alerts.alert_rules_threshold_is_finite', 400, 'Invalid p_threshold: a finite number',
+      'Send a JSON number.', null),
+    ('alerts.alert_rules_comparison_is_known', 400,
+      'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
+      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
+    ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
+      'A day is the longest window.', null),
+    ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
+      'Seven days is the longest cooldown.', null),
+    ('alerts.alert_rules_destinations_are_known', 400,
+      'Invalid p_notification_destinations: any of email, webhook',
+      'Send a flat array of these texts.', null),
+    ('alerts.alert_rules_config_is_object', 400,
+      'Invalid p_notification_config: an object of at most 8192 bytes',
+      'Send a JSON object with email and webhook_url.', null),
+    ('alerts.alert_rules_email_is_valid', 400,
+      'Invalid p_notification_config: email is no email address',
+      'Send one address, without a name or angle brackets.', null),
+    ('alerts.alert_rules_webhook_url_is_valid', 400,
+      'Invalid p_notification_config: webhook_url is no https URL',
+      'Send an https URL without user name and password.', null),
+    ('alerts.alert_rules_destinations_have_addresses', 400,
+      'Invalid p_notification_config: an enabled rule needs the address of each destination',
+      'Send email for the destination email, webhook_url for webhook, or disable the rule.', null),
+    ('alerts.rule_not_found', 404, 'Alert rule not found',
+      'list_alert_rules shows the rules of this tenant.', null),
+    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
+      null),
+    ('alerts.query_gives_no_number', 400,
+      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
+      'Leave the other stages out; the filter may stand before the bar.', null),
+    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
+      'Leave ts out: the window says which time is meant.',
+      '`preview_alert_rule`: `now` differs from window to window.'),
+    ('alerts.preview_took_too_long', 408, 'The preview took too long',
+      'Narrow the query, by service or level say.',
+      '`preview_alert_rule`: 15 seconds. Narrow the query.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.alerts_errors()
+to authenticated, service_role;
+
+-- foundations/errors/api_keys.sql
+
+-- API keys.
+create function logloom_private.api_keys_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
+      'Revoke one that is no longer needed, or move to a larger plan.',
+      'The plan''s `max_api_keys`: revoke one.'),
+    ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
+      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+    ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
+      'Send a later time, or leave it out for a key that does not expire.', null),
+    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: the only scope is ingest',
+      'Leave p_scopes out.', null),
+    ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
+      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+    ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
+      'Create a new key.', '`rotate_api_key`: create a new key.'),
+    ('api_keys.not_found', 404, 'API key not found',
+      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.api_keys_errors()
+to authenticated, service_role;
+
+-- foundations/errors/callers.sql
+
+-- Who is calling.
+create function logloom_private.callers_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('callers.authorization_is_missing', 400, 'Missing authorization header',
+      'Send Authorization: Bearer <access token>.', 'There is no `Authorization` header.'),
+    ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
+      'The token cannot be used, or the API key is unknown, revoked or expired.'),
+    ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
+      'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
+      'The token is for `anon`, or has no usable `tenant_id`.'),
+    ('callers.tenant_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs a top-level tenant_id claim that is a non-blank string.', null),
+    ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs the claim sub, which names the user.', null),
+    ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
+      'Leave p_tenant_id out: the tenant is taken from the token.',
+      'A user names another tenant. Leave `p_tenant_id` out.'),
+    ('callers.operation_is_internal', 403, '%s is for service_role alone',
+      'Logloom''s functions call it with the project''s secret key.',
+      'A signed-in user calls what the edge functions alone may call.'),
+    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
+      'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
+      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
+        '([identity.md](identity.md#oauth-clients)).'),
+    ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
+      'Call operations by POST with a JSON object of parameters.',
+      'An operation is called by another method than `POST`.'),
+    ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
+      'service_role belongs to no tenant: name one where the operation takes p_tenant_id.',
+      '`service_role` belongs to no tenant and must name one; it cannot call operations without '
+        '`p_tenant_id`.'),
+    ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      null, '`service_role` names what cannot be a tenant.'),
+    ('callers.role_is_missing', 403, 'This takes the role %s',
+      'Ask an owner of the tenant; list_tenant_members says who that is.',
+      'The caller is less than that in the tenant: `member`, `admin`, `owner` '
+        '([identity.md](identity.md)).')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+-- foundations/errors/ingest.sql
+
+-- Requests of senders.
+create function logloom_private.ingest_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
+      'Send a new key with a new body; repeat a key only with the same body.',
+      'A key repeats a request, body and all, for 24 hours.'),
+    ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s events of this UTC month are used up.'),
+    ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s bytes of this UTC month are used up.'),
+    ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.queue_is_full', 503, 'The queue is full, try again',
+      'The writer is behind: the endpoint health/queue tells how far.',
+      'The writer is far behind; `health/queue` says how far.'),
+    ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
+      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
+      null),
+    ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
+      'Cut what is longest in it. The function ingest does; the limit is in '
+        'logloom_private.settings.',
+      null),
+    ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
+      'Shorten its largest arrays and objects. The function ingest does; the limit is in '
+        'logloom_private.settings.',
+      null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.ingest_errors()
+to authenticated, service_role;
+
+-- foundations/errors/notifications.sql
+
+-- Deliveries of alerts, and the addresses that they go to.
+create function logloom_private.notifications_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('notifications.no_destination', 400,
+      'The alert rule has no destination that notifications may go to',
+      'Set notification_destinations, and see notification_preferences of the tenant.',
+      '`test_alert_rule`: no destination, or the tenant''s preferences refuse it.'),
+    ('notifications.tested_a_moment_ago', 429, 'This alert rule was tested a moment ago',
+      'Wait a few seconds.', '`test_alert_rule`: once in 10 seconds.'),
+    ('notifications.delivery_not_found', 404, 'Delivery not found',
+      'Send a delivery_id of list_alert_deliveries.', 'No such `delivery_id` in this tenant.'),
+    ('notifications.delivery_arrived', 400, 'The delivery arrived already',
+      'test_alert_rule sends another notification.',
+      '`retry_alert_delivery`: there is nothing to send again.'),
+    ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
+      'Claim again for more.',
+      '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
+    ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
+      'retry is tried again later, failed is not.',
+      '`settle_alert_notification`, which only the function `logloom-notify` calls.'),
+    ('notifications.no_room_for_address', 400,
+      'Plan limit exceeded: notification addresses (max %s)',
+      'An address that no alert rule has any more makes room; or choose a larger plan.',
+      '`confirm_alert_address`: the plan''s `max_notification_addresses`. One that no '
+        'rule has makes room.'),
+    ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
+      'Send the code as the mail has it, as a text.',
+      '`confirm_alert_address`: as the mail has it, as a text.'),
+    ('notifications.no_code_is_good', 400, 'No code is good for this address',
+      'test_alert_rule mails a new one to the address of a rule.',
+      'None was mailed to it, or it lapsed: `test_alert_rule` mails a new one.'),
+    ('notifications.code_was_tried_too_often', 400, 'The code was tried too often',
+      'test_alert_rule mails a new one to the address of the rule.',
+      'Five wrong tries: `test_alert_rule` mails a new one.'),
+    ('notifications.code_is_wrong', 400, 'The code is wrong',
+      'The last one that was mailed is good, for five tries.', null),
+    ('notifications.code_is_not_mailed_twice', 400, 'A code is not mailed twice',
+      'test_alert_rule mails a new one.',
+      '`retry_alert_delivery`: `test_alert_rule` mails a new one.'),
+    ('notifications.address_is_not_confirmed', 400, 'The address is not confirmed',
+      'Confirm it by the code that was mailed to it; test_alert_rule mails a new one.', null),
+    ('notifications.no_room_for_test', 429, 'The plan allows %s tests in an hour by %s',
+      'Wait, or choose a larger plan.',
+      '`test_alert_rule`: the plan''s `emails_per_hour`, `webhooks_per_hour`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.notifications_errors()
+to authenticated, service_role;
+
+-- foundations/errors/parameters.sql
+
+-- Parameters that many operations take.
+create function logloom_private.parameters_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
+      'A required parameter is left out or null.'),
+    ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+    ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
+      'Send the %2$s of the last item of the page before.',
+      'The list has no such item: `p_after` is the id of the last item of the page before.'),
+    ('parameters.not_a_time', 400, 'Invalid %s: not a time',
+      'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
+        'at most 100 years).',
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor `now-24h` or the like.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.parameters_errors()
+to authenticated, service_role;
+
+-- foundations/errors/query.sql
+
+-- The query language: a filter.
+create function logloom_private.query_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('query.minus_negates_nothing', 400, '- negates a term that follows at once',
+      'Write -term, or "-" for the character itself.', null),
+    ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
+      'Write \\ for the character itself.', null),
+    ('query.bound_is_missing', 400, 'A bound of a range is missing',
+      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+    ('query.bracket_closes_nothing', 400, 'A closing bracket closes nothing',
+      'Take it away, or quote it to search for it.', null),
+    ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
+      'Close the bracket that position %s opens.', null),
+    ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
+      'Write @"name":value without white space.', null),
+    ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.', null),
+    ('query.field_is_missing', 400, 'A field is missing before the colon',
+      'Write field:value without white space around the colon, or quote the text.', null),
+    ('query.number_is_out_of_range', 400, 'A number is out of range',
+      'Exponents reach from -400 to 400.', null),
+    ('query.quote_is_not_closed', 400, 'A quoted text is not closed',
+      'End it with ", or write \" for the character itself.', null),
+    ('query.quoted_text_is_empty', 400, 'A quoted text to search for is empty',
+      'Write a text, or field:"" for an empty field.', null),
+    ('query.range_is_not_closed', 400, 'A range is not closed',
+      'End it with ] (inclusive) or } (exclusive).', null),
+    ('query.regex_is_not_quoted', 400, 'A regular expression is quoted',
+      'Write ~"regex", or \~ for the character itself.', null),
+    ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
+      'Write a shorter one, such as now-15m.', null),
+    ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.term_is_missing', 400, 'A term is missing before %s',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.value_is_missing_in_a_list', 400, 'A value is missing',
+      'Write field:(a OR b), values only, and close the bracket.', null),
+    ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
+      'Write a number, a time or a word after it.', null),
+    ('query.test_needs_a_value', 400, 'A value is missing after %s',
+      'Write a word or a quoted text after it; "" is the empty text.', null),
+    ('query.value_is_missing', 400, 'A value is missing after %s',
+      'Write field:value without white space around the colon; field:"" finds the empty text.',
+      null),
+    ('query.not_a_number', 400, 'An attribute is compared with a number, and this is none: %s',
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
+        'quotes.', null),
+    ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
+      'Take away brackets that group nothing.', null),
+    ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
+    ('query.not_a_time', 400, 'Not a time: %s',
+      'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
+    ('query.to_is_missing', 400, 'TO is missing in a range',
+      'Write [a TO b] or {a TO b}, TO in upper case.', null),
+    ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
+      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
+        '- is quoted: @"a b".c', null),
+    ('query.too_many_terms', 400, 'The query has more than 64 terms',
+      'Leave terms out, or join texts by wildcards or a regex.',
+      'Each term of a list of values counts.'),
+    ('query.too_long', 400, 'The query is longer than 2048 bytes',
+      'Shorten it, or narrow the time range instead of naming more terms.', null),
+    ('query.field_is_unknown', 400, 'Unknown field %s',
+      '%2$sQuote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
+        'service, env, req_id, user_id, route, host, any and attrs.',
+      'The hint names a field that is written alike.'),
+    ('query.level_is_unknown', 400, 'Unknown level %s',
+      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
+    ('query.white_space_is_missing', 400, 'White space is missing before %s',
+      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
+      null),
+    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
+      'A comparison is written with a colon: %2$s', null),
+    ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
+      'Write @name or attrs.name, such as @status.', null),
+    ('query.id_is_not_compared', 400, '%s cannot be compared',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.text_is_not_compared', 400, '%s cannot be compared',
+      'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
+    ('query.word_is_not_for_lists', 400, '%s cannot stand in a list of values',
+      'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
+    ('query.operator_is_for_values', 400, '%s stands at the start of a value only',
+      'Write field:>5, or quote the text.', null),
+    ('query.bracket_is_for_ranges', 400, '%s stands in a range of a field only',
+      'Write field:[a TO b], or quote the text. {app="x"} of other languages is service:x here.',
+      null),
+    ('query.id_takes_no_regex', 400, '%s takes no regular expression',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.time_takes_no_regex', 400, '%s takes no regular expression',
+      'Write a time or a range of times, such as ts:>now-15m.', null),
+    ('query.units_differ', 400, 'The bounds of a range have different units',
+      'Write two numbers, two durations or two sizes.', null),
+    ('query.any_takes_a_text', 400, 'any takes a text only',
+      'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".', null),
+    ('query.not_a_network', 400, 'Not a network: %s',
+      'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.', null),
+    ('query.takes_no_test', 400, '%s takes no %s', 'Write %s:value. %s is for texts.', null),
+    ('query.word_is_empty', 400, 'A word to look for is empty',
+      'Write msg:w=error or msg:w="out of memory".', null),
+    ('query.too_many_steps', 400,
+      'The query is too complex: it takes more than 20000 steps to compile',
+      'Leave terms or regular expressions out.', null),
+    ('query.searched_texts_are_too_long', 400,
+      'The query is too complex: the texts that it looks for inside others have together more '
+        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+    ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
+      'Write %2$s, or quote the text if that is what is looked for.',
+      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
+        '`warnings` of a search.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+-- foundations/errors/regex.sql
+
+-- The query language: regular expressions.
+create function logloom_private.regex_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? '
+        '{m,n} up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the '
+        'start, and a backslash before punctuation.'
+    ),
+    e.explanation
+  from (
+    values
+    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) closes nothing', null, null),
+    ('regex.bracket_in_class', 400, 'Regular expression: [ inside a class is written \[', null,
+      null),
+    ('regex.class_is_empty', 400, 'Regular expression: a class is empty', null, null),
+    ('regex.class_is_not_closed', 400, 'Regular expression: a class is not closed', null, null),
+    ('regex.group_is_not_closed', 400, 'Regular expression: a group is not closed', null, null),
+    ('regex.range_ends_in_no_character', 400,
+      'Regular expression: a range of a class ends in characters', null, null),
+    ('regex.range_runs_backwards', 400, 'Regular expression: a range of a class runs backwards',
+      null, null),
+    ('regex.repeat_is_out_of_range', 400,
+      'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
+    ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed',
+      null, null),
+    ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
+    ('regex.has_lookaround', 400,
+      'Regular expression: lookaround and options are not allowed; (?i) stands at the start', null,
+      null),
+    ('regex.repeat_runs_backwards', 400,
+      'Regular expression: the bounds of a repeat run backwards', null, null),
+    ('regex.not_for_classes', 400, 'Regular expression: %s cannot stand in a class', null, null),
+    ('regex.nothing_to_repeat', 400, 'Regular expression: %s has nothing to repeat', null, null),
+    ('regex.not_an_escape', 400, 'Regular expression: %s is not an escape', null, null),
+    ('regex.too_complex', 400,
+      'Regular expression: it is too complex: its characters and their repeats come to more '
+        'than 1000', null, null),
+    ('regex.all_are_too_complex', 400,
+      'Regular expression: it is too complex: the characters of all and their repeats come to '
+        'more than 2000', null, null),
+    ('regex.no_such_class', 400, 'Regular expression: %s is no class of characters', null, null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+-- foundations/errors/saved_searches.sql
+
+-- Saved searches. What a check constraint of their table refuses has the name of the constraint.
+create function logloom_private.saved_searches_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('saved_searches.saved_searches_name_is_valid', 400,
+      'Invalid p_name: 1 to 200 characters after trimming', 'Name the search after what it finds.',
+      null),
+    ('saved_searches.saved_searches_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_category_is_valid', 400,
+      'Invalid p_category: at most 100 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_tags_are_valid', 400,
+      'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
+      null),
+    ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      '* finds every record.', null),
+    ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
+      'Save it under a name of your own with create_saved_search.',
+      'It is a colleague''s, shared.'),
+    ('saved_searches.not_found', 404, 'Saved search not found',
+      'list_saved_searches shows those that you can read.',
+      'It is not there, another tenant''s, or a colleague''s private one.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.saved_searches_errors()
+to authenticated, service_role;
+
+-- foundations/errors/search.sql
+
+-- Searches, pages, tails and single records.
+create function logloom_private.search_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_cursor for more.', 'A page has 1 to 1000 items.'),
+    ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.', null),
+    ('search.log_not_found', 404, 'Log record not found',
+      'It may be on its way still, or past its retention.',
+      'No such id in this tenant, not written yet, or past its retention.'),
+    ('search.took_too_long', 408, 'The search took too long',
+      'Narrow it: a shorter range of time, or a filter by level, service or req_id.',
+      '15 seconds. Narrow the range or the query.'),
+    ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
+      'Wait for one to end; the plan says how many may run at once.',
+      'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
+    ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
+      'Those of all tenants hold their share of the connections.'),
+    ('search.range_leaves_the_years', 400, 'Invalid range: it leaves the years 1970 to 9999',
+      'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
+    ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
+      'Send next_cursor of the page before, unchanged, or none to begin.',
+      'It is not a `next_cursor` of this operation.'),
+    ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
+      'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
+    ('search.cursor_lies_ahead', 400,
+      'Invalid p_cursor: it lies ahead of all that was ever written',
+      'The database was restored from before it. Begin anew, without p_cursor.', null),
+    ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
+      'desc gives the newest records first.', null),
+    ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
+      'So many of the newest records a tail begins with.',
+      '`tail_logs` begins with so many records.'),
+    ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
+      'The width of a bucket follows from the range and p_buckets.',
+      'A histogram has 1 to 1000 buckets.'),
+    ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
+      'Leave them out for 20 records on each side.', null),
+    ('search.query_gives_no_records', 400, 'Invalid p_query_dsl: records are asked for, not %s',
+      'Leave out the bar and what follows, or ask log_stats.', null),
+    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
+      'Leave the stage out.', null),
+    ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
+      'Leave out one of them.', null),
+    ('search.stage_met_its_bound', 400, 'The stage %s met its bound of %s %s',
+      'Narrow the filter before it, or the range of time.', null),
+    ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
+      'Wait for one to end.',
+      '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
+        '`concurrent_validations`.'),
+    ('search.records_are_away', 504, 'The server that has these records does not answer',
+      'Try again in a moment. What is sent meanwhile is kept.',
+      'Records are spread over several, or what is stored took 8 s to sum up; `Retry-After`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.search_errors()
+to authenticated, service_role;
+
+-- foundations/errors/stages.sql
+
+-- The query language: what stands after a bar.
+create function logloom_private.stages_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
+        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other '
+        'stages are where, sort, limit, fields, json, logfmt and patterns.'
+    ),
+    e.explanation
+  from (
+    values
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', null, null),
+    ('stages.aggregate_is_not_closed', 400, 'A closing bracket is missing', null, null),
+    ('stages.width_is_not_closed', 400, 'A closing bracket is missing', 'Write by (5m), service.',
+      null),
+    ('stages.aggregate_is_missing', 400, 'An aggregate is missing after |', null, null),
+    ('stages.aggregate_is_unknown', 400, 'Unknown aggregate %s', null, null),
+    ('stages.takes_an_attribute', 400, '%s takes an attribute',
+      'Write an attribute that holds numbers, such as @duration_ms.', null),
+    ('stages.takes_no_field', 400, '%s takes no field', null, null),
+    ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
+    ('stages.name_is_missing', 400, 'A name is missing after as',
+      'A name is letters, digits and _: count() as n', null),
+    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+      'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
+      'Name one of them: p95(@duration_ms) as slow', null),
+    ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
+    ('stages.sort_needs_by', 400, 'by is missing after sort',
+      'Write sort by name, or sort by name desc.', null),
+    ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
+      null),
+    ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
+      null),
+    ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.comparison_is_missing', 400, 'A comparison is missing after %s',
+      'Write >, >=, <, <=, = or != and a number.', null),
+    ('stages.number_is_missing', 400, 'A number is missing after %s',
+      'Write a number such as 10, -0.5 or 1e3.', null),
+    ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
+      'Write limit 10.', null),
+    ('stages.any_is_for_filters', 400, 'any stands in a filter only',
+      'Name a field, such as service or @status.', null),
+    ('stages.order_is_wrong', 400, '%s cannot stand after %s',
+      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
+        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
+        'stands once.', null),
+    ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
+      null),
+    ('stages.takes_a_text', 400, '%s takes a field that holds a text',
+      'Write %s msg, or an attribute that holds a text.', null),
+    ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
+      'A stage ends at the next | or at the end of the query.', null),
+    ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
+      'Write fields ts, msg, @status.', null),
+    ('stages.needs_a_field', 400, '%s needs a field',
+      'Write %s msg, or an attribute that holds a text.', null)
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+-- foundations/errors/tenants.sql
+
+-- Tenants, their members and their settings.
+create function logloom_private.tenants_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('tenants.id_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      'Send a short name, such as that of your company.',
+      '`create_tenant`: it cannot be a tenant''s id.'),
+    ('tenants.role_is_unknown', 400, 'Invalid p_role: member, admin or owner',
+      'docs/identity.md says what each may do.', 'There is no other role.'),
+    ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
+      'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
+    ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
+      'Send an email address.', 'It cannot be an email address.'),
+    ('tenants.no_user_has_this_email', 404, 'No user has this email address',
+      'They sign up first, and confirm the address.', 'Nobody of Supabase Auth has confirmed it.'),
+    ('tenants.user_id_is_missing', 400, 'Missing required parameter: p_user_id',
+      'This project has no users of Supabase Auth to look for by p_email alone.',
+      'Without Supabase Auth, `p_email` alone does not say who it is.'),
+    ('tenants.already_a_member', 400, 'They belong to the tenant already',
+      'set_tenant_member_role changes what they may do.', '`add_tenant_member` of a member.'),
+    ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
+      'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
+    ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
+      'From the first member on, nobody else belongs to the tenant.',
+      '`service_role` adds the first one.'),
+    ('tenants.last_owner_stays', 400, 'The last owner stays an owner',
+      'Make another member owner first; delete_tenant removes the tenant as a whole.',
+      'Somebody has to be.'),
+    ('tenants.member_not_found', 404, 'Member not found',
+      'list_tenant_members shows the user_id of each.', 'The tenant has no such member.'),
+    ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
+      'Choose another one. That of a deleted tenant is free when nothing of it is left.',
+      '`create_tenant`, and a tenant of this id exists or is being deleted.'),
+    ('tenants.caller_has_one', 400, 'You belong to a tenant already',
+      'Sign in again, so that your token names it.',
+      '`create_tenant` is for users who belong to none.'),
+    ('tenants.made_by_a_user', 400, 'A tenant is made by a user, who becomes its owner',
+      'service_role makes one by add_tenant_member with p_tenant_id and p_role owner.',
+      '`service_role` calls `create_tenant`.'),
+    ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
+      'Whoever runs the project adds you to one, or sets tenants_by_users in '
+        'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+    ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users do not make tenants here',
+      'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
+        'logloom_private.settings.',
+      'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
+        'yet.'),
+    ('tenants.being_deleted', 404, 'Tenant not found',
+      'It is being deleted. Its id is free again when nothing of it is left.', null),
+    ('tenants.not_found', 404, 'Tenant not found',
+      'A tenant appears with its first write: create, update or ingest.',
+      'Before its first write (create, update or ingest) a tenant does not exist.'),
+    ('tenants.settings_not_found', 404, 'Tenant settings not found',
+      'A tenant appears with its first write: create, update or ingest.', null),
+    ('tenants.plan_has_no_room', 400, 'Plan limit exceeded: %s (max %s)',
+      'Delete one that is no longer needed, or move to a larger plan.',
+      'The plan has no room for one more `saved_searches` or `alerts`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.tenants_errors()
+to authenticated, service_role;
+
+-- foundations/errors/usage.sql
+
+-- Usage, settings and deletion.
+create function logloom_private.usage_errors()
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('usage.settings_are_no_object', 400, 'Invalid settings data: %s must be an object',
+      'Send a JSON object with the members to change.',
+      '`pipeline_config` and `notification_preferences` are JSON objects.'),
+    ('usage.setting_is_unknown', 400, 'Invalid settings data: %s has an unknown member "%s"',
+      'pipeline_config has retention_days and compression, notification_preferences has '
+        'email_enabled and webhook_enabled.', null),
+    ('usage.setting_is_no_whole_number', 400, 'Invalid settings data: %s must be a whole number',
+      'Send a number from 1 to %2$s.', '`retention_days`.'),
+    ('usage.setting_is_out_of_range', 400, 'Invalid settings data: %s must be from 1 to %s',
+      'The plan sets the greatest retention_days.', 'The plan limits `retention_days`.'),
+    ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
+      'Send a JSON boolean.', null),
+    ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
+      'Leave p_months out for the current month alone.', '`get_tenant_usage`.'),
+    ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
+      'list_log_retention_runs shows them. One deletion with OR does the work of several.', null),
+    ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      'Say * to delete every record of the range.', '`delete_logs`: `*` finds every record.')
+  ) e (name, status, message, hint, explanation);
+end;
+$$;
+
+grant execute on function logloom_private.usage_errors()
+to authenticated, service_role;
+
+-- foundations/claims.sql
+
+-- The verified claims of the request's token as PostgREST set them; null outside a request.
+create function logloom_private.claims()
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+-- NUL, or half a surrogate pair: such claims name nobody.
+exception when data_exception then
+  return null;
+end;
+$$;
+
+grant execute on function logloom_private.claims() to anon, authenticated, service_role;
+
+-- The user of the request: the claim sub.
+create function logloom_private.current_user_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.claims() ->> 'sub';
+end;
+$$;
+
+grant execute on function logloom_private.current_user_id()
+to anon, authenticated, service_role;
+
+-- Whether the request runs as service_role, also when asked from within a definer function.
+create function logloom_private.is_service_role()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return current_setting('role', true) = 'service_role';
+end;
+$$;
+
+grant execute on function logloom_private.is_service_role()
+to anon, authenticated, service_role;
+
+-- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
+create function logloom_private.require_user_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_user_id constant text := logloom_private.current_user_id();
+begin
+  if v_user_id is null or v_user_id !~ '[^[:space:]]' then
+    perform logloom_private.refuse('callers.user_is_missing');
+  end if;
+  return v_user_id;
+end;
+$$;
+
+grant execute on function logloom_private.require_user_id()
+to anon, authenticated, service_role;
+
+-- What prints nothing in any script: white space, format characters, fillers, variation selectors.
+-- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
+-- character, not blank in any script. Null otherwise.
+create function logloom_private.usable_id(p_id text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if length(p_id) between 1 and 255
+    and p_id !~ '[\u0001-\u001f\u007f-\u009f]'
+    and p_id ~ (
+      '[^\u0020\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f'
+      '\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb'
+      '\U0001d173-\U0001d17a\U000e0000-\U000e0fff]'
+    )
+  then
+    return p_id;
+  end if;
+  return null;
+end;
+$$;
+
+grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
+
+-- The tenant id where it can name a tenant: see usable_id(). Null otherwise.
+create function logloom_private.usable_tenant_id(p_tenant_id text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.usable_id(p_tenant_id);
+end;
+$$;
+
+grant execute on function logloom_private.usable_tenant_id(text)
+to anon, authenticated, service_role;
+
+-- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
+-- signed in without one.
+create function logloom_private.current_client_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.claims() ->> 'client_id';
+end;
+$$;
+
+-- PT403 where the token was issued to an OAuth client that settings.writing_clients does not list.
+create function logloom_private.require_writing_client(p_claims jsonb)
+returns void
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the settings
+begin
+  if p_claims ->> 'client_id' is not null and not exists (
+    select
+    from logloom_private.settings s
+    where p_claims ->> 'client_id' = any (s.writing_clients)
+  ) then
+    perform logloom_private.refuse('callers.client_may_only_read');
+  end if;
+end;
+$$;
+
+grant execute on function logloom_private.require_writing_client(jsonb)
+to authenticated, service_role;
+
+-- PT403 where the token is of an anonymous sign-in, which makes no tenant unless
+-- settings.tenants_by_anonymous_users says so.
+create function logloom_private.require_lasting_user(p_claims jsonb)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if coalesce(p_claims -> 'is_anonymous', 'false') not in ('false', 'null')
+    and not (select s.tenants_by_anonymous_users from logloom_private.settings s)
+  then
+    perform logloom_private.refuse('tenants.not_made_by_anonymous_users');
+  end if;
+end;
+$$;
+
+-- foundations/days.sql
+
+-- The UTC day of an instant.
+create function logloom_private.utc_day(p_ts timestamptz)
+returns date
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (p_ts at time zone 'UTC')::date;
+end;
+$$;
+
+-- When a UTC day begins.
+create function logloom_private.day_start(p_day date)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_day::timestamp at time zone 'UTC';
+end;
+$$;
+
+-- foundations/errors.sql
+
+-- The register is functions, not a table: nobody needs a right to be refused, not even anon, and a
+-- later migration finds a changed text as it finds any other change.
+-- The errors of a register: foundations/errors/<register>.sql.
+create function logloom_private.errors(p_register text)
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  case p_register
+    when 'alerts' then return query select e.* from logloom_private.alerts_errors() e;
+    when 'api_keys' then return query select e.* from logloom_private.api_keys_errors() e;
+    when 'callers' then return query select e.* from logloom_private.callers_errors() e;
+    when 'ingest' then return query select e.* from logloom_private.ingest_errors() e;
+    when 'notifications' then return query select e.* from logloom_private.notifications_errors() e;
+    when 'parameters' then return query select e.* from logloom_private.parameters_errors() e;
+    when 'query' then return query select e.* from logloom_private.query_errors() e;
+    when 'regex' then return query select e.* from logloom_private.regex_errors() e;
+    when 'saved_searches' then
+      return query select e.* from logloom_private.saved_searches_errors() e;
+    when 'search' then return query select e.* from logloom_private.search_errors() e;
+    when 'stages' then return query select e.* from logloom_private.stages_errors() e;
+    when 'tenants' then return query select e.* from logloom_private.tenants_errors() e;
+    when 'usage' then return query select e.* from logloom_private.usage_errors() e;
+  end case;
+end;
+$$;
+
+-- An error of the register with the values of a case in its message and hint.
+create function logloom_private.error_named(p_name text, p_values text[])
+returns logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error logloom_private.error;
+begin
+  select e.* into v_error
+  from logloom_private.errors(split_part(p_name, '.', 1)) e
+  where e.name = p_name;
+  if not found then
+    raise exception using
+      errcode = 'internal_error',
+      message = format('The register has no error %s', p_name);
+  end if;
+  v_error.message := format(v_error.message, variadic p_values);
+  v_error.hint := format(v_error.hint, variadic p_values);
+  return v_error;
+end;
+$$;
+
+-- foundations/finish_migration.sql
+
+-- Lets each operation be called by whom it is for, and by nobody else. A dump does not know of the
+-- privileges that a project gives to new functions in public.
+create function logloom_private.grant_operations()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_operation record;
+begin
+  for v_operation in
+    select
+      p.oid::regprocedure as signature,
+      case
+        when p.proname = any (logloom_private.service_operations()) then 'service_role'
+        else 'authenticated, service_role'
+      end as roles
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and p.proname = any (logloom_private.operations())
+  loop
+    execute format(
+      'revoke all on function %s from public, anon, authenticated, service_role',
+      v_operation.signature
+    );
+    execute format(
+      'grant execute on function %s to %s', v_operation.signature, v_operation.roles
+    );
+  end loop;
+end;
+$$;
+
+-- The last statement of every migration: nobody may call what a migration made, but for what it
+-- granted to a role, the operations, and these few, which the pre-request check of every request of
+-- the project calls, as whatever role it comes.
+create function logloom_private.finish_migration()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_function regprocedure;
+begin
+  revoke execute on all routines in schema logloom_private from public;
+  for v_function in
+    select to_regprocedure('logloom_private.' || f.signature)
+    from (
+      values
+        ('operations()'), ('errors(text)'), ('error_named(text, text[])'), ('callers_errors()'),
+        ('refuse(text, text[])'), ('requested_operation(text, text)'), ('check_operation(text)'),
+        ('call_host_pre_request()'), ('check_request()')
+    ) f (signature)
+    where to_regprocedure('logloom_private.' || f.signature) is not null
+  loop
+    execute format('grant execute on function %s to public', v_function);
+  end loop;
+  perform logloom_private.grant_operations();
+end;
+$$;
+
+-- foundations/health_word.sql
+
+-- healthy, degraded or unhealthy.
+create function logloom_private.health_word(p_unhealthy boolean, p_degraded boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case when p_unhealthy then 'unhealthy' when p_degraded then 'degraded' else 'healthy' end;
+end;
+$$;
+
+-- A time that lies ahead tells that the clock went back: it says nothing of what is.
+-- How long it is silent that was last heard of at p_at; infinity where that is null or ahead.
+create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
+returns interval
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when p_at <= p_now + interval '5 seconds' then greatest(p_now - p_at, interval '0')
+    else interval 'infinity'
+  end;
+end;
+$$;
+
+-- status and reason of a check, by what makes it unhealthy or degraded: no grade without its
+-- reason, and none of a tenant's words, since health is open to all.
+create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_strip_nulls(
+    jsonb_build_object(
+      'status', logloom_private.health_word(p_unhealthy is not null, p_degraded is not null),
+      'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
+    )
+  );
+end;
+$$;
+
+-- Why something that has to be heard of is silent; null while it is not.
+-- What is said of a check whose last success is too long ago.
+create function logloom_private.silence_reason(
+  p_what text,
+  p_silence interval,
+  p_limit interval
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when not isfinite(p_silence) then format('%s ever succeeded by this clock', p_what)
+    else format(
+      '%s succeeded for %s s (limit %s s)', p_what, round(extract(epoch from p_silence)),
+      round(extract(epoch from p_limit), 3)::double precision
+    )
+  end;
+end;
+$$;
+
+-- foundations/is_restored.sql
+
+-- Whether this database was made from a dump and repair() was not called since.
+create function logloom_private.is_restored()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.installation i
+    where i.own_oid <> 'logloom_private.installation'::regclass
+  );
+end;
+$$;
+
+-- foundations/job_deadline.sql
+
+-- After this time a job's run that began at p_started_at starts no further step.
+create function logloom_private.job_deadline(p_started_at timestamptz)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_budget interval := (select s.job_run_budget from logloom_private.settings s);
+  v_statement_timeout constant interval := current_setting('statement_timeout')::interval;
+begin
+  -- A run of pg_cron is one statement, commits or not: at its timeout all of it is cancelled.
+  if v_statement_timeout > interval '0' then
+    v_budget := least(v_budget, v_statement_timeout / 2);
+  end if;
+  return p_started_at + v_budget;
+end;
+$$;
+
+-- foundations/locks.sql
+
+-- Who takes several takes them in this order: deletion, writer, partitions, log_counts.
+create type logloom_private.lock_name as enum (
+  'sealing',
+  'deletion',
+  'writer',
+  'partitions',
+  'log_counts',
+  'queue',
+  'alerts',
+  'delete_logs',
+  'members',
+  'notifications'
+);
+
+comment on type logloom_private.lock_name is
+  'The advisory locks of Logloom. sealing: one sealer. deletion: one that deletes records of days '
+  'that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or '
+  'drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, '
+  'exclusive for the flip. notifications: one claim at a time, so that a limit holds. With a '
+  'tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a '
+  'deletion at a time; members, one change of who belongs to it; notifications, one test or '
+  'confirmation of an address.';
+
+-- The key of a lock for pg_advisory_xact_lock and its like.
+create function logloom_private.lock_key(p_name logloom_private.lock_name)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return hashtext('logloom:' || p_name::text);
+end;
+$$;
+
+-- From now on the transaction waits for a lock no longer than p_wait. Returns the limit that it
+-- had, for restore_lock_wait. A block that fails restores it by itself.
+create function logloom_private.limit_lock_wait(p_wait interval)
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_before constant text := current_setting('lock_timeout');
+begin
+  perform set_config('lock_timeout', extract(epoch from p_wait) * 1000 || 'ms', true);
+  return v_before;
+end;
+$$;
+
+-- Puts back what limit_lock_wait returned.
+create function logloom_private.restore_lock_wait(p_before text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform set_config('lock_timeout', p_before, true);
+end;
+$$;
+
+-- foundations/parameters.sql
+
+-- PT400 when a required parameter is missing. Parameters default to null so that this text answers,
+-- not PostgREST's 404.
+create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_is_missing then
+    perform logloom_private.refuse('parameters.missing', p_name);
+  end if;
+end;
+$$;
+
+grant execute on function logloom_private.require_parameter(text, boolean)
+to authenticated, service_role;
+
+-- The text without white space at its ends.
+create function logloom_private.trim_space(p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
+end;
+$$;
+
+grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
+
+-- A list ends with the item that brings it to so many bytes.
+create function logloom_private.page_bytes()
+returns integer
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles do not read logloom_private.settings
+begin
+  return (select s.max_page_bytes from logloom_private.settings s);
+end;
+$$;
+
+grant execute on function logloom_private.page_bytes() to authenticated, service_role;
+
+-- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds.
+create function logloom_private.list_limit(p_limit integer)
+returns integer
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles do not read logloom_private.settings
+declare
+  v_max integer;
+  v_default integer;
+begin
+  select s.list_limit_max, s.list_limit_default into v_max, v_default
+    from logloom_private.settings s;
+  if p_limit < 1 or p_limit > v_max then
+    perform logloom_private.refuse('parameters.list_limit_is_out_of_range', v_max::text);
+  end if;
+  return coalesce(p_limit, v_default);
+end;
+$$;
+
+grant execute on function logloom_private.list_limit(integer)
+to authenticated, service_role;
+
+-- Where the page after an item begins: the item's time. PT400 where the list has no such item,
+-- p_what being what the list holds and p_id the name of its id.
+create function logloom_private.page_place(p_at timestamptz, p_what text, p_id text)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_at is null then
+    perform logloom_private.refuse('parameters.no_such_place', p_what, p_id);
+  end if;
+  return p_at;
+end;
+$$;
+
+grant execute on function logloom_private.page_place(timestamptz, text, text)
+to authenticated, service_role;
+
+-- The words of a query's times (query_time) mean the same here, so that a range can be told either
+-- way.
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift.
+-- Null stays null. PT400 for anything else.
+create function logloom_private.time_parameter(p_name text, p_text text)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_text constant text := logloom_private.trim_space(p_text);
+  v_shift constant text[] := regexp_match(v_text, '^now([+-][0-9]{1,10})([smhdw])$');
+  v_seconds numeric;
+begin
+  if v_text is null then
+    return null;
+  elsif v_text = 'now' then
+    return now();
+  elsif v_shift is not null then
+    v_seconds := v_shift[1]::numeric * case v_shift[2]
+      when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
+    if abs(v_seconds) <= 3155760000 then
+      return now() + make_interval(secs => v_seconds);
+    end if;
+  elsif v_text ~ '^[0-9-]' and pg_input_is_valid(v_text, 'timestamptz') then
+    return v_text::timestamptz;
+  end if;
+  perform logloom_private.refuse('parameters.not_a_time', p_name);
+  return null;
+end;
+$$;
+
+grant execute on function logloom_private.time_parameter(text, text)
+to authenticated, service_role;
+
+-- foundations/record_job.sql
+
+-- Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded.
+create function logloom_private.record_job(
+  p_job text,
+  p_started_at timestamptz,
+  p_error text default null
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+begin
+  insert into logloom_private.job_heartbeats as h (
+    job, last_started_at, last_succeeded_at, last_duration_ms, last_failed_at, last_error,
+    failures
+  )
+  values (
+    p_job,
+    p_started_at,
+    case when p_error is null then v_now end,
+    extract(epoch from v_now - p_started_at) * 1000,
+    case when p_error is not null then v_now end,
+    p_error,
+    (p_error is not null)::integer
+  )
+  on conflict (job) do update set
+    last_started_at = excluded.last_started_at,
+    last_succeeded_at = coalesce(excluded.last_succeeded_at, h.last_succeeded_at),
+    last_duration_ms = excluded.last_duration_ms,
+    last_failed_at = coalesce(excluded.last_failed_at, h.last_failed_at),
+    last_error = coalesce(excluded.last_error, h.last_error),
+    failures = case when p_error is null then 0 else h.failures + 1 end;
+end;
+$$;
+
+-- foundations/refuse.sql
+
+-- Each way to refuse what is asked. Nothing else raises an error that a user gets: the code is PT
+-- and the status, which PostgREST answers.
+
+-- Raises the error of this name.
+create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  if v_error.hint is null then
+    raise exception using errcode = 'PT' || v_error.status, message = v_error.message;
+  end if;
+  raise exception using
+    errcode = 'PT' || v_error.status,
+    message = v_error.message,
+    hint = v_error.hint;
+end;
+$$;
+
+-- Raises the error of this name with the place in the query where it is.
+create function logloom_private.refuse_at(
+  p_position integer,
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  raise exception using
+    errcode = 'PT' || v_error.status,
+    message = v_error.message,
+    detail = format('{"position": %s}', p_position),
+    hint = v_error.hint;
+end;
+$$;
+
+-- Raises the error of this name with headers for its answer.
+create function logloom_private.refuse_with_headers(
+  p_headers jsonb,
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST's way to an answer with headers.
+  raise sqlstate 'PGRST' using
+    message = json_build_object(
+      'code', 'PT' || v_error.status, 'message', v_error.message, 'hint', v_error.hint
+    ),
+    detail = json_build_object('status', v_error.status, 'headers', p_headers);
+end;
+$$;
+
+grant execute on function logloom_private.refuse_with_headers(jsonb, text, text[])
+to authenticated, service_role;
+
+-- Raises the error of this name with Retry-After: what is asked is in order, but not now.
+create function logloom_private.refuse_for_now(
+  p_seconds integer,
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse_with_headers(
+    jsonb_build_object('Retry-After', p_seconds::text), p_name, variadic p_values
+  );
+end;
+$$;
+
+grant execute on function logloom_private.refuse_for_now(integer, text, text[])
+to authenticated, service_role;
+
+-- The answer of an operation that is refused with the error of this name, whose transaction is
+-- committed all the same: for what counts failures.
+create function logloom_private.refuse_and_keep(
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns jsonb
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
+  perform set_config('response.status', v_error.status::text, true);
+  return jsonb_build_object(
+    'code', 'PT' || v_error.status, 'message', v_error.message, 'details', null,
+    'hint', v_error.hint
+  );
+end;
+$$;
+
+-- foundations/run_job.sql
+
+-- What pg_cron runs. A job is a function that does one step of its work in one transaction, finds
+-- by itself where the last one ended, and returns how long to rest before the next one: null when
+-- nothing is left, as a function does that returns nothing. Each run leaves a heartbeat, which
+-- health reads.
+
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
+-- every type, since one of that name in pg_temp would come first.
+-- Runs a job step by step, each committed, until nothing is left or its time is up, and leaves its
+-- heartbeat, with the error where a step fails.
+create procedure logloom_private.run_job(p_job text, p_step regprocedure)
+language plpgsql
+as $$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
+  v_rest pg_catalog.interval;
+  v_answer pg_catalog.text;
+  v_error pg_catalog.text;
+begin
+  loop
+    begin
+      -- The project's may have days of 23 hours, and dates that are read as another zone's.
+      perform
+        pg_catalog.set_config('timezone', 'UTC', true),
+        pg_catalog.set_config('datestyle', 'ISO', true);
+      execute pg_catalog.format('select %s::pg_catalog.text', p_step) into v_answer;
+      v_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+      v_rest := null;
+    end;
+    commit;
+    exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
+    perform pg_catalog.pg_sleep(extract(epoch from v_rest));
+  end loop;
+  perform logloom_private.record_job(p_job, v_started_at, v_error);
+  commit;
+end;
+$$;
+
+-- foundations/take_turn.sql
+
+-- What of a tenant reads at once for longer than a moment: as many processors as its plan says
+
+-- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
+-- the worker, whose leader takes it again at its next turn.
+-- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
+-- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
+create function logloom_private.take_turn(
+  p_scan text default current_setting('logloom.scan', true)
+)
+returns boolean
+language plpgsql
+volatile
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Empty where no search set it: jobs have budgets of their own.
+  if coalesce(p_scan, '') = ''
+    or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
+  then
+    return true;
+  end if;
+  -- Its statement's time limit ends the wait.
+  while not pg_try_advisory_xact_lock(split_part(p_scan, ' ', 2)::bigint) loop
+    perform pg_sleep(0.005);
+  end loop;
+  return true;
+end;
+$$;
+
+-- The tenant's id. Lets take_turn(), where it is given no scan, take the turns of this one to the
+-- end of the transaction: on a node, which knows no setting of who asks.
+create function logloom_private.scanning(p_tenant_id text, p_scan text)
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform set_config('logloom.scan', p_scan, true);
+  return p_tenant_id;
+end;
+$$;
+
+-- foundations/token_verdict.sql
+
+-- Whether a token is one to act on: the same verdict for operations and for ingest.
+
+-- The time that a claim names, in seconds; null where it names none.
+create function logloom_private.numeric_date(p_claim jsonb)
+returns numeric
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if jsonb_typeof(p_claim) = 'number' and abs(p_claim::numeric) < 1e15 then
+    return p_claim::numeric;
+  end if;
+  return null;
+end;
+$$;
+
+-- Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the
+-- same of iss, sub and aud.
+create function logloom_private.is_string_or_uri(p_claim jsonb)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_typeof(p_claim) = 'string' and (
+    strpos(p_claim #>> '{}', ':') = 0
+    or p_claim #>> '{}'
+      ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
+  );
+end;
+$$;
+
+-- The claims as the token of an Authorization header says them, before PostgREST reads them. Empty,
+-- which is nobody's, where they are no JSON object or two members of one have the same name; null
+-- where the header holds no token of three parts. Its signature is PostgREST's to verify.
+create function logloom_private.sent_claims(p_authorization text)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part constant text := split_part(p_authorization, '.', 2);
+  v_text text;
+begin
+  if split_part(p_authorization, '.', 3) = '' or split_part(p_authorization, '.', 4) <> '' then
+    return null;
+  end if;
+  v_text := convert_from(
+    decode(
+      rpad(translate(v_part, '-_', '+/'), (length(v_part) + 3) / 4 * 4, '='), 'base64'
+    ),
+    'UTF8'
+  );
+  -- Of two members of one name PostgREST takes the first, others the last.
+  if v_text is json object with unique keys then
+    return v_text::jsonb;
+  end if;
+  return '{}';
+exception when data_exception or character_not_in_repertoire then
+  return '{}';
+end;
+$$;
+
+grant execute on function logloom_private.sent_claims(text) to authenticated, service_role;
+
+-- Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or
+-- take the leeway.
+create function logloom_private.token_is_current(p_claims jsonb, p_leeway interval)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- One expression: each costs every request.
+  return coalesce(
+    logloom_private.numeric_date(p_claims -> 'exp') > extract(epoch from now() - p_leeway)
+    and (
+      not p_claims ? 'nbf'
+      or logloom_private.numeric_date(p_claims -> 'nbf') <= extract(epoch from now() + p_leeway)
+    )
+    and (
+      not p_claims ? 'iat'
+      or logloom_private.numeric_date(p_claims -> 'iat') <= extract(epoch from now() + p_leeway)
+    ),
+    false
+  );
+end;
+$$;
+
+-- Whether a claim aud is a string or an array of some, and is or contains p_audience where that is
+-- not null.
+create function logloom_private.audience_is_valid(p_aud jsonb, p_audience text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_aud is null then
+    return p_audience is null;
+  end if;
+  if jsonb_typeof(p_aud) <> 'array' then
+    return logloom_private.is_string_or_uri(p_aud)
+      and (p_audience is null or p_aud = to_jsonb(p_audience));
+  end if;
+  return p_aud <> '[]'
+    and (p_audience is null or p_aud ? p_audience)
+    and (
+      select bool_and(logloom_private.is_string_or_uri(a.value)) from jsonb_array_elements(p_aud) a
+    );
+end;
+$$;
+
+-- Whether verified claims of service_role may act now: token_is_current().
+create function logloom_private.service_token_is_valid(p_claims jsonb)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the settings
+begin
+  return logloom_private.token_is_current(
+    p_claims, (select s.token_leeway from logloom_private.settings s)
+  );
+end;
+$$;
+
+grant execute on function logloom_private.service_token_is_valid(jsonb)
+to authenticated, service_role;
+
+-- Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud
+-- may be an array of some, and is or contains token_audience where that is set; sub can name a
+-- user. The one verdict of every door; who verified the signature may be stricter.
+create function logloom_private.token_is_valid(p_claims jsonb)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the settings
+declare
+  v_leeway interval;
+  v_audience text;
+begin
+  select s.token_leeway, s.token_audience into v_leeway, v_audience
+  from logloom_private.settings s;
+  return coalesce(
+    logloom_private.token_is_current(p_claims, v_leeway)
+    and logloom_private.audience_is_valid(p_claims -> 'aud', v_audience)
+    and (not p_claims ? 'iss' or logloom_private.is_string_or_uri(p_claims -> 'iss'))
+    and (not p_claims ? 'jti' or jsonb_typeof(p_claims -> 'jti') = 'string')
+    and (
+      not p_claims ? 'sub'
+      or logloom_private.is_string_or_uri(p_claims -> 'sub')
+        and logloom_private.usable_id(p_claims ->> 'sub') is not null
+    ),
+    false
+  );
+end;
+$$;
+
+grant execute on function logloom_private.token_is_valid(jsonb) to authenticated, service_role;
+
+select logloom_private.finish_migration();

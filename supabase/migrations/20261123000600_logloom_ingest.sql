@@ -1,0 +1,1539 @@
+-- Assembled from supabase/schemas by npm run migration: change it there.
+
+-- ingest/types/ingest_request.sql
+
+create type logloom_private.ingest_request as (
+  p_tenant_id text,
+  p_key_digest text,
+  p_idempotency_key text,
+  p_body_digest text,
+  p_bytes integer,
+  p_positions integer[],
+  p_rejected integer,
+  p_errors json,
+  p_ts timestamptz[],
+  p_level text[],
+  p_msg text[],
+  p_service text[],
+  p_env text[],
+  p_req_id text[],
+  p_user_id text[],
+  p_route text[],
+  p_host text[],
+  p_attrs jsonb[],
+  p_slice integer,
+  p_claims jsonb,
+  p_cut integer
+);
+
+comment on type logloom_private.ingest_request is
+  'One request of ingest: the parameters of public.ingest_logs, which says what they are. Its '
+  'events are parallel arrays, p_ts of full length. Always filled by name.';
+
+-- ingest/types/ingest_state.sql
+
+create type logloom_private.ingest_state as (
+  tenant_id text,
+  key_id uuid,
+  plan logloom.plans,
+  is_provisioned boolean,
+  keeps_from timestamptz,
+  takes_to timestamptz,
+  future_limit interval,
+  batch_max_events integer,
+  batch_max_bytes integer,
+  max_record_bytes integer,
+  max_record_values integer,
+  idempotency_key_lifetime interval,
+  month_end timestamptz,
+  events bigint,
+  bytes bigint,
+  queue_is_full boolean,
+  headers jsonb
+);
+
+comment on type logloom_private.ingest_state is
+  'Who sends, and what holds for it: read once a call, for all requests of a caller in it. '
+  'keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the '
+  'month, all of it where a limit is near. headers: what every answer to ingest has: '
+  'X-Logloom-Writer where pg_cron does not run the writer.';
+
+create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
+
+comment on type logloom_private.ingest_answer is
+  'The 200 of a request: its body, its headers {name: value}, and how many events it added to the '
+  'queue, 0 for a repeat.';
+
+-- ingest/types/usage_day.sql
+
+-- What was accepted, per tenant and UTC day, and what follows from it: quotas and rates.
+--
+-- Counted when a slot of the queue closes, in the writer's transaction, so that no request waits
+-- for a counter. What the writer has not counted yet is counted where it lies, in the queue.
+
+create type public.logloom_usage_day as (day date, events bigint, bytes bigint);
+
+comment on type public.logloom_usage_day is 'Events and bytes that were accepted on a UTC day.';
+
+-- ingest/tables/idempotency_keys.sql
+
+create table logloom_private.idempotency_keys (
+  tenant_id text not null references logloom.tenants on delete cascade,
+  idempotency_key text not null,
+  body_digest bytea not null,
+  response json not null,
+  created_at timestamptz not null default now(),
+  primary key (tenant_id, idempotency_key)
+);
+
+create index idempotency_keys_created_at_idx on logloom_private.idempotency_keys (created_at);
+
+alter table logloom_private.idempotency_keys enable row level security;
+alter table logloom_private.idempotency_keys force row level security;
+
+comment on table logloom_private.idempotency_keys is
+  'First answers of requests with an Idempotency-Key, so that a repeat stores nothing.';
+comment on column logloom_private.idempotency_keys.response is
+  'The answer; of a request that was committed in slices an object with theirs by number.';
+
+-- ingest/tables/queue.sql
+
+-- The queue: one row (batch) a request, the events as column arrays, in slots that rotate.
+--
+-- A slot is filled, closed, moved and emptied by TRUNCATE, so that the queue leaves no dead rows
+-- behind, not even while a forgotten transaction holds an old snapshot.
+
+create sequence logloom_private.queue_batch_id as bigint;
+
+create table logloom_private.queue (
+  slot smallint not null,
+  batch_id bigint not null,
+  batch_key uuid not null,
+  tenant_id text not null,
+  key_id uuid,
+  received_at timestamptz not null,
+  events integer not null,
+  bytes integer not null,
+  ts_min timestamptz not null,
+  ts_max timestamptz not null,
+  ts timestamptz[] not null,
+  level text[],
+  msg text[],
+  service text[],
+  env text[],
+  req_id text[],
+  user_id text[],
+  route text[],
+  host text[],
+  attrs jsonb[],
+  record_bytes integer[],
+  primary key (batch_id, slot)
+)
+partition by list (slot);
+
+create index queue_tenant_id_batch_id_idx on logloom_private.queue (tenant_id, batch_id);
+
+do $$
+declare
+  v_column text;
+begin
+  foreach v_column in array array[
+    'ts', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'attrs',
+    'record_bytes'
+  ] loop
+    execute format(
+      'alter table logloom_private.queue alter column %I set compression lz4', v_column
+    );
+  end loop;
+  for v_slot in 0..2 loop
+    execute format(
+      'create table logloom_private.%I partition of logloom_private.queue for values in (%s)',
+      'queue_slot_' || v_slot, v_slot
+    );
+    execute format(
+      'alter table logloom_private.%I enable row level security', 'queue_slot_' || v_slot
+    );
+    execute format(
+      'alter table logloom_private.%I force row level security', 'queue_slot_' || v_slot
+    );
+  end loop;
+end;
+$$;
+
+alter table logloom_private.queue enable row level security;
+alter table logloom_private.queue force row level security;
+
+comment on table logloom_private.queue is
+  'Committed events on their way to logloom.logs: one row a request, parallel arrays of one length '
+  'or null where no event has the field. A null ts stands for received_at.';
+
+comment on column logloom_private.queue.batch_key is
+  'UUIDv7 whose last 16 bits are 0; with the event''s index in them it is the record''s id.';
+
+comment on column logloom_private.queue.bytes is 'Size of the request body.';
+
+comment on column logloom_private.queue.record_bytes is
+  'How many bytes the JSON text of each event''s record will have.';
+
+comment on column logloom_private.queue.ts_min is
+  'Least ts of the batch; which partitions it needs.';
+
+create table logloom_private.queue_slots (
+  slot smallint primary key,
+  moved_through bigint not null default 0,
+  moved_events bigint not null default 0,
+  metered_events bigint not null default 0,
+  truncated_at timestamptz not null default now()
+);
+
+insert into logloom_private.queue_slots (slot) values (0), (1), (2);
+
+alter table logloom_private.queue_slots enable row level security;
+alter table logloom_private.queue_slots force row level security;
+
+comment on table logloom_private.queue_slots is 'How far each slot of the queue was moved.';
+
+comment on column logloom_private.queue_slots.moved_through is
+  'Every batch of the slot up to this batch_id is in logloom.logs. Written with the records.';
+
+comment on column logloom_private.queue_slots.moved_events is
+  'Events moved since the slot was emptied.';
+
+create table logloom_private.queue_marks (
+  slot smallint not null references logloom_private.queue_slots on delete restrict,
+  batch_to bigint not null,
+  received_at timestamptz not null,
+  primary key (slot, batch_to)
+);
+
+create table logloom_private.queue_pointer (
+  singleton boolean primary key default true,
+  open_slot smallint not null references logloom_private.queue_slots on delete restrict,
+  closed_slot smallint references logloom_private.queue_slots on delete restrict,
+  metered_through bigint not null default 0,
+  constraint queue_pointer_has_one_row check (singleton),
+  constraint queue_pointer_slots_differ check (open_slot <> closed_slot)
+);
+
+insert into logloom_private.queue_pointer (open_slot) values (0);
+
+create index queue_pointer_open_slot_idx on logloom_private.queue_pointer (open_slot);
+create index queue_pointer_closed_slot_idx on logloom_private.queue_pointer (closed_slot);
+
+alter table logloom_private.queue_marks enable row level security;
+alter table logloom_private.queue_marks force row level security;
+alter table logloom_private.queue_pointer enable row level security;
+alter table logloom_private.queue_pointer force row level security;
+
+comment on column logloom_private.queue_slots.metered_events is
+  'Events metered since the slot was emptied. Less moved_events: how many of them still wait.';
+
+comment on table logloom_private.queue_marks is
+  'How old the waiting batches are, without looking at them: of those metered at once, up to '
+  'batch_to, the least received_at. Kept until they are moved.';
+
+comment on table logloom_private.queue_pointer is
+  'Which slot is filled, and which one is closed and being moved.';
+
+comment on column logloom_private.queue_pointer.metered_through is
+  'Every batch up to this batch_id is counted: in logloom.usage_days, and in the slots'' '
+  'metered_events.';
+
+-- ingest/tables/rate_buckets.sql
+
+-- Unlogged: after a crash every tenant may send a burst again, which is all that is lost.
+create unlogged table logloom_private.rate_buckets (
+  tenant_id text primary key,
+  events double precision not null,
+  requests double precision not null,
+  filled_at timestamptz not null
+)
+with (fillfactor = 50);
+
+alter table logloom_private.rate_buckets enable row level security;
+alter table logloom_private.rate_buckets force row level security;
+
+comment on table logloom_private.rate_buckets is
+  'Token buckets of tenants whose plan has a rate: what was left at filled_at. A debt is negative.';
+
+-- ingest/tables/usage_days.sql
+
+create table logloom.usage_days (
+  tenant_id text not null,
+  day date not null,
+  events bigint not null,
+  bytes bigint not null,
+  primary key (tenant_id, day)
+)
+-- Today's rows change with every slot: room on the page keeps that out of the index.
+with (fillfactor = 50);
+
+alter table logloom.usage_days enable row level security;
+alter table logloom.usage_days force row level security;
+
+create policy usage_days_select_tenant on logloom.usage_days
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.usage_days to authenticated, service_role;
+
+comment on table logloom.usage_days is
+  'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it '
+  'begins to move a slot of the queue; what lies behind queue_pointer.metered_through is not yet.';
+
+-- ingest/answers.sql
+
+-- Headers of a refusal that tells of a limit. X-RateLimit-Reset is a Unix time.
+create function logloom_private.limit_headers(
+  p_state logloom_private.ingest_state,
+  p_limit bigint,
+  p_reset_at timestamptz
+)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_state.headers || jsonb_build_object(
+    'X-RateLimit-Limit', p_limit::text,
+    'X-RateLimit-Remaining', '0',
+    'X-RateLimit-Reset', ceil(extract(epoch from p_reset_at))::bigint::text
+  );
+end;
+$$;
+
+-- Whole seconds for Retry-After, at least 1.
+create function logloom_private.seconds_until(p_at timestamptz)
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return greatest(1, ceil(extract(epoch from p_at - clock_timestamp())))::bigint::text;
+end;
+$$;
+
+-- ingest/check_quota.sql
+
+-- Headers of an answer: what is left of the month's events after p_events more, right to about a
+-- second of traffic.
+create function logloom_private.quota_headers(
+  p_state logloom_private.ingest_state,
+  p_events integer
+)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_limit constant bigint := (p_state.plan).monthly_events_limit;
+begin
+  return p_state.headers || jsonb_build_object(
+    'X-RateLimit-Limit', v_limit::text,
+    'X-RateLimit-Remaining', greatest(v_limit - p_state.events - p_events, 0)::text,
+    'X-RateLimit-Reset', ceil(extract(epoch from p_state.month_end))::bigint::text
+  );
+end;
+$$;
+
+-- PT429 when the month's events or bytes have reached the plan's limit. For requests that add
+-- events.
+create function logloom_private.check_quota(p_state logloom_private.ingest_state)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan constant logloom.plans := p_state.plan;
+  v_error text;
+  v_limit bigint;
+begin
+  if p_state.events >= v_plan.monthly_events_limit then
+    v_error := 'ingest.monthly_events_are_used_up';
+    v_limit := v_plan.monthly_events_limit;
+  elsif p_state.bytes >= v_plan.monthly_bytes_limit then
+    v_error := 'ingest.monthly_bytes_are_used_up';
+    v_limit := v_plan.monthly_bytes_limit;
+  else
+    return;
+  end if;
+  perform logloom_private.refuse_with_headers(
+    logloom_private.limit_headers(p_state, v_limit, p_state.month_end)
+    || jsonb_build_object('Retry-After', logloom_private.seconds_until(p_state.month_end)),
+    v_error,
+    v_limit::text
+  );
+end;
+$$;
+
+-- ingest/enqueue.sql
+
+-- A UUIDv7 (RFC 9562) of p_received_at with 58 random bits and the last 16 bits 0.
+create function logloom_private.batch_key(p_received_at timestamptz)
+returns uuid
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- The variant and the random bits are those of a version 4, from its version on.
+  return (
+    lpad(to_hex(floor(extract(epoch from p_received_at) * 1000)::bigint), 12, '0')
+    || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
+  )::uuid;
+end;
+$$;
+
+-- Of each event how many bytes the JSON text of its record will have, the most of them, and between
+-- which times they happened: p_received_at where they do not say it.
+create function logloom_private.measured_events(
+  p_tenant_id text,
+  p_received_at timestamptz,
+  p_request logloom_private.ingest_request,
+  out record_bytes integer[],
+  out longest integer,
+  out ts_min timestamptz,
+  out ts_max timestamptz
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $$
+declare
+  v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
+begin
+  -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
+  -- minutes; eight texts in one have two quotes, and each of them its own, or is null.
+  select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
+  into record_bytes, longest, ts_min, ts_max
+  from (
+    select
+      t.ts,
+      v_bare + octet_length(t.ts::text) + 5
+        + octet_length(
+          to_json(concat(
+            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+          ))::text
+        ) + 14 + 2 * num_nulls(
+          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+        )
+        + coalesce(octet_length(t.attrs::text), 4) as bytes
+    from (
+      select
+        coalesce(e.ts, p_received_at) as ts, e.level, e.msg, e.service, e.env, e.req_id,
+        e.user_id, e.route, e.host, e.attrs
+      from (
+        select
+          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+      ) e
+    ) t
+    -- Made once an event, not once for each of what is asked of it.
+    offset 0
+  ) m;
+end;
+$$;
+
+-- Puts one batch into the open slot.
+create function logloom_private.enqueue(
+  p_tenant_id text,
+  p_key_id uuid,
+  p_request logloom_private.ingest_request,
+  p_received_at timestamptz,
+  p_record_bytes integer[],
+  p_ts_min timestamptz,
+  p_ts_max timestamptz
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
+  -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
+  perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  insert into logloom_private.queue (
+    slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+  )
+  select
+    p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
+      p_received_at
+    ),
+    p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
+    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max,
+    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
+    p_request.p_attrs, p_record_bytes
+  from logloom_private.queue_pointer p;
+end;
+$$;
+
+-- ingest/idempotency.sql
+
+-- The first answer to an Idempotency-Key, or to a slice of its request; null where there is none.
+-- PT409 where the body was another.
+create function logloom_private.repeated_answer(
+  p_state logloom_private.ingest_state,
+  p_idempotency_key text,
+  p_body_digest bytea,
+  p_slice integer
+)
+returns json
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_known logloom_private.idempotency_keys;
+begin
+  select k.* into v_known
+  from logloom_private.idempotency_keys k
+  where k.tenant_id = p_state.tenant_id and k.idempotency_key = p_idempotency_key
+    and k.created_at >= now() - p_state.idempotency_key_lifetime;
+  if v_known.body_digest <> p_body_digest then
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0), 'ingest.idempotency_key_has_another_body'
+    );
+  end if;
+  return case
+    when p_slice is null then v_known.response
+    else v_known.response -> p_slice::text
+  end;
+end;
+$$;
+
+-- Keeps the answer to a request, or adds that to one of its slices to the one row of the request,
+-- without its errors. Null; where another was quicker, its answer. PT409 where the body was
+-- another.
+create function logloom_private.note_answer(
+  p_state logloom_private.ingest_state,
+  p_idempotency_key text,
+  p_body_digest bytea,
+  p_slice integer,
+  p_response json
+)
+returns json
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_noted constant json := case
+    when p_slice is null then p_response
+    else json_build_object(p_slice::text, p_response::jsonb - 'errors')
+  end;
+begin
+  -- A second request with this key waits here for the first one's commit.
+  insert
+    into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
+  values (p_state.tenant_id, p_idempotency_key, p_body_digest, v_noted)
+  on conflict (tenant_id, idempotency_key) do update
+  set
+    body_digest = excluded.body_digest,
+    response = case
+      when k.created_at < now() - p_state.idempotency_key_lifetime then excluded.response
+      else (k.response::jsonb || excluded.response::jsonb)::json
+    end,
+    created_at = case
+      when k.created_at < now() - p_state.idempotency_key_lifetime then now()
+      else k.created_at
+    end
+  where k.created_at < now() - p_state.idempotency_key_lifetime
+    or (
+      p_slice is not null
+      and k.body_digest = excluded.body_digest
+      and k.response -> p_slice::text is null
+    );
+  if found then
+    return null;
+  end if;
+  return logloom_private.repeated_answer(p_state, p_idempotency_key, p_body_digest, p_slice);
+end;
+$$;
+
+-- Deletes idempotency keys past their lifetime.
+create function logloom_private.purge_idempotency_keys()
+returns interval
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  delete from logloom_private.idempotency_keys k
+  where k.ctid = any(array(
+    select o.ctid
+    from logloom_private.idempotency_keys o
+    where o.created_at < now() - v_settings.idempotency_key_lifetime
+    limit v_settings.purge_step_rows
+    for update skip locked
+  ));
+  get diagnostics v_rows = row_count;
+  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+end;
+$$;
+
+-- ingest/ingest_logs.sql
+
+-- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
+-- else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that
+-- may only read.
+create function logloom_private.authenticate_sender(
+  p_tenant_id text,
+  p_key_digest text,
+  p_claims jsonb,
+  out tenant_id text,
+  out key_id uuid
+)
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_key_digest is not null then
+    select o.tenant_id, o.key_id
+    into authenticate_sender.tenant_id, authenticate_sender.key_id
+    from logloom_private.authenticate_api_key(p_key_digest) o;
+    return;
+  end if;
+  authenticate_sender.tenant_id := case
+    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
+    when not logloom_private.is_being_deleted(p_tenant_id)
+      then logloom_private.usable_tenant_id(p_tenant_id)
+  end;
+  if authenticate_sender.tenant_id is null then
+    perform logloom_private.refuse('callers.not_known');
+  end if;
+  perform logloom_private.require_writing_client(p_claims);
+end;
+$$;
+
+-- The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were
+-- rejected, cut where records were too large to be stored whole.
+create function logloom_private.accepted_answer(
+  p_ingested integer,
+  p_rejected integer,
+  p_errors json,
+  p_cut integer
+)
+returns json
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return json_strip_nulls(json_build_object(
+    'success', p_ingested > 0 or p_rejected = 0,
+    'ingested', p_ingested,
+    'rejected', p_rejected,
+    'cut', nullif(p_cut, 0),
+    'errors', case when p_rejected > 0 then coalesce(p_errors, '[]') end
+  ));
+end;
+$$;
+
+-- Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts
+-- two, an array or object eleven beside what it holds, since reading it takes as much memory as
+-- several numbers; an empty one is taken to hold a value.
+create function logloom_private.values_in(p_json text)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return octet_length(p_json) - octet_length(replace(p_json, ',', ''))
+    + octet_length(p_json) - octet_length(replace(p_json, ':', ''))
+    + 12 * (octet_length(p_json) - octet_length(translate(p_json, '[{', '')));
+end;
+$$;
+
+-- Whether attributes have more values than so many.
+create function logloom_private.has_more_values(p_attrs jsonb, p_values integer)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := p_attrs::text;
+begin
+  -- Taking the texts out is dear, and most records have few values even with what is in them.
+  return logloom_private.values_in(v_text) > p_values
+    and logloom_private.values_in(
+      regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '', 'g')
+    ) > p_values;
+end;
+$$;
+
+-- Limits, provisioning, idempotency and enqueue in the transaction of the call. PT409, PT413,
+-- PT429, PT503.
+create function logloom_private.ingest(
+  p_request logloom_private.ingest_request,
+  p_state logloom_private.ingest_state
+)
+returns logloom_private.ingest_answer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_key constant text := p_request.p_idempotency_key;
+  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
+  v_plan constant logloom.plans := p_state.plan;
+  v_has_rate constant boolean :=
+    v_plan.events_per_second is not null or v_plan.requests_per_second is not null;
+  v_answer logloom_private.ingest_answer;
+  v_earlier_answer json;
+  -- Within the timeout of the call, as the watermark wants it.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_measured record;
+begin
+  if p_request.p_ts is null then
+    return row(
+      json_build_object(
+        'authenticated', true,
+        -- Of a time of receipt that is as long as they come.
+        'max_event_bytes', p_state.max_record_bytes
+          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+        'max_event_values', p_state.max_record_values
+      ),
+      logloom_private.quota_headers(p_state, 0), 0
+    );
+  end if;
+  if v_has_rate then
+    perform logloom_private.check_rate(p_state);
+  end if;
+  if cardinality(p_request.p_ts) > p_state.batch_max_events
+    or p_request.p_bytes > p_state.batch_max_bytes
+  then
+    perform logloom_private.refuse(
+      'ingest.request_is_too_large',
+      p_state.batch_max_events::text,
+      p_state.batch_max_bytes::text
+    );
+  end if;
+  v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
+  if p_state.keeps_from > v_measured.ts_min or p_state.takes_to < v_measured.ts_max then
+    p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+    v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
+  end if;
+  v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
+  v_answer.body := logloom_private.accepted_answer(
+    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors,
+    p_request.p_cut
+  );
+
+  -- A repeat gets the first answer, also once a limit is reached.
+  if v_key is not null then
+    v_earlier_answer := logloom_private.repeated_answer(
+      p_state, v_key, v_body_digest, p_request.p_slice
+    );
+    if v_earlier_answer is not null then
+      return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+    end if;
+  end if;
+  if v_answer.ingested > 0 then
+    if v_measured.longest > p_state.max_record_bytes then
+      perform logloom_private.refuse(
+        'ingest.record_is_too_long', p_state.max_record_bytes::text
+      );
+    end if;
+    -- An array in an array is two letters and twelve values: shorter records need no count.
+    if v_measured.longest > p_state.max_record_values / 6 and exists (
+      select
+      from unnest(p_request.p_attrs, v_measured.record_bytes) e (attrs, bytes)
+      where e.bytes > p_state.max_record_values / 6
+        and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
+    ) then
+      perform logloom_private.refuse(
+        'ingest.record_has_too_many_values', p_state.max_record_values::text
+      );
+    end if;
+    perform logloom_private.check_quota(p_state);
+    if p_state.queue_is_full then
+      perform logloom_private.refuse_full_queue(p_state);
+    end if;
+    if not p_state.is_provisioned then
+      perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
+    end if;
+    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- event of its plan.
+    if v_key is not null then
+      v_earlier_answer := logloom_private.note_answer(
+        p_state, v_key, v_body_digest, p_request.p_slice, v_answer.body
+      );
+      if v_earlier_answer is not null then
+        return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+      end if;
+    end if;
+  end if;
+  if v_has_rate then
+    v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
+  end if;
+  if v_answer.ingested > 0 then
+    perform logloom_private.enqueue(
+      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_measured.record_bytes,
+      v_measured.ts_min, v_measured.ts_max
+    );
+  end if;
+  return v_answer;
+end;
+$$;
+
+-- The body of the answer to a request that comes alone; its headers are those of the response.
+create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because service_role reads no digests and writes to the queue only through here
+declare
+  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
+    p_request, logloom_private.ingest_state(p_request, 1)
+  );
+begin
+  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
+  -- behind a backslash.
+  perform set_config(
+    'response.headers',
+    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
+    true
+  );
+  return v_answer.body;
+end;
+$$;
+
+grant execute on function logloom_private.ingest_one(logloom_private.ingest_request)
+to service_role;
+
+create function public.ingest_logs(
+  p_tenant_id text default null,
+  p_key_digest text default null,
+  p_idempotency_key text default null,
+  p_body_digest text default null,
+  p_bytes integer default null,
+  p_positions integer[] default null,
+  p_rejected integer default null,
+  p_errors json default null,
+  p_ts timestamptz[] default null,
+  p_level text[] default null,
+  p_msg text[] default null,
+  p_service text[] default null,
+  p_env text[] default null,
+  p_req_id text[] default null,
+  p_user_id text[] default null,
+  p_route text[] default null,
+  p_host text[] default null,
+  p_attrs jsonb[] default null,
+  p_slice integer default null,
+  p_claims jsonb default null,
+  p_cut integer default null
+)
+returns json
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '5s'
+as $$
+declare
+  v_request logloom_private.ingest_request;
+begin
+  v_request.p_tenant_id := p_tenant_id;
+  v_request.p_key_digest := p_key_digest;
+  v_request.p_idempotency_key := p_idempotency_key;
+  v_request.p_body_digest := p_body_digest;
+  v_request.p_bytes := p_bytes;
+  v_request.p_positions := p_positions;
+  v_request.p_rejected := p_rejected;
+  v_request.p_errors := p_errors;
+  v_request.p_ts := p_ts;
+  v_request.p_level := p_level;
+  v_request.p_msg := p_msg;
+  v_request.p_service := p_service;
+  v_request.p_env := p_env;
+  v_request.p_req_id := p_req_id;
+  v_request.p_user_id := p_user_id;
+  v_request.p_route := p_route;
+  v_request.p_host := p_host;
+  v_request.p_attrs := p_attrs;
+  v_request.p_slice := p_slice;
+  v_request.p_claims := p_claims;
+  v_request.p_cut := p_cut;
+  return logloom_private.ingest_one(v_request);
+end;
+$$;
+
+comment on function public.ingest_logs(
+  text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
+  text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
+) is
+  'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 '
+  'of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. '
+  'Events are parallel arrays; p_ts is of full '
+  'length, null where missing; without p_ts the call only authenticates and tells the limits. '
+  'p_positions: index in the request of each event, null when nothing was rejected before; '
+  'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
+  'committed in several calls with one idempotency key. p_cut: events of which a part was cut off, '
+  'since the record would be larger than max_record_bytes or max_record_values allow. '
+  'Returns the answer to the client {success, ingested, rejected, cut, errors}. '
+  'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the '
+  'watermark.';
+
+-- ingest/ingest_requests.sql
+
+-- logloom_private.ingest for each of the requests, in one transaction. What holds for a caller is
+-- read once for those of its requests that follow one another.
+create function logloom_private.ingest_each(p_requests json)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because service_role reads no digests and writes to the queue only through here
+declare
+  v_requests constant integer := json_array_length(p_requests);
+  v_parameters json;
+  v_before logloom_private.ingest_request;
+  v_request logloom_private.ingest_request;
+  v_state logloom_private.ingest_state;
+  v_accepted logloom_private.ingest_answer;
+  v_answer json;
+  v_answers json[] := '{}';
+  v_sqlstate text;
+  v_detail text;
+begin
+  for v_parameters in select e.value from json_array_elements(p_requests) e loop
+    -- A block for each: what refuses one request leaves the others as they are.
+    begin
+      v_request := json_populate_record(null::logloom_private.ingest_request, v_parameters);
+      if v_state is null
+        or v_request.p_key_digest is distinct from v_before.p_key_digest
+        or v_request.p_tenant_id is distinct from v_before.p_tenant_id
+        or v_request.p_claims is distinct from v_before.p_claims
+      then
+        v_state := logloom_private.ingest_state(v_request, v_requests);
+        v_before := v_request;
+      end if;
+      v_accepted := logloom_private.ingest(v_request, v_state);
+      v_state.events := v_state.events + v_accepted.ingested;
+      if v_accepted.ingested > 0 then
+        v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
+      end if;
+      v_answer := json_build_object(
+        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
+      );
+    exception when others then
+      get stacked diagnostics v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail;
+      -- The note that the key was used went with what was refused.
+      if v_request.p_key_digest is not null then
+        v_state := null;
+      end if;
+      v_answer := case
+        when v_sqlstate = 'PGRST' then json_build_object(
+          'status', v_detail::json -> 'status', 'headers', v_detail::json -> 'headers',
+          'body', sqlerrm
+        )
+        when v_sqlstate like 'PT%' then json_build_object(
+          'status', substr(v_sqlstate, 3)::integer, 'headers', '{}'::json,
+          'body', json_build_object('code', v_sqlstate, 'message', sqlerrm)::text
+        )
+        else json_build_object(
+          'status', 500, 'headers', '{}'::json,
+          'body', json_build_object('code', v_sqlstate, 'message', '')::text
+        )
+      end;
+    end;
+    v_answers := v_answers || v_answer;
+  end loop;
+  perform set_config('response.headers', '[]', true);
+  return array_to_json(v_answers);
+end;
+$$;
+
+grant execute on function logloom_private.ingest_each(json) to service_role;
+
+create function public.ingest_requests(p_requests json default null)
+returns json
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '5s'
+as $$
+begin
+  return logloom_private.ingest_each(p_requests);
+end;
+$$;
+
+comment on function public.ingest_requests(json) is
+  'ingest_logs for several small requests that came at once: one transaction, one commit. '
+  'p_requests: array of objects, each with the parameters of ingest_logs. Returns an array in the '
+  'same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have '
+  'answered; body is JSON text, of an error {code, message}. What refuses one request does not '
+  'touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
+
+-- ingest/ingest_state.sql
+
+-- Who sends a request, and what holds for it and for those of the same caller that come with it,
+-- p_requests in all. PT401.
+create function logloom_private.ingest_state(
+  p_request logloom_private.ingest_request,
+  p_requests integer
+)
+returns logloom_private.ingest_state
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sender constant record := logloom_private.authenticate_sender(
+    p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims
+  );
+  v_plan constant logloom.plans := logloom_private.plan_of(v_sender.tenant_id);
+  v_month constant date := logloom_private.month_start(now());
+  v_pointer logloom_private.queue_pointer;
+  v_batches bigint;
+  v_queue_limit bigint;
+  v_state logloom_private.ingest_state;
+begin
+  v_state.tenant_id := v_sender.tenant_id;
+  v_state.key_id := v_sender.key_id;
+  v_state.plan := v_plan;
+  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
+  v_state.month_end := logloom_private.month_end(now());
+  -- One statement, one snapshot: a batch is either counted here or after metered_through.
+  select
+    exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
+    now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
+    s.max_record_bytes, s.max_record_values, s.idempotency_key_lifetime,
+    m.events, m.bytes, s.queue_hard_limit_bytes,
+    case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
+      else '{"X-Logloom-Writer": "silent"}' end,
+    q.open_slot, q.closed_slot, q.metered_through,
+    b.last_value - q.metered_through + p_requests - 1
+  into
+    v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
+    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.max_record_values,
+    v_state.idempotency_key_lifetime, v_state.events, v_state.bytes,
+    v_queue_limit, v_state.headers,
+    v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
+  from logloom_private.queue_pointer q
+  cross join logloom_private.settings s
+  cross join logloom_private.queue_batch_id b
+  left join logloom_private.job_heartbeats h on h.job = 'write_logs'
+  cross join (
+    select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
+    from logloom.usage_days u
+    where u.tenant_id = v_sender.tenant_id and u.day >= v_month
+  ) m;
+  v_state.queue_is_full := logloom_private.queue_is_full(v_pointer, v_queue_limit);
+
+  -- The queue is looked at only when what it may hold could matter.
+  if v_state.events + v_batches * v_state.batch_max_events >= v_plan.monthly_events_limit
+    or v_state.bytes + v_batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  then
+    select
+      v_state.events + coalesce(sum(u.events), 0), v_state.bytes + coalesce(sum(u.bytes), 0)
+    into v_state.events, v_state.bytes
+    from logloom_private.unmetered_usage(v_sender.tenant_id, v_pointer) u
+    where u.day >= v_month;
+  end if;
+  return v_state;
+end;
+$$;
+
+-- ingest/metering.sql
+
+-- Counts the batches up to p_through that are not counted yet: for the quotas, and for what is
+-- asked of the queue. To be called by the writer, when no batch up to p_through is in flight.
+create function logloom_private.meter_batches(p_through bigint)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_slot smallint;
+  v_last bigint;
+  v_events bigint;
+  v_received_at timestamptz;
+begin
+  select p.* into v_pointer from logloom_private.queue_pointer p;
+  if p_through <= v_pointer.metered_through then
+    return;
+  end if;
+  foreach v_slot in array array_remove(array[v_pointer.closed_slot, v_pointer.open_slot], null) loop
+    execute format(
+      'select max(q.batch_id), sum(q.events), min(q.received_at)
+       from logloom_private.%I q where q.batch_id > $1 and q.batch_id <= $2',
+      'queue_slot_' || v_slot
+    )
+    into v_last, v_events, v_received_at
+    using v_pointer.metered_through, p_through;
+    continue when v_last is null;
+    -- A tenant that was deleted meanwhile has nothing to be counted for.
+    execute format(
+      $query$
+        insert into logloom.usage_days as u (tenant_id, day, events, bytes)
+        select q.tenant_id, (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
+        from logloom_private.%I q
+        join logloom.tenants t on t.tenant_id = q.tenant_id
+        where q.batch_id > $1 and q.batch_id <= $2
+        group by 1, 2
+        on conflict (tenant_id, day) do update
+        set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    using v_pointer.metered_through, p_through;
+    update logloom_private.queue_slots s
+    set metered_events = s.metered_events + v_events
+    where s.slot = v_slot;
+    insert into logloom_private.queue_marks (slot, batch_to, received_at)
+    values (v_slot, v_last, v_received_at);
+  end loop;
+  update logloom_private.queue_pointer set metered_through = p_through where singleton;
+end;
+$$;
+
+-- Counts the batches of a closed slot that are not counted yet, in the writer's transaction.
+create function logloom_private.meter_slot(p_slot smallint)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_last bigint;
+begin
+  execute format('select max(q.batch_id) from logloom_private.%I q', 'queue_slot_' || p_slot)
+    into v_last;
+  if v_last is not null then
+    perform logloom_private.meter_batches(v_last);
+  end if;
+end;
+$$;
+
+-- What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must
+-- come from the same snapshot as the rows of logloom.usage_days that it is added to.
+create function logloom_private.unmetered_usage(
+  p_tenant_id text,
+  p_pointer logloom_private.queue_pointer
+)
+returns setof public.logloom_usage_day
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_slot smallint;
+begin
+  foreach v_slot in array array_remove(array[p_pointer.open_slot, p_pointer.closed_slot], null) loop
+    -- By the slot's own name: the third slot is never locked, so it can be truncated meanwhile.
+    return query execute format(
+      $query$
+        select (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
+        from logloom_private.%I q
+        where q.tenant_id = $1 and q.batch_id > $2
+        group by 1
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    using p_tenant_id, p_pointer.metered_through;
+  end loop;
+end;
+$$;
+
+-- First day of the UTC month.
+create function logloom_private.month_start(p_at timestamptz)
+returns date
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return date_trunc('month', p_at at time zone 'UTC');
+end;
+$$;
+
+grant execute on function logloom_private.month_start(timestamptz)
+to authenticated, service_role;
+
+-- When the UTC month ends.
+create function logloom_private.month_end(p_at timestamptz)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC';
+end;
+$$;
+
+grant execute on function logloom_private.month_end(timestamptz)
+to authenticated, service_role;
+
+-- ingest/queue_is_full.sql
+
+-- Whether the queue takes more of the disk than so much: settings.queue_hard_limit_bytes.
+create function logloom_private.queue_is_full(
+  p_pointer logloom_private.queue_pointer,
+  p_limit_bytes bigint
+)
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- The size of files, not a count: it costs the same however much is queued. A batch's row is
+  -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+  return
+    pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p_pointer.open_slot)
+    + coalesce(
+      pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p_pointer.closed_slot), 0
+    ) >= p_limit_bytes / 4096
+    and pg_catalog.pg_table_size('logloom_private.queue_slot_' || p_pointer.open_slot)
+    + coalesce(
+      pg_catalog.pg_table_size('logloom_private.queue_slot_' || p_pointer.closed_slot), 0
+    ) >= p_limit_bytes;
+end;
+$$;
+
+-- PT503 with Retry-After.
+create function logloom_private.refuse_full_queue(p_state logloom_private.ingest_state)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse_with_headers(
+    logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
+    'ingest.queue_is_full'
+  );
+end;
+$$;
+
+-- ingest/rates.sql
+
+-- What a bucket holds after it was filled up to an instant.
+create function logloom_private.tokens_at(
+  p_tokens double precision,
+  p_filled_at timestamptz,
+  p_rate integer,
+  p_burst integer,
+  p_at timestamptz
+)
+returns double precision
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return least(p_burst, p_tokens + p_rate * extract(epoch from greatest(p_at - p_filled_at, '0')));
+end;
+$$;
+
+-- X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may
+-- give for so many seconds without asking.
+create function logloom_private.rate_hold(p_error text, p_rate integer, p_tokens double precision)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_build_object(
+    'X-Logloom-Hold',
+    jsonb_build_object(
+      'seconds', (
+        select least((1 - p_tokens) / p_rate, extract(epoch from s.rate_hold_max))
+        from logloom_private.settings s
+      ),
+      'retry_after', ceil((1 - p_tokens) / p_rate),
+      'limit', p_rate,
+      'error', (logloom_private.error_named(p_error, array[p_rate::text])).message
+    )::text
+  );
+end;
+$$;
+
+-- PT429 until the bucket holds one again.
+create function logloom_private.refuse_rate(
+  p_state logloom_private.ingest_state,
+  p_error text,
+  p_rate integer,
+  p_tokens double precision
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
+begin
+  perform logloom_private.refuse_with_headers(
+    logloom_private.limit_headers(
+      p_state, p_rate, clock_timestamp() + make_interval(secs => v_seconds)
+    )
+      || logloom_private.rate_hold(p_error, p_rate, p_tokens)
+      || jsonb_build_object('Retry-After', v_seconds::text),
+    p_error,
+    p_rate::text
+  );
+end;
+$$;
+
+-- PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.
+create function logloom_private.check_rate(p_state logloom_private.ingest_state)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_plan constant logloom.plans := p_state.plan;
+  v_bucket logloom_private.rate_buckets;
+  v_tokens double precision;
+begin
+  -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
+  select b.* into v_bucket
+  from logloom_private.rate_buckets b
+  where b.tenant_id = p_state.tenant_id;
+  if not found then
+    return;
+  end if;
+  v_tokens := logloom_private.tokens_at(
+    v_bucket.requests, v_bucket.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
+  );
+  if v_plan.requests_per_second is not null and v_tokens < 1 then
+    perform logloom_private.refuse_rate(
+      p_state, 'ingest.too_many_requests', v_plan.requests_per_second, v_tokens
+    );
+  end if;
+  v_tokens := logloom_private.tokens_at(
+    v_bucket.events, v_bucket.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
+  );
+  if v_plan.events_per_second is not null and v_tokens < 1 then
+    perform logloom_private.refuse_rate(
+      p_state, 'ingest.too_many_events', v_plan.events_per_second, v_tokens
+    );
+  end if;
+end;
+$$;
+
+-- Takes one request and its events from the tenant's buckets, last in the transaction: others of
+-- the tenant wait for its end. Returns what the answer's headers say of the next request. PT429
+-- when a bucket is empty. For plans that have a rate.
+create function logloom_private.take_rate(
+  p_state logloom_private.ingest_state,
+  p_events integer
+)
+returns jsonb
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan constant logloom.plans := p_state.plan;
+  v_now timestamptz;
+  v_bucket logloom_private.rate_buckets;
+begin
+  insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
+  values (
+    p_state.tenant_id, coalesce(v_plan.events_burst, 0), coalesce(v_plan.requests_burst, 0),
+    clock_timestamp()
+  )
+  on conflict do nothing;
+  -- Whoever waited for the row looks again.
+  perform from logloom_private.rate_buckets b
+  where b.tenant_id = p_state.tenant_id
+  for no key update;
+  perform logloom_private.check_rate(p_state);
+  -- What is left may be less than what is taken: the debt is waited for by the next request.
+  v_now := clock_timestamp();
+  update logloom_private.rate_buckets b
+  set
+    events = coalesce(
+      logloom_private.tokens_at(
+        b.events, b.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
+      ) - p_events,
+      0
+    ),
+    requests = coalesce(
+      logloom_private.tokens_at(
+        b.requests, b.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
+      ) - 1,
+      0
+    ),
+    filled_at = greatest(b.filled_at, v_now)
+  where b.tenant_id = p_state.tenant_id
+  returning b.* into v_bucket;
+
+  -- The function ingest learns at once that the next request would be refused.
+  if v_plan.requests_per_second is not null and v_bucket.requests < 1 then
+    return logloom_private.rate_hold(
+      'ingest.too_many_requests', v_plan.requests_per_second, v_bucket.requests
+    );
+  elsif v_plan.events_per_second is not null and v_bucket.events < 1 then
+    return logloom_private.rate_hold(
+      'ingest.too_many_events', v_plan.events_per_second, v_bucket.events
+    );
+  end if;
+  return '{}';
+end;
+$$;
+
+-- Forgets buckets that were not used for a day, and so are full.
+create function logloom_private.purge_rate_buckets()
+returns interval
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  delete from logloom_private.rate_buckets b
+  where b.tenant_id = any(array(
+    select o.tenant_id
+    from logloom_private.rate_buckets o
+    where o.filled_at < now() - interval '1 day'
+    limit v_settings.purge_step_rows
+  ))
+    and b.filled_at < now() - interval '1 day';
+  get diagnostics v_rows = row_count;
+  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+end;
+$$;
+
+-- ingest/reject_events_out_of_range.sql
+
+-- The elements whose place in the second array is true; null where none is left.
+create function logloom_private.kept_values(p_values anyarray, p_is_kept boolean[])
+returns anyarray
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_values is null then
+    return null;
+  end if;
+  return (
+    select array_agg(e.value order by e.i)
+    from unnest(p_values, p_is_kept) with ordinality e (value, is_kept, i)
+    where e.is_kept
+  );
+end;
+$$;
+
+-- The request without the events whose ts is given and out of range: counted in p_rejected and, of
+-- the first 100, listed in p_errors by their index in what was sent.
+create function logloom_private.reject_events_out_of_range(
+  p_request logloom_private.ingest_request,
+  p_state logloom_private.ingest_state
+)
+returns logloom_private.ingest_request
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ts constant timestamptz[] := p_request.p_ts;
+  v_is_kept constant boolean[] := array(
+    select e.ts is null or e.ts between p_state.keeps_from and p_state.takes_to
+    from unnest(v_ts) with ordinality e (ts, i)
+    order by e.i
+  );
+begin
+  p_request.p_errors := (
+    select json_agg(n.error order by (n.error ->> 'index')::integer)
+    from (
+      select u.error
+      from (
+        select j.error from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
+        union all
+        select json_build_object(
+          'index', coalesce(p_request.p_positions[e.i], e.i - 1),
+          'code', 'ts_out_of_range',
+          'message', case
+            when e.ts > p_state.takes_to
+              then format(
+                'ts lies more than %s ahead', logloom_private.interval_text(p_state.future_limit)
+              )
+            else format(
+              'ts is older than what is kept: %s days',
+              logloom_private.retention_days(p_state.tenant_id)
+            )
+          end
+        )
+        from unnest(v_ts, v_is_kept) with ordinality e (ts, is_kept, i)
+        where not e.is_kept
+      ) u
+      order by (u.error ->> 'index')::integer
+      limit 100
+    ) n
+  );
+  p_request.p_rejected := coalesce(p_request.p_rejected, 0)
+    + (select count(*) from unnest(v_is_kept) e (is_kept) where not e.is_kept);
+  p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
+  p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
+  p_request.p_msg := logloom_private.kept_values(p_request.p_msg, v_is_kept);
+  p_request.p_service := logloom_private.kept_values(p_request.p_service, v_is_kept);
+  p_request.p_env := logloom_private.kept_values(p_request.p_env, v_is_kept);
+  p_request.p_req_id := logloom_private.kept_values(p_request.p_req_id, v_is_kept);
+  p_request.p_user_id := logloom_private.kept_values(p_request.p_user_id, v_is_kept);
+  p_request.p_route := logloom_private.kept_values(p_request.p_route, v_is_kept);
+  p_request.p_host := logloom_private.kept_values(p_request.p_host, v_is_kept);
+  p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
+  return p_request;
+end;
+$$;
+
+-- An interval in words: 24 h, 90 min, 5 s.
+create function logloom_private.interval_text(p_interval interval)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds constant bigint := extract(epoch from p_interval);
+begin
+  return case
+    when v_seconds % 3600 = 0 then format('%s h', v_seconds / 3600)
+    when v_seconds % 60 = 0 then format('%s min', v_seconds / 60)
+    else format('%s s', v_seconds)
+  end;
+end;
+$$;
+
+select logloom_private.finish_migration();

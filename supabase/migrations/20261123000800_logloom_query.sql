@@ -1,0 +1,4000 @@
+-- Assembled from supabase/schemas by npm run migration: change it there.
+
+-- query/types/query.sql
+
+-- The query compiler: text -> tokens -> checked tree -> SQL over one alias of logloom.logs.
+--
+-- The tree is jsonb. A node is one of
+--   {"type": "all"}, {"type": "none"}, {"type": "not", "item": node},
+--   {"type": "and" | "or", "items": [node, …]},
+--   {"type": "leaf", "field": …, "name": as written, "test": …, …}, with "path" and "joined" where
+--   the field is attrs. The field any means every text of the record: its text columns
+--   (logloom_private.query_text_columns) and the scalars of its attributes at any depth.
+-- Tests of a leaf, by field (T: the text columns, level, attrs and any):
+--   exists                                 has a value                      all but any
+--   equal    values, fold                  one of these texts               all but times
+--   like     pattern                       a LIKE pattern, whole text       T but msg, level, any
+--   contains pattern                       a LIKE pattern over folded text  msg, any
+--   word     pattern, regex                pattern: LIKE over folded text that every match
+--                                          passes; regex decides            T but level
+--   regex    pattern, fold, size, position  PostgreSQL's dialect, translated from ours, over the
+--                                          text, folded where fold          T
+--   network  network                       an address of it                 host, attrs
+--   range    lower, lower_open, upper, upper_open   by code point; null is no bound   T but msg,
+--                                          level, any, attrs
+--   range    the same, of JSON numbers     decimals as texts                attrs
+--   range    the same, and unit            "seconds" or "bytes": logloom_private.quantity(text,
+--                                          unit) of JSON strings            attrs
+--   within   from, to, from_shift, to_shift   from <= time < to, null is no bound; a shift is there
+--                                          where a bound moves with now: microseconds from it
+-- fold is true or absent; then values (or the pattern) and the text are compared in the lower case
+-- of lower(… collate pg_c_utf8). A leaf is never true for a field without a value.
+--
+-- Nothing of a caller's text reaches the SQL but through quote_literal, and no expression in it
+-- can raise on any record. No role is granted anything here: the functions that search, save
+-- searches and evaluate alerts call these with their owner's rights.
+
+create type logloom_private.query_state as (
+  texts text[],
+  positions integer[],
+  "at" integer,
+  depth integer,
+  leaves integer,
+  searched integer,
+  steps integer,
+  "now" timestamptz,
+  names_now boolean,
+  warnings jsonb,
+  node jsonb
+);
+
+comment on type logloom_private.query_state is
+  'Where the parser stands: every rule of the grammar takes one and answers one. texts, positions: '
+  'the tokens as written, white space left out, and where each begins (1-based, code points); the '
+  'last is the empty text, one past the end. at: the token that comes next. depth: brackets and '
+  'NOTs around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: '
+  'the instant that now means, and whether it was named. warnings: [{position, message, '
+  'suggestion}]. node: what was read last.';
+
+create type logloom_private.query_span as (
+  starts timestamptz,
+  ends timestamptz,
+  names_now boolean
+);
+
+comment on type logloom_private.query_span is
+  'The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day '
+  'for a date. names_now: it moves with now.';
+
+create type logloom_private.query_range as (
+  lower_token text,
+  lower_position integer,
+  lower_open boolean,
+  upper_token text,
+  upper_position integer,
+  upper_open boolean
+);
+
+comment on type logloom_private.query_range is
+  'A comparison or a range as written. A null token is no bound.';
+
+create type logloom_private.compiled_query as (
+  blank boolean,
+  tree jsonb,
+  filter text,
+  fields text[],
+  equality_only boolean,
+  ts_from timestamptz,
+  ts_to timestamptz,
+  aggregate text,
+  aggregate_field text,
+  aggregate_sql text,
+  by_fields text[],
+  by_sql text[],
+  names_now boolean,
+  plan jsonb,
+  warnings jsonb,
+  steps integer
+);
+
+comment on type logloom_private.compiled_query is
+  'A query as SQL over the alias l of logloom.logs. blank: nothing but white space. tree: what '
+  'logloom_private.query_sql turns into SQL for another alias or another now. filter: a boolean '
+  'expression. fields: every column the filter reads. equality_only: the filter asks nothing but '
+  'equality and presence. ts_from (inclusive) and ts_to (exclusive): bounds of ts that hold for '
+  'every match. aggregate: null where the query has none, else the name of the first; '
+  'aggregate_field: its field as written; aggregate_sql: an aggregate expression of type double '
+  'precision, for rate the count, which the caller divides by the minutes of its range. by_fields, '
+  'by_sql: the fields to group by as written, and their expressions; both empty without by. '
+  'names_now: the query means something else as time goes by. plan: what follows the filter, {} '
+  'for nothing (its members: query/stages.sql). warnings: [{position, message, suggestion}]. '
+  'steps: what compiling took.';
+
+-- query/aggregates.sql
+
+-- Aggregates: count() as n, p95(@duration_ms) by (5m), service
+
+-- One aggregate and its name, as node.
+create function logloom_private.query_parse_aggregate(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first constant integer := p_state."at";
+  v_kind constant text := p_state.texts[v_first];
+  v_fraction numeric;
+  v_name text := v_kind;
+  v_field jsonb;
+begin
+  if v_kind ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then
+    v_fraction := substr(v_kind, 2)::numeric / 100;
+  elsif v_kind not in ('count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max') then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first],
+      case when v_kind = '' then 'stages.aggregate_is_missing'
+        when p_state.texts[v_first + 1] = '(' then 'stages.aggregate_is_unknown'
+        else 'stages.stage_is_unknown' end,
+      logloom_private.query_excerpt(v_kind)
+    );
+  end if;
+  if p_state.texts[v_first + 1] <> '(' then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first + 1], 'stages.bracket_is_missing', v_kind
+    );
+  end if;
+  p_state."at" := v_first + 2;
+  if v_kind not in ('count', 'rate') then
+    p_state := logloom_private.query_stage_field(p_state, 'stages.aggregate_needs_a_field', v_kind);
+    v_field := p_state.node;
+    if v_kind <> 'count_distinct' and v_field ->> 'field' <> 'attrs'
+      and not (v_kind in ('min', 'max') and v_field ->> 'field' in ('ts', 'received_at'))
+    then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first + 2], 'stages.takes_an_attribute', v_kind
+      );
+    end if;
+  end if;
+  if p_state.texts[p_state."at"] <> ')' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      case when v_field is null then 'stages.takes_no_field'
+        else 'stages.aggregate_is_not_closed' end,
+      v_kind
+    );
+  end if;
+  p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] = 'as' then
+    v_name := p_state.texts[p_state."at" + 1];
+    if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.name_is_missing'
+      );
+    end if;
+    p_state."at" := p_state."at" + 2;
+  end if;
+  p_state.node := jsonb_build_object(
+    'kind', v_kind, 'fraction', v_fraction, 'field', v_field, 'name', v_name
+  );
+  return p_state;
+end;
+$$;
+
+-- by (5m), service
+create function logloom_private.query_parse_by(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_width text;
+begin
+  loop
+    p_state."at" := p_state."at" + 1;
+    if p_state.texts[p_state."at"] = '(' then
+      v_width := p_state.texts[p_state."at" + 1];
+      if v_width !~ '^[1-9][0-9]{0,4}[smhdw]$' then
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 1], 'stages.width_is_missing'
+        );
+      elsif p_plan -> 'bucket' is not null then
+        perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.two_widths');
+      elsif p_state.texts[p_state."at" + 2] <> ')' then
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 2], 'stages.width_is_not_closed'
+        );
+      end if;
+      p_plan := p_plan || jsonb_build_object(
+        'bucket', rtrim(v_width, 'smhdw')::bigint * case right(v_width, 1)
+          when 's' then 1 when 'm' then 60 when 'h' then 3600 when 'd' then 86400 else 604800 end
+      );
+      p_state."at" := p_state."at" + 3;
+    else
+      p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
+      p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
+    end if;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan;
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_parse_aggregates(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_aggregates jsonb := '[]';
+  v_first integer;
+begin
+  loop
+    v_first := p_state."at";
+    p_state := logloom_private.query_parse_aggregate(p_state);
+    if v_first = 1 then
+      perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
+    elsif v_aggregates @> jsonb_build_array(
+      jsonb_build_object('name', p_state.node ->> 'name')
+    ) then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', p_state.node ->> 'name'
+      );
+    elsif jsonb_array_length(v_aggregates) >= 8 then
+      perform logloom_private.refuse_at(p_state.positions[v_first], 'stages.too_many_aggregates');
+    end if;
+    v_aggregates := v_aggregates || p_state.node;
+    exit when p_state.texts[p_state."at"] <> ',';
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  p_plan := p_plan
+    || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb, 'last', 'an aggregate');
+  p_state.node := p_plan;
+  if p_state.texts[p_state."at"] = 'by' then
+    return logloom_private.query_parse_by(p_state, p_plan);
+  end if;
+  return p_state;
+end;
+$$;
+
+-- query/aggregates_sql.sql
+
+-- The generator: aggregates and the fields to group by.
+
+-- The expression that a field is grouped or counted by: a column, or the text of an attribute.
+create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '(' || logloom_private.query_value_sql(p_field, p_alias)
+    || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
+end;
+$$;
+
+-- An aggregate as an expression of type double precision; for rate the count. Times are seconds
+-- since 1970. p_number, p_double: expressions in place of the attribute's number.
+create function logloom_private.query_aggregate_sql(
+  p_aggregate jsonb,
+  p_alias text,
+  p_number text default null,
+  p_double text default null
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_kind constant text := p_aggregate ->> 'kind';
+  v_number text;
+  v_text text;
+begin
+  if v_kind in ('count', 'rate') then
+    return 'count(*)::double precision';
+  elsif v_kind = 'count_distinct' then
+    -- Of long texts their digests: all that differ are sorted in memory.
+    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
+    if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
+      v_text := format(
+        'case when octet_length(%1$s) <= 200 then %1$s '
+          || 'else encode(sha256(convert_to(%1$s, ''UTF8'')), ''hex'') || repeat('' '', 200) end',
+        v_text
+      );
+    end if;
+    return 'count(distinct ' || v_text || ')::double precision';
+  elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
+    return format(
+      'extract(epoch from %s(%s))::double precision',
+      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias)
+    );
+  end if;
+  v_number := coalesce(p_number, 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')');
+  return case v_kind
+    when 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
+    when 'avg' then 'logloom_private.finite_double(avg(' || v_number || '))'
+    when 'min' then 'logloom_private.finite_double(min(' || v_number || '))'
+    when 'max' then 'logloom_private.finite_double(max(' || v_number || '))'
+    else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
+      || ') within group (order by '
+      || coalesce(p_double, 'logloom_private.finite_double(' || v_number || ')') || '))'
+  end;
+end;
+$$;
+
+-- query/attrs_sql.sql
+
+-- The generator of tests of attributes and of a record's texts together.
+
+-- Equality with an attribute. Containment finds a scalar, and a scalar that an array holds. A
+-- number or boolean has a text too; 5 contains 5.0, so a number's text is compared again.
+create function logloom_private.query_attr_equal_sql(p_value text, p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text := p_value || ' @> ' || quote_literal(to_jsonb(p_text)::text);
+begin
+  if p_text in ('true', 'false') then
+    v_sql := v_sql || ' or ' || p_value || ' @> ' || quote_literal(p_text);
+  elsif p_text ~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$' then
+    v_sql := v_sql || ' or (' || p_value || ' @> ' || quote_literal(p_text) || ' and '
+      || logloom_private.query_any_text_sql(p_value, array['', ' = ' || quote_literal(p_text)])
+      || ')';
+  end if;
+  return v_sql;
+end;
+$$;
+
+create function logloom_private.query_attrs_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text := '';
+  v_number text;
+begin
+  if p_leaf ->> 'test' = 'exists' then
+    return p_value || ' <> ''null''';
+  elsif p_leaf ->> 'test' = 'equal' and not p_leaf ? 'fold' then
+    for v_at in 0 .. jsonb_array_length(p_leaf -> 'values') - 1 loop
+      v_sql := v_sql || case when v_at > 0 then ' or ' else '' end
+        || logloom_private.query_attr_equal_sql(p_value, p_leaf -> 'values' ->> v_at);
+    end loop;
+    return v_sql;
+  elsif p_leaf ->> 'test' = 'range' and p_leaf ? 'unit' then
+    return logloom_private.query_bounds_sql(
+      p_leaf,
+      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(p_leaf ->> 'unit') || ')',
+      '::numeric'
+    );
+  elsif p_leaf ->> 'test' = 'range' then
+    -- jsonb orders types before values, so the type comes first.
+    v_number := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
+    return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
+      || coalesce(logloom_private.query_bounds_sql(p_leaf, p_value), 'true')
+      || ' when ''string'' then '
+      || coalesce(
+        logloom_private.query_bounds_sql(p_leaf, v_number, '::numeric'), v_number || ' is not null'
+      )
+      || ' end';
+  end if;
+  return logloom_private.query_any_text_sql(
+    p_value, logloom_private.query_text_test(p_leaf)
+  );
+end;
+$$;
+
+-- A test of any text of a record. Most records do not hold the text that is looked for: one LIKE
+-- over all of a record's texts at once says so, and only where it finds something each is tested.
+create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_columns text;
+  v_tests text;
+  v_test text := p_leaf ->> 'test';
+  v_sql text;
+  v_likely text;
+begin
+  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
+  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
+  if v_test in ('equal', 'regex') and (p_leaf -> 'fold')::boolean then
+    v_test := 'folded ' || v_test;
+  end if;
+  v_tests := case when v_test = 'word' then p_leaf ->> 'regex' else p_leaf ->> 'pattern' end;
+  v_sql := format(
+    'logloom_private.record_holds(array[%s], %I.attrs, %L, array[%s])',
+    v_columns, p_alias, v_test,
+    coalesce(quote_literal(v_tests), logloom_private.query_texts_sql(p_leaf -> 'values'))
+  );
+  if p_leaf ->> 'test' = 'regex' then
+    return v_sql;
+  end if;
+  select string_agg(quote_literal(logloom_private.query_like_record(p.pattern)), ', ')
+  into v_likely
+  from (
+    select p_leaf ->> 'pattern' as pattern
+    where p_leaf ? 'pattern'
+    union all
+    select logloom_private.query_like_text(lower(v collate pg_c_utf8))
+    from jsonb_array_elements_text(p_leaf -> 'values') v
+  ) p;
+  return format(
+    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
+    v_columns, p_alias
+  )
+    || case when jsonb_array_length(p_leaf -> 'values') > 1
+      then 'any (array[' || v_likely || '])' else v_likely end
+    || ' then ' || v_sql || ' else false end';
+end;
+$$;
+
+-- query/check_ranges.sql
+
+-- The checker of comparisons and ranges.
+
+create function logloom_private.query_check_range_of_times(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lower logloom_private.query_span;
+  v_upper logloom_private.query_span;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_time(
+      p_range.lower_token, p_range.lower_position, p_state."now"
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_time(
+      p_range.upper_token, p_range.upper_position, p_state."now"
+    );
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field,
+    case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
+    case when p_range.upper_open then v_upper.starts else v_upper.ends end, v_upper.names_now
+  );
+end;
+$$;
+
+create function logloom_private.query_check_range_of_levels(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_levels constant text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer := 1;
+  v_to integer := 4;
+begin
+  if p_range.lower_token is not null then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_to := array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+  end if;
+  p_state.node := case when v_from > v_to then '{"type": "none"}'::jsonb
+    else logloom_private.query_leaf(
+      p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
+    ) end;
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_range_of_numbers(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lower jsonb;
+  v_upper jsonb;
+  v_unit text;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_number(p_range.lower_token, p_range.lower_position);
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_number(p_range.upper_token, p_range.upper_position);
+  end if;
+  if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
+    and v_lower is not null and v_upper is not null
+  then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
+  end if;
+  v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
+    'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open
+  ) || case when v_unit is null then '{}'::jsonb else jsonb_build_object('unit', v_unit) end);
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_range(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_field ->> 'field';
+begin
+  if v_name in ('msg', 'id', 'any') then
+    perform logloom_private.refuse_at(
+      coalesce(p_range.lower_position, p_range.upper_position),
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    return logloom_private.query_check_range_of_levels(p_state, p_field, p_range);
+  elsif v_name = 'attrs' then
+    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+    'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+  ));
+  return p_state;
+end;
+$$;
+
+-- query/checks.sql
+
+-- The checker: what a field may be asked. Each function answers the state with the leaf as node.
+
+create function logloom_private.query_refuse_any(p_position integer)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
+end;
+$$;
+
+-- A span of time. Bounds that move with now also say how far from it they are, in microseconds.
+create function logloom_private.query_check_within(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_from timestamptz,
+  p_from_moves boolean,
+  p_to timestamptz,
+  p_to_moves boolean
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_moves constant boolean := coalesce(p_from_moves, false) or coalesce(p_to_moves, false);
+begin
+  p_state.names_now := p_state.names_now or v_moves;
+  if p_from >= p_to and not v_moves then
+    p_state.node := '{"type": "none"}';
+    return p_state;
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'within',
+    'from', to_char(p_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'to', to_char(p_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+  ));
+  if p_from_moves then
+    p_state.node := p_state.node || jsonb_build_object(
+      'from_shift', (extract(epoch from p_from - p_state."now") * 1000000)::bigint
+    );
+  end if;
+  if p_to_moves then
+    p_state.node := p_state.node || jsonb_build_object(
+      'to_shift', (extract(epoch from p_to - p_state."now") * 1000000)::bigint
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_time(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_span logloom_private.query_span;
+  v_now timestamptz;
+begin
+  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
+  if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
+    -- ts:-15m, the last 15 minutes; ts:+15m, the next.
+    v_now := p_state."now";
+    v_span.starts := least(v_span.starts, v_now);
+    v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field, v_span.starts, v_span.names_now, v_span.ends, v_span.names_now
+  );
+end;
+$$;
+
+-- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
+create function logloom_private.query_network(p_token text, p_position integer)
+returns inet
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if left(p_token, 1) = '"' then
+    return null;
+  elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
+    if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
+    return network(p_token::inet);
+  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    if pg_input_is_valid(p_token, 'inet')
+      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/'
+    then
+      return network(p_token::inet);
+    -- 12:30:45/2 is a text.
+    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
+  end if;
+  return null;
+end;
+$$;
+
+-- A text inside a text, in either letter case: for msg and any.
+create function logloom_private.query_check_contains(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'contains',
+    'pattern', '%' || logloom_private.query_like(lower(p_token collate pg_c_utf8)) || '%'
+  ));
+  return p_state;
+end;
+$$;
+
+-- A word or a quoted text that stands for itself.
+create function logloom_private.query_check_term(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_field ->> 'field';
+  v_network inet;
+begin
+  if p_token = '*' and v_name = 'any' then
+    perform logloom_private.query_refuse_any(p_position);
+  elsif p_token = '*' then
+    p_state.node := logloom_private.query_leaf(p_field, '{"test": "exists"}');
+    return p_state;
+  elsif v_name in ('msg', 'any') then
+    if p_token = '""' and v_name = 'any' then
+      perform logloom_private.query_refuse_any(p_position);
+    end if;
+    return logloom_private.query_check_contains(p_state, p_field, p_token, p_position);
+  elsif v_name in ('level', 'id') then
+    return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
+  elsif logloom_private.query_has_wildcard(p_token) then
+    p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+    p_state.node := logloom_private.query_leaf(
+      p_field, jsonb_build_object('test', 'like', 'pattern', logloom_private.query_like(p_token))
+    );
+    return p_state;
+  elsif v_name in ('attrs', 'host') then
+    v_network := logloom_private.query_network(p_token, p_position);
+    if v_network is not null then
+      p_state.node := logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'network', 'network', v_network::text)
+      );
+      return p_state;
+    end if;
+  end if;
+  return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+end;
+$$;
+
+-- field:=value, and what is exact without the sign.
+create function logloom_private.query_check_exact(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text text := logloom_private.query_text(p_token);
+begin
+  case p_field ->> 'field'
+    when 'ts', 'received_at' then
+      return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
+    when 'level' then
+      v_text := logloom_private.query_require_level(p_token, p_position);
+    when 'id' then
+      v_text := lower(v_text);
+      if v_text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
+        perform logloom_private.refuse_at(
+          p_position,
+          'query.not_a_uuid',
+          logloom_private.query_excerpt(logloom_private.query_text(p_token))
+        );
+      end if;
+    else
+  end case;
+  p_state.node := logloom_private.query_leaf(
+    p_field, jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_text))
+  );
+  return p_state;
+end;
+$$;
+
+-- field:i=value and field:w=word.
+create function logloom_private.query_check_folded(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_sign text,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
+begin
+  if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(
+      p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
+    );
+  elsif p_sign = 'i=' then
+    p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+      'test', 'equal', 'values', jsonb_build_array(v_text), 'fold', true
+    ));
+    return p_state;
+  elsif v_text = '' then
+    perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
+  end if;
+  p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'word',
+    'pattern', '%' || logloom_private.query_like_text(v_text) || '%',
+    'regex', '(?:^|\W)' || regexp_replace(v_text, '([!-/:-@[-`{-~])', '\\\1', 'g') || '(?:$|\W)'
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_regex(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_regex jsonb;
+begin
+  if (p_field ->> 'field') in ('ts', 'received_at', 'id') then
+    perform logloom_private.refuse_at(
+      p_position,
+      case p_field ->> 'field' when 'id' then 'query.id_takes_no_regex'
+        else 'query.time_takes_no_regex' end,
+      p_field ->> 'field'
+    );
+  end if;
+  v_regex := logloom_private.query_regex(p_token, p_position);
+  p_state := logloom_private.query_spend(p_state, (v_regex -> 'steps')::integer);
+  p_state.node := logloom_private.query_leaf(
+    p_field, '{"test": "regex"}'::jsonb || v_regex - 'steps'
+  );
+  return p_state;
+end;
+$$;
+
+-- query/compile.sql
+
+-- The compiler.
+
+-- The span of ts outside which nothing can match, from the terms that every match must satisfy.
+create function logloom_private.query_ts_span(p_node jsonb)
+returns tstzrange
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_span tstzrange := tstzrange(null, null);
+begin
+  if p_node ->> 'type' = 'and' then
+    for v_at in 0 .. jsonb_array_length(p_node -> 'items') - 1 loop
+      v_span := v_span * logloom_private.query_ts_span(p_node -> 'items' -> v_at);
+    end loop;
+  elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within'
+    and (p_node ->> 'from')::timestamptz >= (p_node ->> 'to')::timestamptz
+  then
+    v_span := 'empty';
+  elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within' then
+    v_span := tstzrange((p_node ->> 'from')::timestamptz, (p_node ->> 'to')::timestamptz);
+  end if;
+  return v_span;
+end;
+$$;
+
+-- Reads the stages after the filter; the plan as node.
+create function logloom_private.query_parse_stages(
+  p_state logloom_private.query_state,
+  p_source text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan jsonb := '{}';
+  v_stage text;
+  v_bar integer;
+  v_next integer;
+  v_read logloom_private.query_state;
+begin
+  while p_state.texts[p_state."at"] = '|' loop
+    v_bar := p_state."at";
+    v_stage := p_state.texts[v_bar + 1];
+    if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+      perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
+      p_state."at" := v_bar + 1;
+      p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
+      v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
+        || jsonb_build_object('stage', 'where', 'tree', p_state.node));
+    else
+      v_next := v_bar + 1;
+      while p_state.texts[v_next] not in ('|', '') loop
+        v_next := v_next + 1;
+      end loop;
+      v_read := logloom_private.query_parse_stage(
+        logloom_private.query_tokenize_stage(
+          p_state,
+          substr(
+            p_source, p_state.positions[v_bar] + 1,
+            p_state.positions[v_next] - p_state.positions[v_bar] - 1
+          ),
+          p_state.positions[v_bar] + 1
+        ),
+        v_plan
+      );
+      v_plan := v_read.node;
+      if not logloom_private.query_is_stage(v_stage) then
+        v_stage := 'an aggregate';
+      end if;
+      p_state."at" := v_next;
+      p_state.steps := v_read.steps;
+    end if;
+    v_plan := v_plan || jsonb_build_object(
+      'last', v_stage,
+      'count', coalesce((v_plan -> 'count')::integer, 0) + 1
+    );
+    if not v_plan ? 'first' then
+      v_plan := v_plan || jsonb_build_object('first', jsonb_build_object(
+        'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+      ));
+    end if;
+  end loop;
+  p_state.node := v_plan;
+  return p_state;
+end;
+$$;
+
+-- A filter: what stands before the first bar, or after where.
+create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_parse_or(p_state);
+  if p_state.texts[p_state."at"] = ')' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- What follows from the tree of the filter.
+create function logloom_private.query_describe_filter(
+  p_query logloom_private.compiled_query,
+  p_tree jsonb
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_span tstzrange;
+begin
+  p_query.tree := p_tree;
+  p_query.filter := logloom_private.query_sql(p_tree, 'l');
+  p_query.fields := array(
+    select distinct f #>> '{}'
+    from jsonb_path_query(p_tree, 'strict $.**.field') f
+    order by 1
+  );
+  p_query.equality_only := not jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.fold == true)'
+  );
+  v_span := logloom_private.query_ts_span(p_tree);
+  p_query.ts_from := lower(v_span);
+  p_query.ts_to := upper(v_span);
+  if isempty(v_span) then
+    p_query.tree := '{"type": "none"}';
+    p_query.filter := 'false';
+  end if;
+  return p_query;
+end;
+$$;
+
+-- What follows from the aggregates of the plan; the first is that of callers who know only one.
+create function logloom_private.query_describe_aggregates(
+  p_query logloom_private.compiled_query
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_aggregate constant jsonb := p_query.plan -> 'aggregates' -> 0;
+  v_field jsonb;
+begin
+  p_query.by_fields := '{}';
+  p_query.by_sql := '{}';
+  if v_aggregate is null then
+    return p_query;
+  end if;
+  p_query.aggregate := v_aggregate ->> 'kind';
+  p_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
+  p_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+  for v_field in select f from jsonb_array_elements(p_query.plan -> 'by') f loop
+    p_query.by_fields := p_query.by_fields || (v_field ->> 'name');
+    p_query.by_sql := p_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
+  end loop;
+  return p_query;
+end;
+$$;
+
+-- p_now is the instant that now means in the query.
+-- Compiles a query, null as the blank one, or raises PT400 with the rule as message, {"position":
+-- n} (1-based, code points) as detail and what was expected as hint. To be granted to nobody: its
+-- callers are definer functions.
+create function logloom_private.compile_query(p_query_dsl text, p_now timestamptz default now())
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_source constant text := coalesce(p_query_dsl, '');
+  v_state logloom_private.query_state;
+  v_query logloom_private.compiled_query;
+  v_tree jsonb;
+begin
+  if octet_length(v_source) > 2048 then
+    perform logloom_private.refuse_at(
+      (
+        select min(n)
+        from generate_series(1, 2049) n
+        where octet_length(left(v_source, n)) > 2048
+      ),
+      'query.too_long'
+    );
+  end if;
+
+  v_state := logloom_private.query_tokenize(v_source, p_now);
+  v_query.blank := v_state.texts[1] = '';
+  if v_state.texts[1] not in ('', '|') then
+    v_state := logloom_private.query_parse_filter(v_state);
+  end if;
+  v_tree := v_state.node;
+  v_state := logloom_private.query_parse_stages(v_state, v_source);
+  v_query.plan := v_state.node;
+  if strpos(v_source, '~') > 0 then
+    perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
+  end if;
+
+  -- What where asks before anything is extracted belongs to the filter.
+  while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
+    v_tree := jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
+    );
+    v_query.plan := jsonb_set(v_query.plan, '{rows}', (v_query.plan -> 'rows') - 0);
+  end loop;
+  v_query := logloom_private.query_describe_filter(v_query, v_tree);
+  v_query := logloom_private.query_describe_aggregates(v_query);
+  v_query.names_now := v_state.names_now;
+  v_query.warnings := v_state.warnings;
+  v_query.steps := v_state.steps;
+  return v_query;
+end;
+$$;
+
+-- query/fields.sql
+
+-- Fields: what the names of the language stand for.
+
+-- The columns that hold a text, in the order in which "any" looks through them.
+create function logloom_private.query_text_columns()
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'level'];
+end;
+$$;
+
+-- How many letters must change to make one name of another: added, left out, replaced.
+create function logloom_private.query_distance(p_from text, p_to text)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_row integer[] := array(select generate_series(0, char_length(p_to)));
+  v_above integer;
+  v_left integer;
+begin
+  for v_i in 1 .. char_length(p_from) loop
+    v_left := v_row[1];
+    v_row[1] := v_i;
+    for v_j in 1 .. char_length(p_to) loop
+      v_above := v_row[v_j + 1];
+      v_row[v_j + 1] := least(
+        v_above + 1,
+        v_row[v_j] + 1,
+        v_left + (substr(p_from, v_i, 1) <> substr(p_to, v_j, 1))::integer
+      );
+      v_left := v_above;
+    end loop;
+  end loop;
+  return v_row[char_length(p_to) + 1];
+end;
+$$;
+
+-- The field that somebody means who writes p_name, or null.
+create function logloom_private.query_near_field(p_name text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := lower(p_name collate "C");
+begin
+  if char_length(v_name) > 16 then
+    return null;
+  end if;
+  return coalesce(
+    case
+      when v_name in ('message', 'log', 'text', '_msg', 'body') then 'msg'
+      when v_name in ('severity', 'lvl', 'loglevel', 'log_level') then 'level'
+      when v_name in ('time', 'timestamp', '_time', '@timestamp', 'date') then 'ts'
+      when v_name in ('app', 'svc', 'job', 'service_name', 'application') then 'service'
+      when v_name in ('environment', 'stage') then 'env'
+      when v_name in ('hostname', 'host_name', 'instance', 'pod') then 'host'
+      when v_name in ('request_id', 'trace_id', 'requestid', 'traceid') then 'req_id'
+      when v_name in ('user', 'usr', 'uid', 'userid') then 'user_id'
+      when v_name in ('path', 'url', 'uri') then 'route'
+      when v_name in ('_all', '*') then 'any'
+    end,
+    (
+      select f.name
+      from unnest(array[
+        'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
+        'host', 'any', 'attrs'
+      ]) with ordinality f (name, place)
+      cross join lateral logloom_private.query_distance(v_name, f.name) d
+      where d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
+      order by d, f.place
+      limit 1
+    )
+  );
+end;
+$$;
+
+create function logloom_private.query_refuse_field(p_name text, p_position integer)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_near constant text := logloom_private.query_near_field(p_name);
+begin
+  perform logloom_private.refuse_at(
+    p_position,
+    'query.field_is_unknown',
+    logloom_private.query_excerpt(p_name),
+    case when v_near is not null then format('Did you mean %s? ', v_near) else '' end
+      || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
+          then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
+        else '' end
+  );
+end;
+$$;
+
+-- What a name stands for: {"field": …, "name": as written}, for attrs with "path", and "joined",
+-- the key that is looked up where the path leads nowhere. A quoted segment says exactly which key
+-- is meant, so a path that has one is never joined. @name is attrs.name.
+create function logloom_private.query_field(p_name text, p_position integer)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_path text[];
+  v_rest text;
+begin
+  if p_name in (
+    'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
+    'host', 'any'
+  ) then
+    return jsonb_build_object('field', p_name, 'name', p_name);
+  elsif left(p_name, 1) = '@' and p_name <> '@timestamp' then
+    v_rest := '.' || substr(p_name, 2);
+  elsif left(p_name, 6) = 'attrs.' then
+    v_rest := substr(p_name, 6);
+  elsif p_name = 'attrs' then
+    perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
+  else
+    perform logloom_private.query_refuse_field(p_name, p_position);
+  end if;
+
+  -- ICU's classes, because "letters and digits of any script" is what they say.
+  if v_rest collate "und-x-icu" !~
+    '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
+  then
+    perform logloom_private.refuse_at(p_position, 'query.path_is_malformed');
+  end if;
+
+  if strpos(v_rest, '"') = 0 then
+    v_path := string_to_array(substr(v_rest, 2), '.');
+    return jsonb_build_object(
+      'field', 'attrs', 'name', p_name, 'path', v_path,
+      'joined', case when cardinality(v_path) > 1 then substr(v_rest, 2) end
+    );
+  end if;
+  select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
+  into v_path
+  from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
+    with ordinality as m (match, n);
+  return jsonb_build_object('field', 'attrs', 'name', p_name, 'path', v_path, 'joined', null);
+end;
+$$;
+
+create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '{"type": "leaf"}'::jsonb || p_field || p_test;
+end;
+$$;
+
+-- query/grammar.sql
+
+-- The parser of brackets and operators. Each rule calls the next and the last calls the first.
+
+create function logloom_private.query_parse_primary(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  if v_token = '(' then
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_or(p_state);
+    if p_state.texts[p_state."at"] <> ')' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    p_state.depth := v_depth;
+    return p_state;
+  elsif v_token in ('', ')', '|', 'AND', 'OR') then
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
+    );
+  elsif v_token in ('[', ']', '{', '}') then
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
+  elsif v_token = '""' then
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
+  elsif left(v_token, 1) = '"' then
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  return logloom_private.query_parse_word(p_state);
+end;
+$$;
+
+create function logloom_private.query_parse_not(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  if v_token = 'NOT' then
+    p_state := logloom_private.query_advance(p_state);
+  elsif v_token = '-' then
+    p_state."at" := p_state."at" + 1;
+    if not logloom_private.query_is_adjacent(p_state, p_state."at")
+      or left(p_state.texts[p_state."at"], 1) not in ('(', '"')
+    then
+      perform logloom_private.refuse_at(v_position, 'query.minus_negates_nothing');
+    end if;
+  elsif left(v_token, 1) = '-' then
+    p_state.texts[p_state."at"] := substr(v_token, 2);
+    p_state.positions[p_state."at"] := v_position + 1;
+  else
+    return logloom_private.query_parse_primary(p_state);
+  end if;
+
+  p_state := logloom_private.query_parse_not(logloom_private.query_deepen(p_state, v_position));
+  p_state.node := jsonb_build_object('type', 'not', 'item', p_state.node);
+  p_state.depth := v_depth;
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_parse_and(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_items jsonb[] := '{}'::jsonb[];
+begin
+  loop
+    p_state := logloom_private.query_parse_not(p_state);
+    v_items := v_items || p_state.node;
+    exit when p_state.texts[p_state."at"] in ('OR', ')', '|', '');
+    if p_state.texts[p_state."at"] = 'AND' then
+      p_state := logloom_private.query_advance(p_state);
+    end if;
+  end loop;
+  if cardinality(v_items) > 1 then
+    p_state.node := jsonb_build_object('type', 'and', 'items', to_jsonb(v_items));
+  end if;
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_parse_or(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_items jsonb[] := '{}'::jsonb[];
+begin
+  loop
+    p_state := logloom_private.query_parse_and(p_state);
+    v_items := v_items || p_state.node;
+    exit when p_state.texts[p_state."at"] <> 'OR';
+    p_state := logloom_private.query_advance(p_state);
+  end loop;
+  if cardinality(v_items) > 1 then
+    p_state.node := jsonb_build_object('type', 'or', 'items', to_jsonb(v_items));
+  end if;
+  return p_state;
+end;
+$$;
+
+-- query/literals.sql
+
+-- Literals: levels, times, numbers, quantities.
+
+-- The level that a word means, by ingest's aliases, or null.
+create function logloom_private.query_level(p_word text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_word constant text := lower(p_word collate "C");
+begin
+  return case
+    when v_word in ('debug', 'info', 'warn', 'error') then v_word
+    when v_word = 'trace' then 'debug'
+    when v_word in ('notice', 'information') then 'info'
+    when v_word = 'warning' then 'warn'
+    when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
+      then 'error'
+    when v_word ~ '^[12][0-9](?:\.[0-9]+)?$' then 'debug'
+    when v_word ~ '^3[0-9](?:\.[0-9]+)?$' then 'info'
+    when v_word ~ '^4[0-9](?:\.[0-9]+)?$' then 'warn'
+    when v_word ~ '^[56][0-9](?:\.[0-9]+)?$' then 'error'
+  end;
+end;
+$$;
+
+create function logloom_private.query_require_level(p_token text, p_position integer)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
+begin
+  if v_level is null or logloom_private.query_has_wildcard(p_token) then
+    perform logloom_private.refuse_at(
+      p_position,
+      'query.level_is_unknown',
+      logloom_private.query_excerpt(logloom_private.query_text(p_token))
+    );
+  end if;
+  return v_level;
+end;
+$$;
+
+-- The span of time that a literal names.
+create function logloom_private.query_time(
+  p_token text,
+  p_position integer,
+  p_now timestamptz
+)
+returns logloom_private.query_span
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := logloom_private.query_text(p_token);
+  v_shift text[];
+  v_seconds numeric;
+  v_instant timestamptz;
+begin
+  if v_text ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9]$' and pg_input_is_valid(v_text, 'date') then
+    v_instant := (v_text || 'T00:00:00Z')::timestamptz;
+    return (v_instant, v_instant + interval '24 hours', false)::logloom_private.query_span;
+  elsif v_text ~ '^(?:now|(?:now)?[+-][0-9]{1,10}[smhdw])$' then
+    v_shift := regexp_match(v_text, '(.[0-9]+)(.)$');
+    v_seconds := coalesce(v_shift[1]::numeric, 0) * case v_shift[2]
+      when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
+    if abs(v_seconds) > 3155760000 then
+      perform logloom_private.refuse_at(p_position, 'query.shift_is_too_long');
+    end if;
+    v_instant := p_now + make_interval(secs => v_seconds);
+    return (v_instant, v_instant + interval '1 microsecond', true)::logloom_private.query_span;
+  elsif v_text ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9]'
+      || '(?::[0-5][0-9](?:\.[0-9]{1,9})?)?'
+      || '(?:[Zz]|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)?$')
+    and pg_input_is_valid(left(v_text, 10), 'date')
+  then
+    -- Digits beyond the microsecond are dropped, where the cast would round.
+    v_instant := (regexp_replace(v_text, '(\.[0-9]{6})[0-9]+', '\1')
+      || case when substr(v_text, 12) ~ '[Zz+-]' then '' else 'Z' end)::timestamptz;
+    return (v_instant, v_instant + interval '1 microsecond', false)::logloom_private.query_span;
+  end if;
+  perform logloom_private.refuse_at(
+    p_position, 'query.not_a_time', logloom_private.query_excerpt(v_text)
+  );
+  return null;
+end;
+$$;
+
+-- A text that is a quantity with a unit, in seconds or in bytes, or null. Durations may have
+-- several parts (1h30m); sizes count by 1000 (kB) or by 1024 (KiB), in either letter case.
+create function logloom_private.quantity(p_text text, p_unit text)
+returns numeric
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts text[];
+  v_total numeric := 0;
+begin
+  if p_text is null or octet_length(p_text) > 64 then
+    return null;
+  elsif p_unit = 'bytes' then
+    v_parts := regexp_match(
+      lower(p_text collate "C") collate "C",
+      '^([0-9]{1,15}(?:\.[0-9]{1,9})?) ?(?:([kmgtp])(i?))?b$'
+    );
+    return v_parts[1]::numeric * case v_parts[3] when 'i' then 1024 else 1000 end::numeric
+      ^ case v_parts[2]
+        when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
+  elsif p_text collate "C" !~ ('^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)'
+      || '(?: ?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w))*$')
+  then
+    return null;
+  end if;
+  for v_parts in
+    select m from regexp_matches(p_text collate "C", '([0-9.]+) ?([^0-9 ]+)', 'g') m
+  loop
+    v_total := v_total + v_parts[1]::numeric * case v_parts[2]
+      when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
+      when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
+  end loop;
+  return case when left(p_text, 1) = '-' then -v_total else v_total end;
+end;
+$$;
+
+-- The number of a comparison, {"unit": null, "value": …}, or the quantity,
+-- {"unit": "seconds" or "bytes", …}. The value is an exact decimal as a text.
+create function logloom_private.query_number(p_token text, p_position integer)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := logloom_private.query_text(p_token);
+  v_unit text;
+  v_quantity numeric;
+  v_digits text;
+begin
+  -- A unit ends in a letter.
+  if left(p_token, 1) <> '"' and right(v_text, 1) collate "C" > '9' then
+    foreach v_unit in array array['seconds', 'bytes'] loop
+      v_quantity := logloom_private.quantity(v_text, v_unit);
+      if v_quantity is not null then
+        return jsonb_build_object('unit', v_unit, 'value', trim_scale(v_quantity)::text);
+      end if;
+    end loop;
+  end if;
+  if left(p_token, 1) = '"' or v_text !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$' then
+    perform logloom_private.refuse_at(
+      p_position, 'query.not_a_number', logloom_private.query_excerpt(v_text)
+    );
+  end if;
+  v_digits := coalesce(substring(v_text from '[eE][+-]?0*([0-9]*)$'), '');
+  if char_length(v_digits) > 3 or ('0' || v_digits)::integer > 400 then
+    perform logloom_private.refuse_at(p_position, 'query.number_is_out_of_range');
+  end if;
+  return jsonb_build_object('unit', null, 'value', trim_scale(v_text::numeric)::text);
+end;
+$$;
+
+-- query/query_verdict.sql
+
+create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
+
+comment on type public.logloom_query_warning is
+  'What is valid in a query and probably means something else than was meant, where (1-based, code '
+  'points), and what to write instead of that term.';
+
+create type public.logloom_query_validity as (
+  valid boolean,
+  error text,
+  "position" integer,
+  hint text,
+  warnings public.logloom_query_warning[]
+);
+
+comment on type public.logloom_query_validity is
+  'Whether a query compiles; if not, what is wrong, where (1-based, code points), and what was '
+  'expected. warnings: what compiles and probably means something else than was meant.';
+
+-- Whether a query compiles: {"valid", "error", "position", "hint", "warnings"}; error, position and
+-- hint are null where it does. To be granted to nobody: its caller is a definer function.
+create function logloom_private.query_verdict(p_query_dsl text)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error text;
+  v_detail text;
+  v_hint text;
+  v_warnings jsonb;
+begin
+  v_warnings := (logloom_private.compile_query(p_query_dsl)).warnings;
+  return '{"valid": true, "error": null, "position": null, "hint": null}'::jsonb
+    || jsonb_build_object('warnings', v_warnings);
+exception when sqlstate 'PT400' then
+  get stacked diagnostics
+    v_error = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+  return jsonb_build_object(
+    'valid', false,
+    'error', v_error,
+    'position', v_detail::jsonb -> 'position',
+    'hint', v_hint,
+    'warnings', '[]'::jsonb
+  );
+end;
+$$;
+
+-- query/refuse_slow_search.sql
+
+-- PT408.
+create function logloom_private.refuse_slow_search()
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse('search.took_too_long');
+end;
+$$;
+
+grant execute on function logloom_private.refuse_slow_search()
+to authenticated, service_role;
+
+-- PT504, where records are spread and the node that has these does not answer: at a 503 PostgREST
+-- would connect anew and read its schema again, for everybody. What the node said has its address
+-- and is not for tenants.
+create function logloom_private.refuse_search_away()
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+end;
+$$;
+
+grant execute on function logloom_private.refuse_search_away()
+to authenticated, service_role;
+
+-- For who reads and met an error of the class XX000, in its handler, which then calls itself.
+-- Whether a reading that failed is worth a second try: Citus moved or split the shard between plan
+-- and execution, and has its new place by then. PT504 where the second met it again.
+create function logloom_private.reads_again(p_error text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_setting constant text := 'logloom.reads_again';
+begin
+  if p_error not like 'could not find valid entry for shard%' then
+    return false;
+  elsif current_setting(v_setting, true) = 'yes' then
+    perform logloom_private.refuse_search_away();
+  end if;
+  perform set_config(v_setting, 'yes', true);
+  return true;
+end;
+$$;
+
+grant execute on function logloom_private.reads_again(text)
+to authenticated, service_role;
+
+-- query/refuse_warnings.sql
+
+-- For what acts without anybody looking: a rule that looks for something else than was meant would
+-- be silent for ever, a deletion takes what was to stay.
+-- PT400 where the query probably means something else than was meant, with its first warning.
+create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if jsonb_array_length(p_query.warnings) > 0 then
+    perform logloom_private.refuse_at(
+      (p_query.warnings -> 0 ->> 'position')::integer,
+      'query.means_something_else',
+      p_query.warnings -> 0 ->> 'message',
+      p_query.warnings -> 0 ->> 'suggestion'
+    );
+  end if;
+end;
+$$;
+
+-- query/regex.sql
+
+-- Regular expressions: ours, written anew as PostgreSQL's, so that nothing of its dialect that ours
+-- lacks can be reached.
+
+-- How often a quantifier repeats what stands before it as copies: {least, most}. What has no end
+-- is one copy more that may be absent.
+create function logloom_private.query_regex_bounds(p_quantifier text, p_position integer)
+returns integer[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bounds constant text[] := regexp_match(
+    p_quantifier, '^\{([0-9]{1,3})(,([0-9]{0,3}))?\}$'
+  );
+  v_least constant integer := v_bounds[1]::integer;
+  v_most constant integer := case
+    when v_bounds[2] is null then v_least
+    when v_bounds[3] = '' then greatest(v_least, 100)
+    else v_bounds[3]::integer
+  end;
+begin
+  if p_quantifier in ('*', '?') then
+    return array[0, 1];
+  elsif p_quantifier = '+' then
+    return array[1, 1];
+  elsif v_bounds is null or v_least > 100 or v_most > 100 then
+    perform logloom_private.refuse_at(p_position, 'regex.repeat_is_out_of_range');
+  elsif v_least > v_most then
+    perform logloom_private.refuse_at(p_position, 'regex.repeat_runs_backwards');
+  end if;
+  return array[v_least, case when v_bounds[3] = '' then v_least + 1 else v_most end];
+end;
+$$;
+
+-- What an escape or a character that repeats can follow is in PostgreSQL's dialect.
+create function logloom_private.query_regex_atom(
+  p_part text,
+  p_position integer,
+  p_fold boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_set constant text := logloom_private.query_regex_set(p_part, p_fold);
+begin
+  if p_part = '.' then
+    return '.';
+  elsif p_part = '[' then
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_not_closed');
+  elsif left(p_part, 1) = '[' then
+    return logloom_private.query_regex_class(p_part, p_position, p_fold);
+  elsif v_set is not null then
+    return '[' || v_set || ']';
+  elsif p_part ~ '^\\[1-9]' then
+    perform logloom_private.refuse_at(p_position, 'regex.has_a_back_reference');
+  elsif p_part ~ '^\\[0A-Za-z]' then
+    perform logloom_private.refuse_at(p_position, 'regex.not_an_escape', p_part);
+  end if;
+  return logloom_private.query_regex_literal(
+    case when p_fold then lower(substr(p_part, 2) collate pg_c_utf8) else substr(p_part, 2) end
+  );
+end;
+$$;
+
+-- The regular expression of a quoted token: {"pattern", "fold", "size", "position", "steps"}.
+--
+-- PostgreSQL's matching time does not explode, but its compiling does: it copies what a bounded
+-- repeat repeats, and connects all that can be skipped. v_sizes adds up what that costs, by
+-- measurement: a character or class 1, a copy that may be absent 3 more, \b 50. At 1000, compiling
+-- takes some 60 ms at worst. That a repeat is lazy changes which text matches, never whether one
+-- does, so its mark is dropped.
+create function logloom_private.query_regex(p_token text, p_position integer)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fold constant boolean := substr(p_token, 2, 4) = '(?i)';
+  v_source text := substr(p_token, 2, char_length(p_token) - 2);
+  v_position integer := p_position + 1;
+  v_part text;
+  v_sql text := '';
+  v_bounds integer[];
+  v_depth integer := 1;
+  -- By depth: the size so far, and the size of the atom that a quantifier would repeat, or null.
+  v_sizes integer[] := array[0];
+  v_atoms integer[] := array[null::integer];
+  v_opened integer[] := array[0];
+  v_steps integer := char_length(p_token);
+begin
+  if char_length(v_source) > 256 then
+    perform logloom_private.refuse_at(v_position + 256, 'regex.too_long');
+  end if;
+  if v_fold then
+    v_source := substr(v_source, 5);
+    v_position := v_position + 4;
+  end if;
+
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(
+      v_source,
+      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|(?:\{[^}]*\}|[*+?])\??'
+        || '|[^][\\(){}|*+?.^$]+(?![*+?{])|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    case
+      when strpos('\[().*+?{|^$', left(v_part, 1)) = 0 then
+        v_atoms[v_depth] := char_length(v_part);
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
+        v_sql := v_sql || case when v_fold then lower(v_part collate pg_c_utf8) else v_part end;
+      when left(v_part, 1) in ('*', '+', '?', '{') then
+        if v_atoms[v_depth] is null then
+          perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
+        end if;
+        v_bounds := logloom_private.query_regex_bounds(
+          left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
+        );
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth] * (greatest(v_bounds[2], 1) - 1)
+          + 3 * (v_bounds[2] - v_bounds[1]);
+        v_atoms[v_depth] := null;
+        v_sql := v_sql || left(v_part, 1) || rtrim(substr(v_part, 2), '?');
+      when v_part in ('(', '(?:') then
+        v_depth := v_depth + 1;
+        v_sizes[v_depth] := 1;
+        v_atoms[v_depth] := null;
+        v_opened[v_depth] := v_position;
+        v_sql := v_sql || '(?:';
+      when v_part = ')' then
+        if v_depth = 1 then
+          perform logloom_private.refuse_at(v_position, 'regex.bracket_closes_nothing');
+        end if;
+        v_depth := v_depth - 1;
+        v_sizes[v_depth] := v_sizes[v_depth] + v_sizes[v_depth + 1];
+        v_atoms[v_depth] := v_sizes[v_depth + 1];
+        v_sql := v_sql || ')';
+      when v_part in ('|', '^', '$', '\b') then
+        v_sizes[v_depth] := v_sizes[v_depth] + case v_part when '\b' then 50 else 1 end;
+        v_atoms[v_depth] := null;
+        v_sql := v_sql || case v_part when '\b' then '\y' else v_part end;
+      when left(v_part, 2) = '(?' then
+        perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
+      else
+        -- A folded range looks through all letters that have two cases.
+        if v_fold and left(v_part, 1) = '[' then
+          v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
+        end if;
+        v_sql := v_sql || logloom_private.query_regex_atom(v_part, v_position, v_fold);
+        v_atoms[v_depth] := 1;
+        v_sizes[v_depth] := v_sizes[v_depth] + 1;
+    end case;
+    if v_sizes[v_depth] > 1000 then
+      perform logloom_private.refuse_at(v_position, 'regex.too_complex');
+    end if;
+    v_position := v_position + char_length(v_part);
+  end loop;
+
+  if v_depth > 1 then
+    perform logloom_private.refuse_at(v_opened[v_depth], 'regex.group_is_not_closed');
+  end if;
+  return jsonb_build_object(
+    'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
+    'steps', v_steps
+  );
+end;
+$$;
+
+-- Checks the regular expressions of a tree together: what compiling them costs, and that
+-- PostgreSQL takes each, so that it refuses none in the middle of a search.
+create function logloom_private.query_check_regexes(p_tree jsonb)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_leaf jsonb;
+  v_size integer := 0;
+begin
+  for v_leaf in
+    select l from jsonb_path_query(p_tree, 'strict $.** ? (@.test == "regex")') l
+  loop
+    v_size := v_size + (v_leaf -> 'size')::integer;
+    begin
+      if v_size > 2000 or '' collate "C" ~ (v_leaf ->> 'pattern') is null then
+        raise invalid_regular_expression;
+      end if;
+    exception when invalid_regular_expression then
+      perform logloom_private.refuse_at(
+        (v_leaf -> 'position')::integer, 'regex.all_are_too_complex'
+      );
+    end;
+  end loop;
+end;
+$$;
+
+-- query/regex_classes.sql
+
+-- Regular expressions: what stands in brackets, and letter case.
+
+-- One literal character as PostgreSQL's dialect writes it, inside a class or outside.
+create function logloom_private.query_regex_literal(p_char text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case when p_char ~ '[!-/:-@[-`{-~]' then '\' || p_char else p_char end;
+end;
+$$;
+
+-- The characters of \d, [:alpha:] and their like as the inside of a class, or null. ASCII, for
+-- what a class holds must not depend on a locale; what a capital letter leaves out reaches to the
+-- end of Unicode.
+create function logloom_private.query_regex_set(p_name text, p_fold boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_name
+    when '\d' then '0-9'
+    when '\w' then '0-9A-Za-z_'
+    when '\s' then ' \t\n\r\f\v'
+    when '\D' then '\u0001-\u002f\u003a-\U0010ffff'
+    when '\W' then '\u0001-\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\U0010ffff'
+    when '\S' then '\u0001-\u0008\u000e-\u001f\u0021-\U0010ffff'
+    when '\n' then '\n'
+    when '\t' then '\t'
+    when '\r' then '\r'
+    when '[:alpha:]' then 'A-Za-z'
+    when '[:digit:]' then '0-9'
+    when '[:alnum:]' then '0-9A-Za-z'
+    when '[:upper:]' then case when p_fold then 'A-Za-z' else 'A-Z' end
+    when '[:lower:]' then 'a-z'
+    when '[:space:]' then ' \t\n\r\f\v'
+    when '[:blank:]' then ' \t'
+    when '[:punct:]' then '\u0021-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007e'
+    when '[:xdigit:]' then '0-9A-Fa-f'
+    when '[:word:]' then '0-9A-Za-z_'
+  end;
+end;
+$$;
+
+-- Where letters beyond ASCII have another lower case than the next character: {from, to, what to
+-- add}. A test compares it with what lower() does.
+create function logloom_private.letter_cases()
+returns integer[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array[
+    [192, 214, 32], [216, 222, 32], [304, 304, -199], [376, 376, -121], [385, 385, 210],
+    [390, 390, 206], [393, 394, 205], [398, 398, 79], [399, 399, 202], [400, 400, 203],
+    [403, 403, 205], [404, 404, 207], [406, 406, 211], [407, 407, 209], [412, 412, 211],
+    [413, 413, 213], [415, 415, 214], [422, 422, 218], [425, 425, 218], [430, 430, 218],
+    [433, 434, 217], [439, 439, 219], [452, 452, 2], [455, 455, 2], [458, 458, 2], [497, 497, 2],
+    [502, 502, -97], [503, 503, -56], [544, 544, -130], [570, 570, 10795], [573, 573, -163],
+    [574, 574, 10792], [579, 579, -195], [580, 580, 69], [581, 581, 71], [895, 895, 116],
+    [902, 902, 38], [904, 906, 37], [908, 908, 64], [910, 911, 63], [913, 929, 32], [931, 939, 32],
+    [975, 975, 8], [1012, 1012, -60], [1017, 1017, -7], [1021, 1023, -130], [1024, 1039, 80],
+    [1040, 1071, 32], [1216, 1216, 15], [1329, 1366, 48], [4256, 4293, 7264], [4295, 4295, 7264],
+    [4301, 4301, 7264], [5024, 5103, 38864], [5104, 5109, 8], [7312, 7354, -3008],
+    [7357, 7359, -3008], [7838, 7838, -7615], [7944, 7951, -8], [7960, 7965, -8], [7976, 7983, -8],
+    [7992, 7999, -8], [8008, 8013, -8], [8025, 8025, -8], [8027, 8027, -8], [8029, 8029, -8],
+    [8031, 8031, -8], [8040, 8047, -8], [8072, 8079, -8], [8088, 8095, -8], [8104, 8111, -8],
+    [8120, 8121, -8], [8122, 8123, -74], [8124, 8124, -9], [8136, 8139, -86], [8140, 8140, -9],
+    [8152, 8153, -8], [8154, 8155, -100], [8168, 8169, -8], [8170, 8171, -112], [8172, 8172, -7],
+    [8184, 8185, -128], [8186, 8187, -126], [8188, 8188, -9], [8486, 8486, -7517],
+    [8490, 8490, -8383], [8491, 8491, -8262], [8498, 8498, 28], [8544, 8559, 16], [9398, 9423, 26],
+    [11264, 11311, 48], [11362, 11362, -10743], [11363, 11363, -3814], [11364, 11364, -10727],
+    [11373, 11373, -10780], [11374, 11374, -10749], [11375, 11375, -10783], [11376, 11376, -10782],
+    [11390, 11391, -10815], [42877, 42877, -35332], [42893, 42893, -42280], [42922, 42922, -42308],
+    [42923, 42923, -42319], [42924, 42924, -42315], [42925, 42925, -42305], [42926, 42926, -42308],
+    [42928, 42928, -42258], [42929, 42929, -42282], [42930, 42930, -42261], [42931, 42931, 928],
+    [42948, 42948, -48], [42949, 42949, -42307], [42950, 42950, -35384], [65313, 65338, 32],
+    [66560, 66599, 40], [66736, 66771, 40], [66928, 66938, 39], [66940, 66954, 39],
+    [66956, 66962, 39], [66964, 66965, 39], [68736, 68786, 64], [71840, 71871, 32],
+    [93760, 93791, 32], [125184, 125217, 34]
+  ];
+end;
+$$;
+
+-- A range of a class. Folded, the text has no upper case, so the range gains what its characters
+-- are in lower case; what it keeps of upper case finds nothing.
+create function logloom_private.query_regex_range(p_from integer, p_to integer, p_fold boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text := logloom_private.query_regex_literal(chr(p_from)) || '-'
+    || logloom_private.query_regex_literal(chr(p_to));
+  v_run integer[];
+  v_first integer;
+  v_last integer;
+begin
+  if p_fold and p_from <= 90 and p_to >= 65 then
+    v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
+  end if;
+  if p_fold and p_to > 127 then
+    -- Where the lower case of a letter is the next character, only the last one's can be outside.
+    v_sql := v_sql || logloom_private.query_regex_literal(lower(chr(p_to) collate pg_c_utf8));
+    foreach v_run slice 1 in array logloom_private.letter_cases() loop
+      v_first := greatest(p_from, v_run[1]) + v_run[3];
+      v_last := least(p_to, v_run[2]) + v_run[3];
+      if v_first <= v_last and (v_first < p_from or v_last > p_to) then
+        v_sql := v_sql || chr(v_first) || '-' || chr(v_last);
+      end if;
+    end loop;
+  end if;
+  return v_sql;
+end;
+$$;
+
+-- A class, its brackets included, as PostgreSQL's.
+create function logloom_private.query_regex_class(
+  p_class text,
+  p_position integer,
+  p_fold boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_negated constant boolean := substr(p_class, 2, 1) = '^';
+  v_items text[];
+  v_item text;
+  v_set text;
+  v_char text;
+  v_upper text;
+  v_at integer := 1;
+  v_position integer := p_position + case when v_negated then 2 else 1 end;
+  v_sql text := '';
+begin
+  v_items := array(
+    select m.match[1]
+    from regexp_matches(
+      substr(p_class, v_position - p_position + 1,
+        char_length(p_class) - (v_position - p_position) - 1),
+      '\[:[a-z]+:\]|\\.|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  );
+  if cardinality(v_items) = 0 then
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_empty');
+  end if;
+
+  while v_at <= cardinality(v_items) loop
+    v_item := v_items[v_at];
+    v_set := logloom_private.query_regex_set(v_item, p_fold);
+    if v_item = '[' then
+      perform logloom_private.refuse_at(v_position, 'regex.bracket_in_class');
+    elsif v_set is null and left(v_item, 1) = '[' then
+      perform logloom_private.refuse_at(v_position, 'regex.no_such_class', v_item);
+    elsif v_set is null and v_item ~ '^\\[0-9A-Za-z]' then
+      perform logloom_private.refuse_at(v_position, 'regex.not_for_classes', v_item);
+    end if;
+
+    if v_items[v_at + 1] = '-' and v_items[v_at + 2] is not null then
+      v_upper := v_items[v_at + 2];
+      v_char := right(v_item, 1);
+      if v_set is not null or v_upper ~ '^\\[0-9A-Za-z]' or left(v_upper, 1) = '[' then
+        perform logloom_private.refuse_at(v_position, 'regex.range_ends_in_no_character');
+      elsif ascii(v_char) > ascii(right(v_upper, 1)) then
+        perform logloom_private.refuse_at(v_position, 'regex.range_runs_backwards');
+      end if;
+      v_sql := v_sql || logloom_private.query_regex_range(
+        ascii(v_char), ascii(right(v_upper, 1)), p_fold
+      );
+      v_position := v_position + char_length(v_item) + 1 + char_length(v_upper);
+      v_at := v_at + 3;
+    else
+      v_sql := v_sql || coalesce(v_set, logloom_private.query_regex_literal(
+        case when p_fold then lower(right(v_item, 1) collate pg_c_utf8) else right(v_item, 1) end
+      ));
+      v_position := v_position + char_length(v_item);
+      v_at := v_at + 1;
+    end if;
+  end loop;
+  return case when v_negated then '[^' else '[' end || v_sql || ']';
+end;
+$$;
+
+-- query/row_stages.sql
+
+-- The parser of the stages of rows and records: sort, where, limit, fields.
+
+-- sort by n desc, service
+create function logloom_private.query_parse_sort(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_columns text[] := array['ts'];
+  v_keys jsonb := '[]';
+  v_name text;
+begin
+  if v_rows then
+    v_columns := logloom_private.query_columns(p_plan);
+  end if;
+  if p_state.texts[2] <> 'by' then
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
+  end if;
+  p_state."at" := 2;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    v_name := p_state.texts[p_state."at"];
+    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
+          when v_name = '' then 'stages.sort_ts_is_missing'
+          when v_rows then 'stages.sort_column_is_unknown'
+          else 'stages.records_are_sorted_by_ts' end,
+        logloom_private.query_excerpt(v_name),
+        array_to_string(v_columns, ', ')
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    v_keys := v_keys || jsonb_build_object(
+      'name', v_name, 'descending', p_state.texts[p_state."at"] = 'desc'
+    );
+    if p_state.texts[p_state."at"] in ('asc', 'desc') then
+      p_state."at" := p_state."at" + 1;
+    end if;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('sort', v_keys);
+  return p_state;
+end;
+$$;
+
+-- where n > 10 AND p95 >= 200
+create function logloom_private.query_parse_having(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_columns text[];
+  v_having jsonb := coalesce(p_plan -> 'having', '[]');
+  v_operator text;
+  v_number text;
+begin
+  if p_plan ? 'patterns' then
+    v_columns := array['count'];
+  else
+    v_columns := array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a);
+  end if;
+  p_state."at" := 1;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    if not p_state.texts[p_state."at"] = any(v_columns) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        case p_state.texts[p_state."at"] when '' then 'stages.where_is_empty'
+          else 'stages.where_column_is_unknown' end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        array_to_string(v_columns, ', '),
+        coalesce(v_columns[1], 'n')
+      );
+    end if;
+    v_operator := p_state.texts[p_state."at" + 1];
+    if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1],
+        'stages.comparison_is_missing',
+        p_state.texts[p_state."at"]
+      );
+    end if;
+    v_number := p_state.texts[p_state."at" + 2];
+    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
+      );
+    elsif not pg_input_is_valid(v_number, 'double precision') then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'query.number_is_out_of_range'
+      );
+    end if;
+    v_having := v_having || jsonb_build_object(
+      'name', p_state.texts[p_state."at"], 'operator', v_operator, 'number', v_number
+    );
+    p_state."at" := p_state."at" + 3;
+    exit when p_state.texts[p_state."at"] <> 'AND';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('having', v_having);
+  return p_state;
+end;
+$$;
+
+-- limit 10
+create function logloom_private.query_parse_limit(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
+  end if;
+  p_state."at" := 3;
+  p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
+  return p_state;
+end;
+$$;
+
+-- fields ts, msg, @status
+create function logloom_private.query_parse_fields(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fields jsonb := '[]';
+begin
+  p_state."at" := 1;
+  loop
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_stage_field(p_state, 'stages.fields_needs_a_field', 'fields');
+    v_fields := v_fields || p_state.node;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('fields', v_fields);
+  return p_state;
+end;
+$$;
+
+-- query/runtime.sql
+
+-- What compiled queries call for each record. None of these can raise, whatever a record holds.
+
+-- Does any text of a record pass a test? Texts are its columns and the scalars of its attributes.
+create function logloom_private.record_holds(
+  p_columns text[],
+  p_attrs jsonb,
+  p_test text,
+  p_arguments text[]
+)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from (
+      select unnest(p_columns)
+      union all
+      select a.value #>> '{}'
+      from jsonb_path_query(p_attrs, 'strict $.**') a (value)
+      where jsonb_typeof(a.value) in ('string', 'number', 'boolean')
+    ) t (text)
+    where case p_test
+      when 'contains' then lower(t.text collate pg_c_utf8) like p_arguments[1]
+      when 'equal' then t.text = any(p_arguments)
+      when 'folded equal' then lower(t.text collate pg_c_utf8) = any(p_arguments)
+      when 'word' then lower(t.text collate pg_c_utf8) ~ p_arguments[1]
+      when 'regex' then t.text collate "C" ~ p_arguments[1]
+      when 'folded regex' then lower(t.text collate pg_c_utf8) collate "C" ~ p_arguments[1]
+    end
+  );
+end;
+$$;
+
+-- Is a text an address, IPv4 with or without a port or IPv6, of a network?
+create function logloom_private.address_in(p_text text, p_network inet)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_address text;
+begin
+  if octet_length(p_text) > 45 then
+    return false;
+  end if;
+  v_address := coalesce(
+    substring(
+      p_text collate "C"
+      from '^((?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3})(?::[0-9]{1,5})?$'
+    ),
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    substring(
+      p_text collate "C"
+      from '^[0-9a-fA-F:]*(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})$'
+    )
+  );
+  return pg_input_is_valid(v_address, 'inet') and v_address::inet <<= p_network;
+end;
+$$;
+
+-- A number that a few letters write, and more than 40 if it is written out, is stored as these
+-- letters. Compared it is the number; null for any other text, and for what no double holds.
+-- The value of a number that is stored as its text, since written out it would be longer than that
+-- and than 40 letters; null for any other text.
+create function logloom_private.written_number(p_text text)
+returns numeric
+language plpgsql
+immutable
+strict
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_number numeric;
+begin
+  if octet_length(p_text) > 300
+    or p_text collate "C" !~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?0*[0-9]{1,3}$'
+    or not pg_input_is_valid(p_text, 'double precision')
+  then
+    return null;
+  end if;
+  v_number := trim_scale(p_text::numeric);
+  if octet_length(v_number::text) > greatest(40, octet_length(p_text)) then
+    return v_number;
+  end if;
+  return null;
+end;
+$$;
+
+-- Numbers stay decimal until the end, so that a sum does not depend on the order of its rows;
+-- held within the range of a double, so that no cast or sum can fail.
+create function logloom_private.json_number(p_value jsonb)
+returns numeric
+language plpgsql
+immutable
+strict
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if jsonb_typeof(p_value) = 'number' then
+    return least(
+      greatest(p_value::numeric, -1.7976931348623157e308), 1.7976931348623157e308
+    );
+  end if;
+  return null;
+end;
+$$;
+
+create function logloom_private.finite_double(p_value numeric)
+returns double precision
+language plpgsql
+immutable
+strict
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when p_value > 1.7976931348623157e308 then 1.7976931348623157e308
+    when p_value < -1.7976931348623157e308 then -1.7976931348623157e308
+    when abs(p_value) < 4.95e-324 then 0
+    else p_value::double precision
+  end;
+end;
+$$;
+
+-- Interpolation between the two ends of the doubles leaves their range.
+create function logloom_private.finite_double(p_value double precision)
+returns double precision
+language plpgsql
+immutable
+strict
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_value
+    when 'Infinity' then 1.7976931348623157e308
+    when '-Infinity' then -1.7976931348623157e308
+    else p_value
+  end;
+end;
+$$;
+
+-- What would be written out in more than 40 letters, and is shorter with an exponent, is its text
+-- with one.
+-- A number of an extracted JSON text as a record has it: the number, or, where that would be
+-- written out too long, its text with an exponent.
+create function logloom_private.short_number(p_number numeric)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_number constant numeric := trim_scale(p_number);
+  v_text constant text := v_number::text;
+  v_whole text;
+  v_digits text;
+  v_exponent integer;
+begin
+  if octet_length(v_text) <= 40 then
+    return to_jsonb(v_number);
+  end if;
+  v_whole := ltrim(split_part(v_text, '.', 1), '-0');
+  v_digits := ltrim(v_whole || split_part(v_text, '.', 2), '0');
+  v_exponent := case
+    when v_whole <> '' then octet_length(v_whole)
+    else octet_length(v_digits) - octet_length(split_part(v_text, '.', 2))
+  end - 1;
+  v_digits := rtrim(v_digits, '0');
+  v_digits := case when v_number < 0 then '-' else '' end || left(v_digits, 1)
+    || case when octet_length(v_digits) > 1 then '.' || substr(v_digits, 2) else '' end
+    || case when v_exponent < 0 then 'e' else 'e+' end || v_exponent;
+  return case when octet_length(v_digits) < octet_length(v_text) then to_jsonb(v_digits)
+    else to_jsonb(v_number) end;
+end;
+$$;
+
+-- Numbers of a JSON text have the canonical form of a record's: no zeros at the end of a fraction.
+create function logloom_private.canonical_numbers(p_value jsonb)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case jsonb_typeof(p_value)
+    when 'number' then logloom_private.short_number(p_value::numeric)
+    when 'object' then (
+      select coalesce(jsonb_object_agg(o.key, logloom_private.canonical_numbers(o.value)), '{}')
+      from jsonb_each(p_value) o
+    )
+    when 'array' then (
+      select coalesce(jsonb_agg(logloom_private.canonical_numbers(a.value) order by a.n), '[]')
+      from jsonb_array_elements(p_value) with ordinality a (value, n)
+    )
+    else p_value
+  end;
+end;
+$$;
+
+-- The members of a text that is a JSON object of at most 64 kB, otherwise {}.
+create function logloom_private.extract_json(p_text text)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if octet_length(p_text) > 65536
+    or p_text !~ '^[ \t\r\n]*\{'
+    or not pg_input_is_valid(p_text, 'jsonb')
+  then
+    return '{}';
+  elsif p_text ~ '\.[0-9]*0[^0-9]|[0-9][eE]|[0-9.]{41}' then
+    return logloom_private.canonical_numbers(p_text::jsonb);
+  end if;
+  return p_text::jsonb;
+end;
+$$;
+
+-- The pairs name=value of the first 64 kB of a text; a value may be in double quotes. A value that
+-- is written as JSON writes numbers is one. The last of a name counts.
+create function logloom_private.extract_logfmt(p_text text)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if strpos(p_text, '=') = 0 then
+    return '{}';
+  end if;
+  return coalesce((
+    select jsonb_object_agg(
+      m.pair[1],
+      case
+        when left(m.pair[2], 1) = '"' then to_jsonb(
+          regexp_replace(substr(m.pair[2], 2, char_length(m.pair[2]) - 2), '\\(.)', '\1', 'g')
+        )
+        when m.pair[2] ~ '^-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,18})?$' then
+          to_jsonb(trim_scale(m.pair[2]::numeric))
+        else to_jsonb(m.pair[2])
+      end
+    )
+    from regexp_matches(
+      left(p_text, 65536) collate "C",
+      '(?:^|[ \t\r\n])([^ \t\r\n="]+)=("(?:[^"\\]|\\.)*"|[^ \t\r\n"]*)(?=[ \t\r\n]|$)', 'g'
+    ) m (pair)
+  ), '{}');
+end;
+$$;
+
+-- query/sql.sql
+
+-- The generator: a tree as a boolean expression of SQL over an alias.
+
+-- A column, or the JSON value of an attribute. Steps are -> with a text: #> would take a digit as
+-- an index into an array. JSON null is no value, so the joined key is tried there too.
+create function logloom_private.query_value_sql(p_field jsonb, p_alias text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text;
+begin
+  if p_field ->> 'field' <> 'attrs' then
+    return format('%I.%I', p_alias, p_field ->> 'field');
+  end if;
+  v_sql := format('%I.attrs', p_alias);
+  for v_at in 0 .. jsonb_array_length(p_field -> 'path') - 1 loop
+    v_sql := v_sql || ' -> ' || quote_literal(p_field -> 'path' ->> v_at);
+  end loop;
+  if p_field ->> 'joined' is not null then
+    return format(
+      'coalesce(nullif(%s, ''null''), %I.attrs -> %L)', v_sql, p_alias, p_field ->> 'joined'
+    );
+  end if;
+  return '(' || v_sql || ')';
+end;
+$$;
+
+-- The bounds that a range has, or null. p_type is what a bound is cast to.
+create function logloom_private.query_bounds_sql(p_leaf jsonb, p_value text, p_type text default '')
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return nullif(concat_ws(
+    ' and ',
+    p_value || case when (p_leaf -> 'lower_open')::boolean then ' > ' else ' >= ' end
+      || quote_literal(p_leaf ->> 'lower') || p_type,
+    p_value || case when (p_leaf -> 'upper_open')::boolean then ' < ' else ' <= ' end
+      || quote_literal(p_leaf ->> 'upper') || p_type
+  ), '');
+end;
+$$;
+
+-- The text in the letter case that folded comparisons use: one character to one character.
+create function logloom_private.query_fold_sql(p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'lower(' || p_value || ' collate pg_c_utf8)';
+end;
+$$;
+
+-- Quoted texts, a comma between them.
+create function logloom_private.query_texts_sql(p_values jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select string_agg(quote_literal(v.text), ', ' order by v.n)
+    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
+  );
+end;
+$$;
+
+-- A test of a text: a value is put between the two parts. They are joined, never substituted into,
+-- because they hold quoted texts of the caller.
+create function logloom_private.query_text_test(p_leaf jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fold constant boolean := coalesce((p_leaf -> 'fold')::boolean, false)
+    or p_leaf ->> 'test' in ('contains', 'word');
+  v_parts text[];
+begin
+  v_parts := case p_leaf ->> 'test'
+    when 'equal' then array['', case jsonb_array_length(p_leaf -> 'values')
+      when 1 then ' = ' || quote_literal(p_leaf -> 'values' ->> 0)
+      else ' in (' || logloom_private.query_texts_sql(p_leaf -> 'values') || ')'
+    end]
+    when 'like' then array['', ' like ' || quote_literal(p_leaf ->> 'pattern')]
+    when 'contains' then array['', ' like ' || quote_literal(p_leaf ->> 'pattern')]
+    when 'word' then array['', ' ~ ' || quote_literal(p_leaf ->> 'regex')]
+    when 'regex' then array['', ' collate "C" ~ ' || quote_literal(p_leaf ->> 'pattern')]
+    when 'network' then array[
+      'logloom_private.address_in(', ', ' || quote_literal(p_leaf ->> 'network') || '::inet)'
+    ]
+  end;
+  if v_fold then
+    v_parts := array[v_parts[1] || 'lower(', ' collate pg_c_utf8)' || v_parts[2]];
+  end if;
+  return v_parts;
+end;
+$$;
+
+-- A test of the text of a JSON scalar, or of any scalar in an array.
+create function logloom_private.query_any_text_sql(p_value text, p_test text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'case jsonb_typeof(' || p_value || ')'
+    || ' when ''object'' then false when ''null'' then false'
+    || ' when ''array'' then exists (select from jsonb_array_elements(' || p_value || ') as e (v)'
+    || ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '
+    || p_test[1] || '(e.v #>> ''{}'')' || p_test[2] || ') else '
+    || p_test[1] || '(' || p_value || ' #>> ''{}'')' || p_test[2] || ' end';
+end;
+$$;
+
+-- A bound of time: a constant, or so far from p_now_sql where it moves with now.
+create function logloom_private.query_instant_sql(
+  p_instant text,
+  p_shift bigint,
+  p_now_sql text
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_shift is not null and p_now_sql is not null then
+    return '(' || p_now_sql || format(' + interval ''%s microseconds'')', p_shift);
+  end if;
+  return quote_literal(p_instant) || '::timestamptz';
+end;
+$$;
+
+create function logloom_private.query_column_sql(p_leaf jsonb, p_value text, p_now_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_test text[];
+  v_keys jsonb;
+begin
+  case p_leaf ->> 'test'
+    when 'exists' then
+      return p_value || ' is not null';
+    when 'within' then
+      return coalesce(
+        nullif(concat_ws(
+          ' and ',
+          p_value || ' >= ' || logloom_private.query_instant_sql(
+            p_leaf ->> 'from', (p_leaf -> 'from_shift')::bigint, p_now_sql
+          ),
+          p_value || ' < ' || logloom_private.query_instant_sql(
+            p_leaf ->> 'to', (p_leaf -> 'to_shift')::bigint, p_now_sql
+          )
+        ), ''),
+        p_value || ' is not null'
+      );
+    when 'range' then
+      return coalesce(
+        logloom_private.query_bounds_sql(p_leaf, p_value || ' collate "C"'),
+        p_value || ' is not null'
+      );
+    else
+  end case;
+
+  v_test := logloom_private.query_text_test(p_leaf);
+  -- The index of req_id holds its beginning: a whole one may be too long for an index.
+  if p_leaf ->> 'field' = 'req_id' and p_leaf ->> 'test' = 'equal' and not p_leaf ? 'fold' then
+    select jsonb_agg(left(v, 200)) into v_keys from jsonb_array_elements_text(p_leaf -> 'values') v;
+    return '(left(' || p_value || ', 200) in (' || logloom_private.query_texts_sql(v_keys)
+      || ') and ' || p_value || v_test[2] || ')';
+  elsif p_leaf ->> 'test' = 'word' then
+    -- LIKE tells quicker where the text is not there at all.
+    return logloom_private.query_fold_sql(p_value) || ' like '
+      || quote_literal(p_leaf ->> 'pattern') || ' and ' || v_test[1] || p_value || v_test[2];
+  end if;
+  return v_test[1] || p_value || v_test[2];
+end;
+$$;
+
+-- A tree as a boolean expression over an alias. It may be null where a field is absent; a NOT
+-- turns that into true, so that it matches records that lack the field. With p_now_sql, an SQL
+-- expression, what moves with now is computed from it; otherwise from the instant of compiling.
+create function logloom_private.query_sql(
+  p_node jsonb,
+  p_alias text,
+  p_now_sql text default null
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_sql text := '';
+begin
+  case v_type
+    when 'all' then
+      return 'true';
+    when 'none' then
+      return 'false';
+    when 'not' then
+      return '(' || logloom_private.query_sql(p_node -> 'item', p_alias, p_now_sql)
+        || ' is not true)';
+    when 'and', 'or' then
+      for v_at in 0 .. jsonb_array_length(p_node -> 'items') - 1 loop
+        v_sql := v_sql || case when v_at > 0 then ' ' || v_type || ' ' else '' end
+          || logloom_private.query_sql(p_node -> 'items' -> v_at, p_alias, p_now_sql);
+      end loop;
+      return '(' || v_sql || ')';
+    when 'leaf' then
+      if p_node ->> 'field' = 'any' then
+        return '(' || logloom_private.query_any_sql(p_node, p_alias) || ')';
+      end if;
+      v_sql := logloom_private.query_value_sql(p_node, p_alias);
+      return '(' || case p_node ->> 'field'
+        when 'attrs' then logloom_private.query_attrs_sql(p_node, v_sql)
+        else logloom_private.query_column_sql(p_node, v_sql, p_now_sql)
+      end || ')';
+  end case;
+end;
+$$;
+
+-- query/stages.sql
+
+-- The parser of what follows a bar. A stage has tokens of its own: names, numbers and punctuation.
+
+-- The stages of a query are collected in an object, the plan:
+--   rows        what is done to each record before anything is counted:
+--               [{"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"}, …]
+--   aggregates  [{"kind", "fraction", "field", "name"}, …], by: [field, …], bucket: seconds
+--   patterns    true
+--   having      [{"name", "operator", "number"}, …]
+--   sort        [{"name", "descending"}, …]
+--   limit       a number
+--   fields      [field, …]
+--   last        the stage that was read last, first: {"stage", "position"} of the first
+
+create function logloom_private.query_is_stage(p_name text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_name in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
+end;
+$$;
+
+create function logloom_private.query_tokenize_stage(
+  p_state logloom_private.query_state,
+  p_source text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select
+    array_agg(t.text order by t.n) filter (where not t.is_space) || ''::text,
+    array_agg(t.position order by t.n) filter (where not t.is_space)
+      || (p_position + char_length(p_source))
+  into p_state.texts, p_state.positions
+  from (
+    select
+      m.match[1] as text,
+      m.n,
+      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
+      (p_position + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
+        - char_length(m.match[1]))::integer as position
+    from regexp_matches(
+      p_source,
+      '[ \t\r\n\u00a0]+|(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=|.', 'g'
+    ) with ordinality as m (match, n)
+  ) t;
+  p_state."at" := 1;
+  p_state.node := null;
+  return logloom_private.query_spend(p_state, cardinality(p_state.texts));
+end;
+$$;
+
+-- The field that comes next, as node; p_error of p_stage where none does.
+create function logloom_private.query_stage_field(
+  p_state logloom_private.query_state,
+  p_error text,
+  p_stage text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+begin
+  if v_token in ('', '(', ')', ',', '|', '<', '>', '=', '!', '<=', '>=', '!=', '"') then
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], p_error, p_stage);
+  end if;
+  p_state.node := logloom_private.query_field(v_token, p_state.positions[p_state."at"]);
+  if v_token = 'any' then
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.any_is_for_filters');
+  end if;
+  p_state."at" := p_state."at" + 1;
+  return logloom_private.query_spend(p_state, 1);
+end;
+$$;
+
+-- Refuses a stage where it cannot work.
+create function logloom_private.query_check_order(
+  p_plan jsonb,
+  p_stage text,
+  p_position integer
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_cannot boolean;
+begin
+  v_cannot := case p_stage
+    when 'json' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
+    when 'logfmt' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
+    when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
+    when 'sort' then p_plan ?| array['sort', 'limit']
+    when 'limit' then p_plan ? 'limit'
+    when 'fields' then v_rows or p_plan ? 'fields'
+    else v_rows or p_plan ?| array['sort', 'limit', 'fields']
+  end;
+  if v_cannot then
+    perform logloom_private.refuse_at(
+      p_position, 'stages.order_is_wrong', p_stage, p_plan ->> 'last'
+    );
+  elsif coalesce((p_plan ->> 'count')::integer, 0) >= 10 then
+    perform logloom_private.refuse_at(p_position, 'stages.too_many');
+  end if;
+end;
+$$;
+
+-- json field, logfmt field
+create function logloom_private.query_parse_extraction(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_stage constant text := p_state.texts[1];
+begin
+  p_state."at" := 2;
+  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
+  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
+  end if;
+  p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
+    || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+  return p_state;
+end;
+$$;
+
+-- The names of the columns that the rows of a plan have.
+create function logloom_private.query_columns(p_plan jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_plan ? 'patterns' then
+    return array['count', 'first', 'last', 'pattern'];
+  end if;
+  return array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+    || case when p_plan -> 'bucket' is null then '{}'::text[] else array['ts'] end
+    || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b);
+end;
+$$;
+
+-- One stage, read to its end: the plan with it as node.
+create function logloom_private.query_parse_stage(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_stage constant text := p_state.texts[1];
+begin
+  if logloom_private.query_is_stage(v_stage) then
+    perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
+  end if;
+  case v_stage
+    when 'json' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
+    when 'logfmt' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
+    when 'sort' then p_state := logloom_private.query_parse_sort(p_state, p_plan);
+    when 'limit' then p_state := logloom_private.query_parse_limit(p_state, p_plan);
+    when 'fields' then p_state := logloom_private.query_parse_fields(p_state, p_plan);
+    when 'where' then p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'patterns' then
+      p_state."at" := 2;
+      p_state.node := p_plan || '{"patterns": true}';
+    else p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
+  end case;
+  if p_state.texts[p_state."at"] <> '' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'stages.something_follows',
+      case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- query/state.sql
+
+-- What every part of the compiler uses: excerpts and bounds.
+
+-- Enough of the caller's text to recognise it in a message.
+create function logloom_private.query_excerpt(p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
+end;
+$$;
+
+-- Bounds
+
+-- Counts p_steps more: a token, a rule, a term, a part of a regex. No loop of the compiler runs
+-- without counting, so a query's cost is bounded by this number whatever it holds.
+create function logloom_private.query_spend(
+  p_state logloom_private.query_state,
+  p_steps integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state.steps := p_state.steps + p_steps;
+  if p_state.steps > 20000 then
+    perform logloom_private.refuse_at(
+      p_state.positions[least(p_state."at", cardinality(p_state.positions))], 'query.too_many_steps'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- Counts one more leaf of the tree.
+create function logloom_private.query_count_leaf(
+  p_state logloom_private.query_state,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_state.leaves >= 64 then
+    perform logloom_private.refuse_at(p_position, 'query.too_many_terms');
+  end if;
+  p_state.leaves := p_state.leaves + 1;
+  return p_state;
+end;
+$$;
+
+-- Goes one bracket or NOT deeper.
+create function logloom_private.query_deepen(
+  p_state logloom_private.query_state,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_state.depth >= 16 then
+    perform logloom_private.refuse_at(p_position, 'query.nested_too_deep');
+  end if;
+  p_state.depth := p_state.depth + 1;
+  return p_state;
+end;
+$$;
+
+-- A text that is looked for inside another one costs its own length at each place of that one.
+create function logloom_private.query_count_searched(
+  p_state logloom_private.query_state,
+  p_text text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state.searched := p_state.searched + char_length(p_text);
+  if p_state.searched > 512 then
+    perform logloom_private.refuse_at(p_position, 'query.searched_texts_are_too_long');
+  end if;
+  return p_state;
+end;
+$$;
+
+-- query/terms.sql
+
+-- The parser of terms: free ones, and fields with their names.
+
+-- A free term: a word or a quoted text.
+create function logloom_private.query_parse_free(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  p_state := logloom_private.query_spend(p_state, 1);
+  p_state := logloom_private.query_warn_free(p_state);
+  if p_state.texts[p_state."at"] = '*' then
+    -- Every record, also one without a message: the counts answer it as the empty filter.
+    p_state.node := '{"type": "all"}';
+  else
+    p_state := logloom_private.query_check_term(
+      p_state, '{"field": "msg", "name": "msg"}',
+      p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
+  end if;
+  return logloom_private.query_advance(p_state);
+end;
+$$;
+
+create function logloom_private.query_refuse_operator(p_operator text, p_position integer)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse_at(p_position, 'query.operator_is_for_values', p_operator);
+end;
+$$;
+
+-- field:value, or a free term, that begins with a word. The name ends at its first colon; quoted
+-- segments of an attribute's path make it several tokens.
+create function logloom_private.query_parse_word(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first constant integer := p_state."at";
+  v_at integer := v_first;
+  v_name text := '';
+  v_head text;
+  v_field jsonb;
+begin
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    v_head := p_state.texts[v_at];
+    if strpos(v_head, ':') > 0 and left(v_head, 1) <> '"' then
+      v_head := coalesce(substring(v_head from '^(?:[^:\\]|\\.)+'), '');
+    end if;
+    v_name := v_name || v_head;
+    exit when v_head <> p_state.texts[v_at];
+    if v_at = v_first and (v_head !~ '^(?:@|(?:attrs|@.*)\.|attrs\..*\.)$'
+      or left(p_state.texts[v_at + 1], 1) <> '"'
+      or not logloom_private.query_is_adjacent(p_state, v_at + 1))
+    then
+      -- No colon: a free term.
+      if left(v_head, 1) in ('<', '>', '~') then
+        perform logloom_private.query_refuse_operator(left(v_head, 1), p_state.positions[v_at]);
+      end if;
+      return logloom_private.query_parse_free(p_state);
+    end if;
+    v_at := v_at + 1;
+    if not logloom_private.query_is_adjacent(p_state, v_at)
+      or not logloom_private.query_is_term(p_state.texts[v_at])
+    then
+      perform logloom_private.refuse_at(p_state.positions[v_at], 'query.colon_is_missing');
+    end if;
+  end loop;
+
+  if v_name = '' then
+    perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
+  elsif left(v_name, 1) in ('<', '>', '~') then
+    perform logloom_private.query_refuse_operator(left(v_name, 1), p_state.positions[v_first]);
+  end if;
+
+  v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
+
+  -- The value is the rest of this token, or the next one where nothing is left.
+  p_state."at" := v_at;
+  p_state := logloom_private.query_take_colon(p_state, v_head || ':', v_name);
+  return logloom_private.query_parse_value(p_state, v_field);
+end;
+$$;
+
+-- Takes a field's name and colon off the token that comes next.
+create function logloom_private.query_take_colon(
+  p_state logloom_private.query_state,
+  p_head text,
+  p_name text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_position constant integer := p_state.positions[p_state."at"] + char_length(p_head);
+begin
+  if p_state.texts[p_state."at"] <> p_head then
+    p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_head) + 1);
+    p_state.positions[p_state."at"] := v_position;
+    return p_state;
+  end if;
+  p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_position
+  then
+    perform logloom_private.refuse_at(
+      v_position, 'query.value_is_missing', logloom_private.query_excerpt(p_name || ':')
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- query/tokens.sql
+
+-- Tokens: what the grammar's rules read.
+
+-- The state before the first token.
+create function logloom_private.query_tokenize(p_query_dsl text, p_now timestamptz)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state logloom_private.query_state;
+  v_stray integer;
+begin
+  -- White space, a quoted text, a bracket or bar, a bareword, or what none of them takes: so that
+  -- the matches cover every character, and a running sum of their lengths is their position.
+  select
+    array_agg(t.text order by t.n) filter (where not t.is_space),
+    array_agg(t.position order by t.n) filter (where not t.is_space),
+    min(t.position) filter (where t.text in ('"', '\'))
+  into v_state.texts, v_state.positions, v_stray
+  from (
+    select
+      m.match[1] as text,
+      m.n,
+      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
+      (1 + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
+        - char_length(m.match[1]))::integer as position
+    from regexp_matches(
+      p_query_dsl,
+      '[ \t\r\n\u00a0]+|"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+|.',
+      'g'
+    ) with ordinality as m (match, n)
+  ) t;
+
+  if v_stray is not null and substr(p_query_dsl, v_stray, 1) = '"' then
+    perform logloom_private.refuse_at(v_stray, 'query.quote_is_not_closed');
+  elsif v_stray is not null then
+    perform logloom_private.refuse_at(v_stray, 'query.backslash_escapes_nothing');
+  end if;
+
+  v_state.texts := v_state.texts || ''::text;
+  v_state.positions := v_state.positions || (char_length(p_query_dsl) + 1);
+  v_state."at" := 1;
+  v_state.depth := 0;
+  v_state.leaves := 0;
+  v_state.searched := 0;
+  v_state.steps := cardinality(v_state.texts);
+  v_state."now" := p_now;
+  v_state.names_now := false;
+  v_state.warnings := '[]';
+  v_state.node := '{"type": "all"}';
+  return v_state;
+end;
+$$;
+
+create function logloom_private.query_is_word(p_token text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return left(p_token, 1) not in ('', '"', '(', ')', '[', ']', '{', '}', '|');
+end;
+$$;
+
+-- A word or a quoted text.
+create function logloom_private.query_is_term(p_token text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
+end;
+$$;
+
+-- Is there no white space between this token and the one before?
+create function logloom_private.query_is_adjacent(
+  p_state logloom_private.query_state,
+  p_at integer
+)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_at > 1
+    and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
+      = p_state.positions[p_at];
+end;
+$$;
+
+-- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
+-- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
+create function logloom_private.query_advance(
+  p_state logloom_private.query_state,
+  p_count integer default 1
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_meant text;
+begin
+  p_state."at" := p_state."at" + p_count;
+  if logloom_private.query_is_term(p_state.texts[p_state."at"])
+    and logloom_private.query_is_adjacent(p_state, p_state."at")
+  then
+    v_meant := logloom_private.query_meant_comparison(
+      p_state.texts[p_state."at" - 1] || logloom_private.query_text(p_state.texts[p_state."at"])
+    );
+    if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'query.comparison_needs_a_colon',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'query.white_space_is_missing',
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- The text that a word or a quoted token stands for.
+create function logloom_private.query_text(p_token text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text text := p_token;
+begin
+  if left(v_text, 1) = '"' then
+    v_text := substr(v_text, 2, char_length(v_text) - 2);
+  end if;
+  if strpos(v_text, '\') > 0 then
+    v_text := regexp_replace(v_text, '\\(.)', '\1', 'g');
+  end if;
+  return v_text;
+end;
+$$;
+
+create function logloom_private.query_has_wildcard(p_token text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if left(p_token, 1) = '"' or translate(p_token, '*?', '') = p_token then
+    return false;
+  end if;
+  return p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
+end;
+$$;
+
+-- A LIKE pattern that matches a text and nothing else.
+create function logloom_private.query_like_text(p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return regexp_replace(p_text, '([\\%_])', '\\\1', 'g');
+end;
+$$;
+
+-- A LIKE pattern for a token: its wildcards become LIKE's, LIKE's own are escaped.
+create function logloom_private.query_like(p_token text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if left(p_token, 1) = '"' then
+    return logloom_private.query_like_text(logloom_private.query_text(p_token));
+  elsif strpos(p_token, '\') = 0 then
+    return translate(replace(replace(p_token, '%', '\%'), '_', '\_'), '*?', '%_');
+  end if;
+  return (
+    select string_agg(
+      case
+        when left(m.match[1], 1) <> '\' then
+          translate(replace(replace(m.match[1], '%', '\%'), '_', '\_'), '*?', '%_')
+        when substr(m.match[1], 2) in ('%', '_', '\') then m.match[1]
+        else substr(m.match[1], 2)
+      end,
+      '' order by m.n
+    )
+    from regexp_matches(p_token, '\\.|[^\\]+', 'g') with ordinality as m (match, n)
+  );
+end;
+$$;
+
+-- A LIKE pattern for a whole record as one text, in ASCII lower case: it matches wherever
+-- p_pattern, over folded text, matches in one of the record's texts, and sometimes elsewhere. JSON
+-- escapes some characters, so any text may stand in their place; what is not ASCII, and i and k,
+-- which the dotted I and the Kelvin sign fold to, may be any character.
+create function logloom_private.query_like_record(p_pattern text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '%' || regexp_replace(
+    regexp_replace(p_pattern, '\\[\\_]|["_\x01-\x1f\x7f]', '%', 'g'),
+    '[ik\x80-\U0010ffff]', '_', 'g'
+  ) || '%';
+end;
+$$;
+
+-- query/values.sql
+
+-- The parser of what follows the colon of a field. Each rule takes the state at its first token and
+-- answers it after its last, with the tree as node.
+
+-- A term under the sign that stands before it, or none.
+create function logloom_private.query_check_signed(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_sign text,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  case p_sign
+    when '' then
+      p_state := logloom_private.query_warn_value(p_state, p_field, p_token, p_position);
+      return logloom_private.query_check_term(p_state, p_field, p_token, p_position);
+    when '=' then
+      p_state := logloom_private.query_warn_exact(p_state, p_field, p_token, p_position);
+      return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+    else
+      return logloom_private.query_check_folded(p_state, p_field, p_sign, p_token, p_position);
+  end case;
+end;
+$$;
+
+-- field:(a OR b), field:=(a OR b). The exact texts become one leaf, so that an index can serve them
+-- together.
+create function logloom_private.query_parse_any_of(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_sign text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_depth constant integer := p_state.depth;
+  v_values jsonb := '[]'::jsonb;
+  v_items jsonb[] := '{}'::jsonb[];
+  v_token text;
+begin
+  p_state := logloom_private.query_deepen(p_state, p_state.positions[p_state."at"]);
+  p_state."at" := p_state."at" + 1;
+  loop
+    v_token := p_state.texts[p_state."at"];
+    if v_token in ('AND', 'NOT') then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.word_is_not_for_lists', v_token
+      );
+    elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.value_is_missing_in_a_list'
+      );
+    end if;
+    p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+    p_state := logloom_private.query_warn_listed(p_state, v_token);
+    p_state := logloom_private.query_check_signed(
+      p_state, p_field, p_sign, v_token, p_state.positions[p_state."at"]
+    );
+    if p_state.node ->> 'test' = 'equal' then
+      v_values := v_values || (p_state.node -> 'values');
+    else
+      v_items := v_items || p_state.node;
+    end if;
+
+    p_state := logloom_private.query_advance(p_state);
+    exit when p_state.texts[p_state."at"] = ')';
+    if p_state.texts[p_state."at"] = 'OR' then
+      p_state := logloom_private.query_advance(p_state);
+    end if;
+  end loop;
+
+  if jsonb_array_length(v_values) > 0 then
+    v_items := logloom_private.query_leaf(
+      p_field,
+      jsonb_build_object('test', 'equal', 'values', v_values)
+        || case p_sign when 'i=' then '{"fold": true}'::jsonb else '{}'::jsonb end
+    ) || v_items;
+  end if;
+  p_state.node := case when cardinality(v_items) = 1 then v_items[1]
+    else jsonb_build_object('type', 'or', 'items', to_jsonb(v_items)) end;
+  p_state."at" := p_state."at" + 1;
+  p_state.depth := v_depth;
+  return p_state;
+end;
+$$;
+
+-- field:[a TO b}
+create function logloom_private.query_parse_range(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first constant integer := p_state."at";
+begin
+  p_state."at" := v_first + 1;
+  for v_bound in 1 .. 2 loop
+    if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
+    end if;
+    p_state := logloom_private.query_advance(p_state);
+    if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
+    elsif v_bound = 1 then
+      p_state := logloom_private.query_advance(p_state);
+    end if;
+  end loop;
+  if p_state.texts[v_first + 4] not in (']', '}') then
+    perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
+  end if;
+  p_state."at" := v_first + 5;
+  return logloom_private.query_check_range(p_state, p_field, (
+    nullif(p_state.texts[v_first + 1], '*'), p_state.positions[v_first + 1],
+    p_state.texts[v_first] = '{',
+    nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
+    p_state.texts[v_first + 4] = '}'
+  )::logloom_private.query_range);
+end;
+$$;
+
+-- Takes p_sign off the token that comes next. What it applies to is the rest of the token, or the
+-- next one where nothing is left.
+create function logloom_private.query_take_sign(
+  p_state logloom_private.query_state,
+  p_sign text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_state.texts[p_state."at"] = p_sign then
+    p_state."at" := p_state."at" + 1;
+  else
+    p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_sign) + 1);
+    p_state.positions[p_state."at"] := p_state.positions[p_state."at"] + char_length(p_sign);
+  end if;
+  if not logloom_private.query_is_term(p_state.texts[p_state."at"])
+    and not (p_state.texts[p_state."at"] = '(' and right(p_sign, 1) = '='
+      and p_sign not in ('>=', '<='))
+  then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      case when left(p_sign, 1) in ('<', '>') then 'query.comparison_needs_a_value'
+        else 'query.test_needs_a_value' end,
+      p_sign
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- field:>=5
+create function logloom_private.query_parse_comparison(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_operator constant text := substring(p_state.texts[p_state."at"] from '^[<>]=?');
+  v_token text;
+  v_position integer;
+begin
+  p_state := logloom_private.query_take_sign(p_state, v_operator);
+  v_token := p_state.texts[p_state."at"];
+  v_position := p_state.positions[p_state."at"];
+  p_state := logloom_private.query_advance(p_state);
+  if left(v_operator, 1) = '>' then
+    return logloom_private.query_check_range(
+      p_state, p_field,
+      (v_token, v_position, v_operator = '>', null, v_position, false)::logloom_private.query_range
+    );
+  end if;
+  return logloom_private.query_check_range(
+    p_state, p_field,
+    (null, v_position, false, v_token, v_position, v_operator = '<')::logloom_private.query_range
+  );
+end;
+$$;
+
+-- field:~"regex"
+create function logloom_private.query_parse_regex(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_at constant integer := p_state."at";
+begin
+  if p_state.texts[v_at] <> '~' or left(p_state.texts[v_at + 1], 1) <> '"' then
+    perform logloom_private.refuse_at(p_state.positions[v_at], 'query.regex_is_not_quoted');
+  end if;
+  p_state := logloom_private.query_check_regex(
+    p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
+  );
+  return logloom_private.query_advance(p_state, 2);
+end;
+$$;
+
+-- What follows the colon of a field.
+create function logloom_private.query_parse_value(
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first constant text := left(p_state.texts[p_state."at"], 1);
+  v_sign constant text :=
+    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=)'), '');
+begin
+  if v_first = '(' then
+    return logloom_private.query_parse_any_of(p_state, p_field, '');
+  elsif v_sign <> '' then
+    p_state := logloom_private.query_take_sign(p_state, v_sign);
+    if p_state.texts[p_state."at"] = '(' then
+      return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+    end if;
+  end if;
+  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  if v_first in ('[', '{') then
+    return logloom_private.query_parse_range(p_state, p_field);
+  elsif v_first in ('<', '>') then
+    return logloom_private.query_parse_comparison(p_state, p_field);
+  elsif v_first = '~' then
+    return logloom_private.query_parse_regex(p_state, p_field);
+  end if;
+  p_state := logloom_private.query_check_signed(
+    p_state, p_field, v_sign, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+  );
+  return logloom_private.query_advance(p_state);
+end;
+$$;
+
+-- query/warnings.sql
+
+-- Silent traps: what is valid here, means something else elsewhere, and so looks for what nobody
+-- wants. Quoted texts are never warned about: who quotes a text means it.
+
+create function logloom_private.query_warn(
+  p_state logloom_private.query_state,
+  p_position integer,
+  p_message text,
+  p_suggestion text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if jsonb_array_length(p_state.warnings) < 10 then
+    p_state.warnings := p_state.warnings || jsonb_build_object(
+      'position', p_position, 'message', p_message, 'suggestion', left(p_suggestion, 200)
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- A text as a value, quoted where it must be.
+create function logloom_private.query_quote(p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_text ~ '^[[:alnum:]_./*?-]+$' then
+    return p_text;
+  end if;
+  return '"' || regexp_replace(p_text, '(["\\])', '\\\1', 'g') || '"';
+end;
+$$;
+
+-- What is wrong with a word wherever it stands: {message, suggestion}, or null. The suggestion
+-- stands for the word.
+create function logloom_private.query_word_trap(
+  p_state logloom_private.query_state,
+  p_token text
+)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_end integer;
+begin
+  if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
+    return jsonb_build_object(
+      'message', 'Typographic quotes and colons are plain characters: ' || p_token
+        || ' is looked for with them',
+      'suggestion', translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
+    );
+  elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
+    select min(n) into v_end
+    from generate_series(p_state."at", cardinality(p_state.texts)) n
+    where right(p_state.texts[n], 1) = '''';
+    if v_end is not null then
+      return jsonb_build_object(
+        'message', 'A single quote is a plain character: ' || p_token || ' is looked for with it',
+        'suggestion', '"' || btrim(
+          p_token || coalesce(
+            ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
+          ), ' '''
+        ) || '"'
+      );
+    end if;
+  elsif strpos(p_token, '&&') > 0 then
+    return jsonb_build_object(
+      'message', '&& is looked for as a text: terms side by side mean AND',
+      'suggestion', replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    );
+  elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
+    return jsonb_build_object(
+      'message', 'A slash is a plain character, this is no regular expression',
+      'suggestion', '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
+    );
+  end if;
+  return null;
+end;
+$$;
+
+-- name=value, name!=value, name>5 as a free term: the query that was meant, or null.
+create function logloom_private.query_meant_comparison(p_token text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts constant text[] := regexp_match(
+    p_token, '^(@?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(==|!=|=~|!~|>=|<=|=|>|<)([^=].*)$'
+  );
+  v_name text := v_parts[1];
+begin
+  if v_parts is null then
+    return null;
+  elsif left(v_name, 1) <> '@' and left(v_name, 6) <> 'attrs.' then
+    v_name := coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
+  end if;
+  return case when left(v_parts[2], 1) = '!' then '-' else '' end || v_name || ':'
+    || case
+      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_parts[3], '"', '\"') || '"'
+      when v_parts[2] in ('=', '==', '!=') then logloom_private.query_quote(v_parts[3])
+      else v_parts[2] || v_parts[3]
+    end;
+end;
+$$;
+
+-- The free term that comes next.
+create function logloom_private.query_warn_free(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_word constant text := lower(v_token collate "C");
+  v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
+  v_trap jsonb;
+  v_message text;
+  v_suggestion text;
+begin
+  if left(v_token, 1) = '"' then
+    return p_state;
+  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
+    v_message := format('%s is looked for as a word: operators are in upper case', v_token);
+    v_suggestion := upper(v_word);
+  elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
+    and v_next = 'by'
+  then
+    v_message := format('%s by is looked for as words: an aggregate follows a |', v_token);
+    v_suggestion := case v_word when 'sort' then '| sort by ' when 'rate' then '| rate() by '
+      else '| count() by ' end || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
+    v_message := format('%s is looked for as a word: a stage follows a |', v_token);
+    v_suggestion := '| limit ' || v_next;
+  elsif v_word = 'select' and p_state."at" = 1
+    and (
+      v_next ~ '^[0-9(]'
+      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+    )
+  then
+    v_message := 'This is no SQL: each of its words is looked for in msg';
+    v_suggestion := 'service:api level:error';
+  elsif v_word = 'is' and v_next in ('null', 'not') then
+    v_message := 'is is looked for as a word';
+    v_suggestion := case v_next when 'null' then '-' else '' end
+      || coalesce(p_state.texts[p_state."at" - 1], 'field') || ':*';
+  elsif v_word = 'in' and v_next = '(' then
+    v_message := 'in is looked for as a word';
+    v_suggestion := coalesce(p_state.texts[p_state."at" - 1], 'field') || ':(a OR b)';
+  elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
+    v_message := 'A shift from now is written without a blank: this one is looked for as a text';
+    v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
+  elsif v_token ~ '^!.' then
+    v_message := '! is a plain character: ' || v_token || ' is looked for with it';
+    v_suggestion := '-' || substr(v_token, 2);
+  elsif v_token ~ '^[+][[:alpha:]]' then
+    v_message := '+ is a plain character: ' || v_token || ' is looked for with it';
+    v_suggestion := substr(v_token, 2);
+  elsif v_token ~ '^[[:alpha:]]+[~^][0-9.]*$' then
+    v_message := 'No term is fuzzy or boosted: ' || v_token || ' is looked for as it is';
+    v_suggestion := rtrim(v_token, '~^.0123456789');
+  elsif v_token ~ '^%.+%$' then
+    v_message := '% is no wildcard: a word is found anywhere in msg as it is';
+    v_suggestion := btrim(v_token, '%');
+  else
+    v_trap := logloom_private.query_word_trap(p_state, v_token);
+    v_message := v_trap ->> 'message';
+    v_suggestion := case when left(v_trap ->> 'suggestion', 1) = '~' then 'msg:' else '' end
+      || (v_trap ->> 'suggestion');
+    if v_message is null then
+      v_suggestion := logloom_private.query_meant_comparison(v_token);
+      v_message := v_token || ' is looked for as a text: a field is followed by a colon';
+    end if;
+  end if;
+  if v_suggestion is null then
+    return p_state;
+  end if;
+  return logloom_private.query_warn(
+    p_state, p_state.positions[p_state."at"], v_message, v_suggestion
+  );
+end;
+$$;
+
+-- A value without a sign. p_token is the one that comes next, or one in a list.
+create function logloom_private.query_warn_value(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_field ->> 'name';
+  v_trap jsonb;
+  v_message text;
+  v_suggestion text;
+begin
+  if left(p_token, 1) = '"' then
+    return p_state;
+  elsif p_token ~ '^!=*.' then
+    v_message := format('! is a plain character: the value %s is looked for', p_token);
+    v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));
+  elsif p_token ~* '^null$' then
+    v_message := 'null is looked for as a text: a field without a value is found by :*';
+    v_suggestion := format('-%s:*', v_name);
+  elsif (p_field ->> 'field') in ('service', 'env', 'host')
+    and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
+  then
+    v_message := 'A comma is a plain character: this is one value';
+    v_suggestion := format('%s:(%s)', v_name, replace(p_token, ',', ' OR '));
+  elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
+    v_message := format('%s is looked for as a text: numbers have ranges', p_token);
+    v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
+  else
+    v_trap := logloom_private.query_word_trap(p_state, p_token);
+    v_message := v_trap ->> 'message';
+    v_suggestion := v_name || ':' || (v_trap ->> 'suggestion');
+  end if;
+  if v_suggestion is null then
+    return p_state;
+  end if;
+  return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
+end;
+$$;
+
+-- The value after =, which is = or a comparison of other languages.
+create function logloom_private.query_warn_exact(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_token ~ '^=+[^=]' then
+    return logloom_private.query_warn(
+      p_state, p_position, 'The second = belongs to the value that is looked for',
+      format('%s:=%s', p_field ->> 'name', ltrim(p_token, '='))
+    );
+  elsif p_token ~ '^[<>].' then
+    return logloom_private.query_warn(
+      p_state, p_position, format('The value %s is looked for: = stands after > or <', p_token),
+      format('%s:%s=%s', p_field ->> 'name', left(p_token, 1), substr(p_token, 2))
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- A word in field:(a or b).
+create function logloom_private.query_warn_listed(
+  p_state logloom_private.query_state,
+  p_token text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if lower(p_token collate "C") in ('and', 'or', 'not') then
+    return logloom_private.query_warn(
+      p_state, p_state.positions[p_state."at"],
+      format('%s is looked for as a value: OR is in upper case', p_token),
+      'OR'
+    );
+  elsif right(p_token, 1) = ',' and char_length(p_token) > 1 then
+    return logloom_private.query_warn(
+      p_state, p_state.positions[p_state."at"],
+      format('A comma is a plain character: the value %s is looked for', p_token),
+      rtrim(p_token, ',') || ' OR'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+select logloom_private.finish_migration();

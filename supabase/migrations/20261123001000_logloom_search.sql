@@ -1,0 +1,3764 @@
+-- Assembled from supabase/schemas by npm run migration: change it there.
+
+-- search/types/log_series.sql
+
+create type public.logloom_log_series as (
+  "group" jsonb,
+  points jsonb
+);
+
+comment on type public.logloom_log_series is
+  'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. '
+  'group null: all groups but the largest together.';
+
+create type public.logloom_log_series_answer as (
+  interval_seconds bigint,
+  series public.logloom_log_series[],
+  warnings public.logloom_query_warning[]
+);
+
+comment on type public.logloom_log_series_answer is 'Aggregates over time, for a chart.';
+
+-- search/types/log_stats.sql
+
+create type public.logloom_log_stat as (
+  "group" jsonb,
+  value double precision,
+  "values" jsonb,
+  total_groups bigint,
+  warnings public.logloom_query_warning[]
+);
+
+comment on type public.logloom_log_stat is
+  'What aggregates say of a group: group {field: text}, null where records lack the field, ts for '
+  'the beginning of a bucket; value, the first aggregate; values, all of them by name; '
+  'total_groups, how many rows there are without p_limit and limit; warnings, what the query '
+  'probably means otherwise, the same in each row.';
+
+create type logloom_private.counted_source as (
+  rows_sql text,
+  count_sql text,
+  number_sql text,
+  double_sql text
+);
+
+comment on type logloom_private.counted_source is
+  'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it. '
+  'number_sql and double_sql are there where it has numbers in place of the attribute: numeric, '
+  'and logloom_private.finite_double of them.';
+
+-- search/types/logs.sql
+
+create type public.logloom_log_record as (
+  id uuid,
+  tenant_id text,
+  ts timestamptz,
+  received_at timestamptz,
+  level text,
+  msg text,
+  service text,
+  env text,
+  req_id text,
+  user_id text,
+  route text,
+  host text,
+  attrs jsonb
+);
+
+comment on type public.logloom_log_record is
+  'A log record. Members that the event did not have are null.';
+
+create type public.logloom_log_page as (
+  logs public.logloom_log_record[],
+  next_cursor text,
+  ts_from timestamptz,
+  ts_to timestamptz,
+  warnings public.logloom_query_warning[]
+);
+
+comment on type public.logloom_log_page is
+  'Records of [ts_from, ts_to), and the cursor of the next page; null where this is the last, '
+  'and there only: a page may end early. '
+  'warnings: what the query probably means otherwise.';
+
+create type logloom_private.found_page as (
+  logs public.logloom_log_record[],
+  last_ts timestamptz,
+  last_id uuid
+);
+
+comment on type logloom_private.found_page is
+  'Records of a page, and after which (ts, id) the next page goes on; null where there is none.';
+
+create type logloom_private.log_tail as (
+  "first" bigint,
+  id uuid,
+  logs public.logloom_log_record[],
+  more boolean
+);
+
+comment on type logloom_private.log_tail is
+  'Where a tail stands: it goes on with the write_seq first, of which it saw what is up to id, and '
+  'has found logs since. more: whether there is more to look at.';
+
+-- search/advance_log_tail.sql
+
+-- Looks at a bounded number of records, whether they match or not, since a search for those that do
+-- took too long.
+-- Moves a tail over the next p_records records. more: whether there were any.
+create function logloom_private.examine_log_tail(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_records integer,
+  p_last bigint,
+  p_tail logloom_private.log_tail
+)
+returns logloom_private.log_tail
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_all logloom_private.compiled_query;
+  v_found public.logloom_log_record[];
+  v_first bigint;
+  v_id uuid;
+begin
+  v_all.tree := '{"type": "all"}';
+  v_all.filter := 'true';
+  -- What does not fit is null: the piece ends before it.
+  execute 'with piece as materialized ('
+    || logloom_private.log_tail_sql(
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
+      (select s.max_page_bytes from logloom_private.settings s), true
+    )
+    || ') select array(select l.item from (select (r.record).*, r.write_seq, r.record as item '
+    || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
+    || ') order by l.write_seq, l.id), o.write_seq, o.id '
+    || 'from (select 1) _ left join lateral (select r.write_seq, r.id from piece r '
+    || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
+  into v_found, v_first, v_id;
+  p_tail.logs := p_tail.logs || v_found;
+  p_tail.more := v_first is not null;
+  p_tail.first := coalesce(v_first, p_tail.first);
+  p_tail.id := v_id;
+  return p_tail;
+end;
+$$;
+
+-- More and more steps of the writer at a time: a client that was away does not read all it missed
+-- for each page. What was found when time is up is given back, and the cursor with it.
+-- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.
+create function logloom_private.advance_log_tail(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_last bigint,
+  p_tail logloom_private.log_tail
+)
+returns logloom_private.log_tail
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_turn constant interval := (select s.tail_turn from logloom_private.settings s);
+  v_deadline timestamptz := clock_timestamp() + v_turn;
+  v_steps bigint := 4;
+  v_step_last bigint;
+  v_left bigint;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_found public.logloom_log_record[];
+  v_write_seqs bigint[];
+  v_has_moved boolean := false;
+  v_records integer := 4;
+  v_began_at timestamptz;
+begin
+  begin
+    while p_tail.first <= p_last loop
+      v_step_last := least(p_tail.first + v_steps - 1, p_last);
+      v_left := p_limit + 1 - cardinality(p_tail.logs);
+      for v_fits in 0..1 loop
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
+          || logloom_private.log_tail_sql(
+            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
+            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
+            v_fits = 1
+          )
+          || ') r'
+        into v_found, v_write_seqs;
+        exit when array_position(v_found, null) is null;
+      end loop;
+      v_has_moved := true;
+      if array_position(v_found, null) is not null then
+        v_found := logloom_private.those_that_fit(v_found);
+      end if;
+      if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
+        v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
+      end if;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
+      if cardinality(v_found) < cardinality(v_write_seqs) then
+        p_tail.more := true;
+        -- After the last that this step found; where it was, if the page was full before.
+        if cardinality(v_found) > 0 then
+          p_tail.first := v_write_seqs[cardinality(v_found)];
+          p_tail.id := v_found[cardinality(v_found)].id;
+        end if;
+        v_found := null;
+        return p_tail;
+      end if;
+      v_found := null;
+      p_tail.first := v_step_last + 1;
+      p_tail.id := null;
+      p_tail.more := p_tail.first <= p_last;
+      if clock_timestamp() > v_deadline then
+        return p_tail;
+      end if;
+      v_steps := v_steps * 4;
+    end loop;
+    return p_tail;
+  exception when query_canceled then
+    p_tail.more := true;
+  end;
+  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
+  -- no timeout any more, so that they are few.
+  v_deadline := clock_timestamp() + v_turn;
+  while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    v_began_at := clock_timestamp();
+    p_tail := logloom_private.examine_log_tail(
+      p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
+    );
+    v_has_moved := true;
+    exit when not p_tail.more;
+    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    if clock_timestamp() - v_began_at < v_turn / 8 then
+      v_records := least(v_records * 2, p_limit);
+    end if;
+  end loop;
+  return p_tail;
+end;
+$$;
+
+-- search/counts_sql.sql
+
+-- SQL over what is known of records without reading them
+
+-- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
+-- level and service as far as it groups by them.
+create function logloom_private.sealed_counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+    '%s, %L, %L, %L, %L, %L',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter,
+    p_query.by_fields
+  ) || ') l';
+end;
+$$;
+
+-- The counts of the range's whole minutes, and the records of what it has of its first and last
+-- one. Null where the counts cannot answer the query.
+-- SQL from "from" on: ts, level, service and events of what is to be counted; null where the counts
+-- cannot answer.
+create function logloom_private.counted_rows_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fields constant text[] := p_query.fields || p_query.by_fields;
+  v_first constant timestamptz :=
+    date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
+  v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
+  v_filter text;
+  v_hides_services boolean;
+begin
+  if v_first >= v_last
+    or not v_fields <@ array['level', 'service']
+    or p_query.aggregate not in ('count', 'rate')
+  then
+    return null;
+  end if;
+  if 'service' = any(v_fields) then
+    execute 'select exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    ) || ') or exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', v_packed, 'minute'
+    ) || ')'
+    into v_hides_services;
+    if v_hides_services then
+      return null;
+    end if;
+  end if;
+
+  v_filter := logloom_private.query_sql(p_query.tree, 'l');
+  return 'from (select l.minute as ts, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
+    )
+    || ' union all select l.minute, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter, v_packed, 'minute'
+    )
+    || case when p_from < v_first then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, p_from, v_first, 'l.ts l.level l.service'
+          )
+      else '' end
+    || case when v_last < p_to then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, v_last, p_to, 'l.ts l.level l.service'
+          )
+      else '' end
+    || ') l';
+end;
+$$;
+
+-- search/cursors.sql
+
+-- Cursors: texts that mean nothing to a caller. Nothing in one widens what may be seen.
+
+-- An opaque text that decode_cursor reads.
+create function logloom_private.encode_cursor(p_parts text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return translate(
+    encode(convert_to(array_to_string(p_parts, ' '), 'UTF8'), 'base64'), e'+/=\n', '-_'
+  );
+end;
+$$;
+
+-- The parts of a cursor as a regular expression captures them. PT400 where it does not match.
+create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts text[];
+begin
+  begin
+    v_parts := regexp_match(
+      convert_from(
+        decode(
+          rpad(translate(p_cursor, '-_', '+/'), (length(p_cursor) + 3) / 4 * 4, '='), 'base64'
+        ),
+        'UTF8'
+      ),
+      p_pattern
+    );
+  exception when data_exception then
+    v_parts := null;
+  end;
+  if v_parts is null then
+    perform logloom_private.refuse('search.cursor_is_invalid');
+  end if;
+  return v_parts;
+end;
+$$;
+
+create function logloom_private.to_microseconds(p_ts timestamptz)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (extract(epoch from p_ts) * 1000000)::bigint;
+end;
+$$;
+
+create function logloom_private.from_microseconds(p_microseconds bigint)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Seconds and the rest apart: a double holds no more than 2^53 exactly.
+  return 'epoch'::timestamptz
+    + p_microseconds / 1000000 * interval '1 second'
+    + p_microseconds % 1000000 * interval '1 microsecond';
+end;
+$$;
+
+-- search/filter_in_turns.sql
+
+-- SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records and
+-- takes turns meanwhile, wherever it runs.
+create function logloom_private.scanned_tenant_sql(p_tenant text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not logloom_private.is_spread() then
+    return p_tenant;
+  end if;
+  return format(
+    'logloom_private.scanning(%s, %L)', p_tenant, current_setting('logloom.scan', true)
+  );
+end;
+$$;
+
+-- What an index answers stays outside: a condition within CASE is a filter to the planner.
+-- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
+-- p_filter: the expression of the whole tree, where it is known.
+create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_items constant jsonb := case p_tree ->> 'type'
+    when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
+  end;
+  v_filter constant text := coalesce(p_filter, logloom_private.query_sql(p_tree, 'l'));
+  -- A node has the records and knows no setting of this transaction. Its locks are its own, and all
+  -- that a tenant reads is read there.
+  v_scan constant text := case
+    when logloom_private.is_spread() then quote_nullable(current_setting('logloom.scan', true))
+    else ''
+  end;
+  v_quick jsonb;
+  v_costly jsonb;
+begin
+  select
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick),
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick is not true)
+  into v_quick, v_costly
+  from (
+    select
+      e.item,
+      e.n,
+      -- Null where a node lacks the member: each item stands on one of the two sides.
+      e.item ->> 'type' = 'none' or (
+        e.item ->> 'type' = 'leaf'
+        and e.item ->> 'field' not in ('attrs', 'any')
+        and e.item ->> 'test' in ('equal', 'exists', 'within', 'range')
+      ) as is_quick
+    from jsonb_array_elements(v_items) with ordinality e (item, n)
+  ) i;
+  return '(' || concat_ws(
+    ' and ',
+    case
+      when v_costly is null then v_filter
+      when v_quick is not null
+        then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l')
+    end,
+    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_turn(' || v_scan || ') then '
+      || case
+        when v_quick is null then v_filter
+        when v_costly is null then 'true'
+        else logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_costly), 'l')
+      end || ' end'
+  ) || ')';
+end;
+$$;
+
+-- search/get_log.sql
+
+-- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
+-- Nulls where it is not there.
+create function logloom_private.log_within(
+  p_tenant_id text,
+  p_window tstzrange,
+  p_id uuid,
+  p_rows boolean,
+  p_sealed boolean
+)
+returns public.logloom_log_record
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      )
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
+        upper(p_window), p_id
+      )
+    );
+  end if;
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
+  end if;
+  return v_logs[1];
+end;
+$$;
+
+create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
+returns public.logloom_log_record
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := logloom_private.from_microseconds(
+    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log(p_id, p_ts);
+end;
+$$;
+
+grant execute on function logloom_private.read_log(uuid, timestamptz)
+to authenticated, service_role;
+
+create function public.get_log(p_id uuid default null, p_ts timestamptz default null)
+returns public.logloom_log_record
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log(p_id, p_ts);
+end;
+$$;
+
+comment on function public.get_log(uuid, timestamptz) is
+  'One record. p_ts, its time, finds it at once; without it the search begins at the time of '
+  'receipt, which the id holds. Errors: PT400, PT401, PT404, PT408.';
+
+-- search/get_log_context.sql
+
+-- The neighbours of a record, of its host and service, on one side of it.
+create function logloom_private.log_neighbours(
+  p_log public.logloom_log_record,
+  p_count integer,
+  p_order text,
+  p_bytes bigint
+)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query;
+  v_tree jsonb := '{"type": "and", "items": []}';
+  v_name text;
+  v_value text;
+  v_logs public.logloom_log_record[];
+begin
+  if p_count = 0 then
+    return '{}';
+  end if;
+  foreach v_name in array array['host', 'service'] loop
+    v_value := case v_name when 'host' then p_log.host else p_log.service end;
+    v_tree := jsonb_insert(
+      v_tree, '{items, -1}',
+      case
+        when v_value is null then jsonb_build_object(
+          'type', 'not', 'item', logloom_private.query_leaf(
+            logloom_private.query_field(v_name, 1), '{"test": "exists"}'
+          )
+        )
+        else logloom_private.query_leaf(
+          logloom_private.query_field(v_name, 1),
+          jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_value))
+        )
+      end,
+      true
+    );
+  end loop;
+  v_query.tree := v_tree;
+  v_query.filter := logloom_private.query_sql(v_tree, 'l');
+  for v_fits in 0..1 loop
+    execute 'select array(' || logloom_private.log_page_sql(
+      p_log.tenant_id, v_query,
+      tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
+      p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes, p_fits => v_fits = 1
+    ) || ')'
+    into v_logs;
+    if array_position(v_logs, null) is null then
+      return v_logs;
+    end if;
+  end loop;
+  return logloom_private.those_that_fit(v_logs);
+end;
+$$;
+
+create function logloom_private.read_log_context(
+  p_id uuid,
+  p_ts timestamptz,
+  p_before integer,
+  p_after integer
+)
+returns setof public.logloom_log_record
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_log public.logloom_log_record;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_before constant integer := coalesce(p_before, 20);
+  v_after constant integer := coalesce(p_after, 20);
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+begin
+  if v_before not between 0 and v_max or v_after not between 0 and v_max then
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
+  end if;
+  v_log := logloom_private.read_log(p_id, p_ts);
+  -- Half of what is left to each side, and a record at least.
+  v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
+  return query
+  select b.*
+  from unnest(logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)) b
+  order by b.ts, b.id;
+  return next v_log;
+  return query
+  select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
+end;
+$$;
+
+grant execute on function logloom_private.read_log_context(uuid, timestamptz, integer, integer)
+to authenticated, service_role;
+
+create function public.get_log_context(
+  p_id uuid default null,
+  p_ts timestamptz default null,
+  p_before integer default null,
+  p_after integer default null
+)
+returns setof public.logloom_log_record
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return query
+  select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
+end;
+$$;
+
+comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
+  'A record and those around it, of the same host and the same service (or likewise without), in '
+  'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of '
+  'large records fewer, some 4 MB a side. p_ts, its time, finds it at once. '
+  'Errors: PT400, PT401, PT404, PT408, PT429.';
+
+-- search/list_log_fields.sql
+
+create type public.logloom_log_field_value as (value text, count bigint);
+
+comment on type public.logloom_log_field_value is
+  'A value of a field, and how many records have it.';
+
+create type public.logloom_log_field as (
+  field text,
+  type text,
+  count bigint,
+  values public.logloom_log_field_value[]
+);
+
+comment on type public.logloom_log_field is
+  'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; '
+  'how many records of the sample have it, and its most frequent values.';
+
+-- A key as a segment of an attribute's path, quoted where the language wants it so.
+create function logloom_private.query_segment(p_key text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_key collate "und-x-icu" ~ '^[[:alpha:][:digit:]_-]+$' then
+    return p_key;
+  end if;
+  return '"' || regexp_replace(p_key, '(["\\])', '\\\1', 'g') || '"';
+end;
+$$;
+
+-- How many records are looked at: before anything is opened or sorted, since they may be large.
+-- Records, newest first, which together stay within the sample's bytes and keys.
+create function logloom_private.log_fields_sample(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange
+)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_found integer;
+  v_records integer := 0;
+  v_cells bigint := 0;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  for v_found in
+    execute 'select case when l.fits then coalesce('
+      || '(length(l.attrs::text) - length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) end '
+      || logloom_private.sized_rows_sql(
+        logloom_private.first_records_sql(
+          p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+          least(upper(p_range), p_query.ts_to), p_query.filter, v_settings.search_sample_records,
+          'desc', null, null, p_bytes => v_settings.search_sample_bytes
+        ),
+        'l.ts desc, l.id desc', v_settings.search_sample_bytes
+      )
+  loop
+    v_cells := v_cells + v_found;
+    exit when v_found is null or v_records > 0 and v_cells > v_settings.search_sample_cells;
+    v_records := v_records + 1;
+  end loop;
+  return v_records;
+end;
+$$;
+
+-- Rows of public.logloom_log_field. Objects are walked five deep and 200 keys wide; a value of more
+-- than 200 characters is left out: hostile attrs cost no more than others.
+create function logloom_private.log_fields_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  return format(
+    $query$
+      with recursive sample as materialized (
+        -- One character more than a value that is listed may have.
+        select
+          left(l.level, 201) as level, left(l.service, 201) as service, left(l.env, 201) as env,
+          left(l.req_id, 201) as req_id, left(l.user_id, 201) as user_id,
+          left(l.route, 201) as route, left(l.host, 201) as host, l.msg is not null as has_msg,
+          l.attrs
+        %1$s
+      ), attributes as (
+        select logloom_private.query_segment(a.key) as path, a.value, 1 as depth
+        from sample s, lateral (select j.* from jsonb_each(s.attrs) j limit 200) a
+        where length(a.key) <= 200
+        union all
+        select p.path || '.' || logloom_private.query_segment(a.key), a.value, p.depth + 1
+        from attributes p,
+          lateral (
+            select j.*
+            from jsonb_each(case jsonb_typeof(p.value) when 'object' then p.value end) j
+            limit 200
+          ) a
+        where p.depth < 5 and length(p.path) + length(a.key) <= 200
+      ), present as (
+        select f.field, f.type, f.value
+        from sample s,
+          lateral (
+            values
+              ('ts', 'timestamp', null),
+              ('received_at', 'timestamp', null),
+              ('id', 'uuid', null),
+              ('level', 'string', s.level),
+              ('service', 'string', s.service),
+              ('env', 'string', s.env),
+              ('req_id', 'string', s.req_id),
+              ('user_id', 'string', s.user_id),
+              ('route', 'string', s.route),
+              ('host', 'string', s.host)
+          ) f (field, type, value)
+        where f.value is not null or f.type <> 'string'
+        union all
+        select 'msg', 'string', null from sample s where s.has_msg
+        union all
+        select
+          'attrs.' || a.path,
+          jsonb_typeof(a.value),
+          case when jsonb_typeof(a.value) in ('string', 'number', 'boolean')
+            then left(a.value #>> '{}', 201) end
+        -- The recursion ends when nobody asks for more.
+        from (select t.* from attributes t limit %4$s) a
+        where jsonb_typeof(a.value) not in ('null', 'object')
+      ), fields as (
+        select
+          p.field,
+          case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
+          count(*) as count
+        from present p
+        group by p.field
+        order by count(*) desc, p.field collate "C"
+        limit %2$s
+      ), facets as (
+        select
+          p.field, p.value, count(*) as count,
+          row_number() over (
+            partition by p.field order by count(*) desc, p.value collate "C"
+          ) as place
+        from present p
+        where length(p.value) <= 200
+        group by p.field, p.value
+      )
+      select
+        f.field, f.type, f.count,
+        array(
+          select row(v.value, v.count)::public.logloom_log_field_value
+          from facets v
+          where v.field = f.field and v.place <= %3$s
+          order by v.place
+        )
+      from fields f
+      order by f.count desc, f.field collate "C"
+    $query$,
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+      least(upper(p_range), p_query.ts_to), p_query.filter,
+      logloom_private.log_fields_sample(p_tenant_id, p_query, p_range), 'desc', null, null,
+      p_bytes => v_settings.search_sample_bytes
+    ),
+    v_settings.search_sample_fields, v_settings.search_sample_values,
+    v_settings.search_sample_cells
+  );
+end;
+$$;
+
+create function logloom_private.read_log_fields(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz
+)
+returns setof public.logloom_log_field
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+set work_mem = '16MB'
+as $$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
+end;
+$$;
+
+grant execute on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
+to authenticated, service_role;
+
+create function public.list_log_fields(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null
+)
+returns setof public.logloom_log_field
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return query
+  select f.field, f.type, f.count, f.values
+  from logloom_private.read_log_fields(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to)
+  ) f;
+end;
+$$;
+
+comment on function public.list_log_fields(text, text, text) is
+  'Fields that the newest records of the range have which match p_query_dsl (all where it is '
+  'blank), most frequent first. Errors: PT400, PT401, PT408.';
+
+-- search/log_histogram.sql
+
+create type public.logloom_log_level_counts as (
+  debug bigint,
+  info bigint,
+  warn bigint,
+  error bigint,
+  "none" bigint
+);
+
+comment on type public.logloom_log_level_counts is 'Records by level; none: without one.';
+
+create type public.logloom_log_bucket as (
+  ts timestamptz,
+  count bigint,
+  levels public.logloom_log_level_counts
+);
+
+comment on type public.logloom_log_bucket is 'The records from ts on, for interval_seconds.';
+
+create type public.logloom_log_histogram as (
+  interval_seconds bigint,
+  total bigint,
+  buckets public.logloom_log_bucket[]
+);
+
+comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
+
+-- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
+-- one more than p_buckets may touch it.
+create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_width bigint;
+begin
+  foreach v_width in array
+    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
+  loop
+    if v_width * p_buckets >= v_seconds then
+      return v_width;
+    end if;
+  end loop;
+  return ceil(v_seconds / p_buckets / 86400) * 86400;
+end;
+$$;
+
+-- p_buckets, or how many there are where none are named. PT400 when out of bounds.
+create function logloom_private.require_buckets(p_buckets integer)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if p_buckets not between 1 and v_settings.search_buckets_max then
+    perform logloom_private.refuse(
+      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
+    );
+  end if;
+  return coalesce(p_buckets, v_settings.search_buckets_default);
+end;
+$$;
+
+-- Rows of public.logloom_log_bucket.
+create function logloom_private.log_histogram_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_seconds bigint
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to constant timestamptz := least(upper(p_range), p_query.ts_to);
+  v_events text := 'sum(l.events)::bigint';
+  v_rows text;
+begin
+  p_query.aggregate := 'count';
+  if p_seconds >= 60 then
+    v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
+  end if;
+  if v_rows is null then
+    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, 'l.ts l.level');
+    v_events := 'count(*)';
+  end if;
+  return format(
+    $query$
+      with counted as (
+        select
+          g.ts,
+          sum(g.count)::bigint as count,
+          sum(g.count) filter (where g.level = 'debug')::bigint as debug,
+          sum(g.count) filter (where g.level = 'info')::bigint as info,
+          sum(g.count) filter (where g.level = 'warn')::bigint as warn,
+          sum(g.count) filter (where g.level = 'error')::bigint as error,
+          sum(g.count) filter (where g.level is null)::bigint as none
+        from (
+          select date_bin(%1$L::interval, l.ts, 'epoch') as ts, l.level, %4$s as count
+          %5$s
+          group by 1, 2
+        ) g
+        group by g.ts
+      )
+      select row(
+        b.ts,
+        coalesce(c.count, 0),
+        row(
+          coalesce(c.debug, 0), coalesce(c.info, 0), coalesce(c.warn, 0), coalesce(c.error, 0),
+          coalesce(c.none, 0)
+        )::public.logloom_log_level_counts
+      )::public.logloom_log_bucket
+      from generate_series(
+        date_bin(%1$L::interval, %2$L::timestamptz, 'epoch'),
+        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', 'epoch'),
+        %1$L::interval
+      ) b (ts)
+      left join counted c on c.ts = b.ts
+      order by b.ts
+    $query$,
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_events, v_rows
+  );
+end;
+$$;
+
+create function logloom_private.read_log_histogram(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_buckets integer
+)
+returns public.logloom_log_histogram
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_total bigint;
+  v_buckets public.logloom_log_bucket[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_seconds := logloom_private.histogram_seconds(
+    v_range, logloom_private.require_buckets(p_buckets)
+  );
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  execute 'select array('
+    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+  into v_buckets;
+  select sum(b.count) into v_total from unnest(v_buckets) b;
+  return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$$;
+
+grant execute on function logloom_private.read_log_histogram(
+  text, timestamptz, timestamptz, integer
+) to authenticated, service_role;
+
+create function public.log_histogram(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_buckets integer default null
+)
+returns public.logloom_log_histogram
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_histogram(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
+  );
+end;
+$$;
+
+comment on function public.log_histogram(text, text, text, integer) is
+  'Records that match p_query_dsl over time, by level, empty buckets included. p_buckets 1 to 1000 '
+  '(default 60). Errors: PT400, PT401, PT408.';
+
+-- search/log_patterns.sql
+
+-- Patterns: messages by their shape. What differs from event to event, numbers, ids, addresses and
+-- times, is <*>.
+
+-- The shape of a message in two steps. The first is quick and is done for every record: from a
+-- digit to the last one of its run, hexadecimal letters and what stands inside times, addresses
+-- and paths of numbers included. The second looks at each different result of the first only: the
+-- letters that stick to it are those of an id, of a zone or of a month.
+create function logloom_private.rough_shape_sql(p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
+    || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')';
+end;
+$$;
+
+create function logloom_private.shape(p_rough text)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_shape text := p_rough;
+begin
+  if strpos(v_shape, '<*>') = 0 then
+    return v_shape;
+  end if;
+  -- Ids: hexadecimal letters around digits, or letters between them.
+  v_shape := regexp_replace(
+    v_shape collate "C",
+    '(?:\m[a-fA-F]{1,16}-?)?<\*>(?:[A-Za-z_-]{0,16}<\*>)+(?:-?[a-fA-F]{1,16}\M)?'
+      || '|\m[a-fA-F]{1,16}<\*>(?:-?[a-fA-F]{1,16}\M)?|<\*>-?[a-fA-F]{1,16}\M|<\*>Z\M',
+    '<*>', 'g'
+  );
+  -- Addresses of IPv6, dates with the name of the month, lists of numbers.
+  v_shape := regexp_replace(
+    v_shape collate "C",
+    '(?:[a-fA-F]{0,4}:{1,2})*<\*>(?::{1,2}(?:[a-fA-F]{1,4}|<\*>))+'
+      || '|(?:<\*>[ /-])?\m(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\M[ /-]{1,2}<\*>'
+      || '|<\*>(?:, ?<\*>)+',
+    '<*>', 'g'
+  );
+  return v_shape;
+end;
+$$;
+
+-- The shapes of the messages that a query finds, of the newest search_stage_records.
+create function logloom_private.log_patterns_of(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_bound constant integer := (
+    select s.search_stage_records from logloom_private.settings s
+  );
+  v_columns constant jsonb := jsonb_build_object(
+    'count', 'p.count', 'first', 'p.first', 'last', 'p.last', 'pattern', 'p.pattern collate "C"'
+  );
+  v_rows text;
+begin
+  -- The newest, for there may be more than can be looked at.
+  v_rows := logloom_private.first_records_sql(
+    p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
+    least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
+    case when p_query.plan ? 'rows' then null else 'l.msg' end
+  );
+  return query execute
+    'with records as (select l.ts, l.msg '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+    || '), rough as (select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
+      || 'count(*) as count, min(r.ts) as first, max(r.ts) as last, '
+      || 'min(left(r.msg, 1000) collate "C") as example from records r group by 1'
+    || '), patterns as (select logloom_private.shape(r.shape) as pattern, '
+      || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
+      || 'min(r.example) as example from rough r group by 1) '
+    || 'select jsonb_build_object(''pattern'', p.pattern), p.count, jsonb_build_object('
+      || '''count'', p.count, ''first'', logloom_private.utc_text(p.first), '
+      || '''last'', logloom_private.utc_text(p.last), ''example'', p.example), count(*) over (), '
+      || 'case when (select sum(c.count) from patterns c) > $2 then $1 || row($3, $4, $5)'
+      || '::public.logloom_query_warning else $1 end from patterns p where '
+    || logloom_private.having_sql(p_query.plan, v_columns)
+    || logloom_private.sort_sql(
+      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"'
+    )
+    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer)
+  using
+    logloom_private.query_warnings(p_query.warnings), v_bound,
+    (p_query.plan -> 'first' -> 'position')::integer,
+    format('patterns met its bound of %s records: these are the newest', v_bound),
+    'Narrow the filter or the range of time.';
+end;
+$$;
+
+-- A time as RFC 3339 in UTC, or null.
+create function logloom_private.utc_text(p_at timestamptz)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+end;
+$$;
+
+-- search/log_series.sql
+
+-- Groups as arrays of texts: the largest of the range by the first aggregate, which get a series of
+-- their own.
+create function logloom_private.largest_groups(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange
+)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_groups jsonb;
+begin
+  p_query.plan := p_query.plan - 'bucket' - 'sort' - 'limit' - 'having';
+  execute 'select jsonb_agg(array(select r.g ->> n from unnest($1) with ordinality u (n, i) '
+    || 'order by u.i)) from ('
+    || logloom_private.log_stats_sql(
+      p_tenant_id, p_query, p_range,
+      (select s.search_series from logloom_private.settings s)
+    )
+    || ') r (g, v, vs, t)'
+  into v_groups
+  using p_query.by_fields;
+  -- They become a part of the statement. Those with long values are among the others.
+  return coalesce(
+    (
+      select jsonb_agg(g.texts order by g.n)
+      from (
+        select u.*, sum(octet_length(u.texts::text)) over (order by u.n) as bytes
+        from jsonb_array_elements(v_groups) with ordinality u (texts, n)
+      ) g
+      where g.bytes <= (select s.max_page_bytes / 8 from logloom_private.settings s)
+    ),
+    '[]'
+  );
+end;
+$$;
+
+-- Rows of bucket, number of the series (from 0, null for the rest) and value.
+create function logloom_private.log_series_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_seconds bigint,
+  p_groups jsonb
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_aggregate constant jsonb :=
+    jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
+  v_key text := '0';
+  v_source logloom_private.counted_source;
+begin
+  if cardinality(p_query.by_sql) > 0 then
+    v_key := '(' || quote_literal((
+      select coalesce(jsonb_object_agg(g.texts::text, g.n - 1), '{}')
+      from jsonb_array_elements(p_groups) with ordinality g (texts, n)
+    )) || '::jsonb ->> jsonb_build_array('
+      || (
+        select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
+        from unnest(p_query.by_sql) b
+      )
+      || ')::text)::integer';
+  end if;
+  v_source := logloom_private.stats_source(
+    p_tenant_id, p_query,
+    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds,
+    concat_ws(
+      ' ', 'l.ts', array_to_string(p_query.by_sql, ' '),
+      (logloom_private.stats_values_sql(v_aggregate, null, 1))[1]
+    )
+  );
+  return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
+    || (logloom_private.stats_values_sql(
+      v_aggregate, v_source, p_seconds::numeric / 60
+    ))[1]
+    || ' ' || v_source.rows_sql || ' group by 1, 2';
+end;
+$$;
+
+create function logloom_private.read_log_series(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_buckets integer
+)
+returns public.logloom_log_series_answer
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_buckets integer;
+  v_seconds bigint;
+  v_groups jsonb := '[[]]';
+  v_series public.logloom_log_series[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_buckets := logloom_private.require_buckets(p_buckets);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
+  v_seconds := coalesce(
+    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
+  );
+  if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
+    > (select s.search_buckets_max from logloom_private.settings s)
+  then
+    perform logloom_private.refuse_stage_bound(
+      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
+    );
+  end if;
+  if cardinality(v_query.by_sql) > 0 then
+    v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
+  end if;
+  execute 'with found (ts, series, value) as materialized ('
+    || logloom_private.log_series_sql(v_tenant_id, v_query, v_range, v_seconds, v_groups)
+    || ') '
+    || $query$
+      select array_agg(
+        row(
+          case when s.n is not null then jsonb_object($1::text[], s.texts) end, p.points
+        )::public.logloom_log_series
+        order by s.n nulls last
+      )
+      from (
+        select (g.n - 1)::integer as n, array(select jsonb_array_elements_text(g.texts)) as texts
+        from jsonb_array_elements($2) with ordinality g (texts, n)
+        union all
+        select null, null where exists (select from found f where f.series is null)
+      ) s
+      cross join lateral (
+        select jsonb_agg(
+          jsonb_build_array(
+            to_char(b.ts at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            coalesce(f.value, $3)
+          )
+          order by b.ts
+        ) as points
+        from generate_series(
+          date_bin($4, lower($5), 'epoch'),
+          date_bin($4, upper($5) - interval '1 microsecond', 'epoch'),
+          $4
+        ) b (ts)
+        left join found f on f.ts = b.ts and f.series is not distinct from s.n
+      ) p
+    $query$
+  into v_series
+  using
+    v_query.by_fields, v_groups,
+    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
+      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    make_interval(secs => v_seconds), v_range;
+  return row(
+    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_series_answer;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$$;
+
+grant execute on function logloom_private.read_log_series(
+  text, timestamptz, timestamptz, integer
+) to authenticated, service_role;
+
+create function public.log_series(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_buckets integer default null
+)
+returns public.logloom_log_series_answer
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_series(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
+  );
+end;
+$$;
+
+comment on function public.log_series(text, text, text, integer) is
+  'The first aggregate of p_query_dsl, count() where it has none, over time: {interval_seconds, '
+  'series: [{group, points: [[ts, value], …]}], warnings}. The largest 20 groups of the range have '
+  'a series each, the others one together, group null. A bucket without records has the value 0 '
+  'of count, rate, sum and count_distinct, else null; rate is per minute of a bucket. p_buckets 1 '
+  'to 1000 (default 60), where the query has no by (5m) of its own. Errors: PT400, PT401, PT408, '
+  'PT429.';
+
+-- search/log_stats.sql
+
+-- The expression, over alias l, that rows are grouped by for a bucket of time.
+create function logloom_private.bucket_sql(p_seconds bigint)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
+end;
+$$;
+
+create function logloom_private.query_warnings(p_warnings jsonb)
+returns public.logloom_query_warning[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
+    from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
+    order by w.n
+  );
+end;
+$$;
+
+-- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
+-- divides where the rows have no bucket.
+create function logloom_private.log_stats_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
+  v_bucket constant bigint := p_query.plan -> 'bucket';
+  v_groups constant integer := (select s.search_groups from logloom_private.settings s);
+  v_only_counts constant boolean := not jsonb_path_exists(
+    v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'
+  );
+  v_keys text[] := p_query.by_sql;
+  v_names text[] := p_query.by_fields;
+  v_source logloom_private.counted_source;
+  v_values text[];
+  v_texts text[];
+  v_sorted jsonb;
+  v_grouped text;
+begin
+  if v_bucket is not null then
+    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
+    v_names := 'ts'::text || v_names;
+  end if;
+  v_source := logloom_private.stats_source(
+    p_tenant_id, p_query,
+    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    v_only_counts, v_bucket,
+    array_to_string(v_keys || logloom_private.stats_values_sql(v_aggregates, null, 1), ' ')
+  );
+  v_values := logloom_private.stats_values_sql(
+    v_aggregates, v_source,
+    coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
+  );
+
+  -- Columns k1, k2 … of the groups and v1, v2 … of the aggregates.
+  v_grouped := 'select ' || (
+    select string_agg(c.sql || ' as ' || c.name, ', ')
+    from (
+      select k.sql, 'k' || k.n as name from unnest(v_keys) with ordinality k (sql, n)
+      union all
+      select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
+    ) c
+  ) || ' ' || v_source.rows_sql;
+  if cardinality(v_keys) > 0 then
+    v_grouped := v_grouped || ' group by '
+      || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
+      || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
+  end if;
+  -- What is a text is one already.
+  v_texts := array(
+    select case
+      when v_bucket is not null and k.n = 1
+        then 'to_char(g.k1 at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"Z"'')'
+      when k.name in ('ts', 'received_at', 'id') then format('(to_jsonb(g.k%s) #>> ''{}'')', k.n)
+      else 'g.k' || k.n
+    end
+    from unnest(v_names) with ordinality k (name, n)
+    order by k.n
+  );
+  v_sorted := (
+    select jsonb_object_agg(c.name, c.sql)
+    from (
+      select
+        k.name,
+        case when v_bucket is not null and k.n = 1 then 'g.k1'
+          else v_texts[k.n] || ' collate "C"' end as sql
+      from unnest(v_names) with ordinality k (name, n)
+      union all
+      select a.item ->> 'name', 'g.v' || a.n
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    ) c
+  );
+  v_grouped := 'select g.*, count(*) over () as total from (select g.*, count(*) over () as groups '
+    || 'from (' || v_grouped || ') g) g where (g.groups <= ' || v_groups
+    || format(' or logloom_private.refuse_stage_bound(%L, %s, %L)) and ', 'by', v_groups, 'groups')
+    || logloom_private.having_sql(p_query.plan, v_sorted)
+    || logloom_private.sort_sql(
+      p_query.plan, v_sorted,
+      concat_ws(
+        ', ',
+        case when v_bucket is not null then 'g.k1' end,
+        'g.v1 desc nulls last',
+        (
+          select string_agg(v_texts[n] || ' collate "C"', ', ')
+          from generate_series(
+            case when v_bucket is null then 1 else 2 end, cardinality(v_texts)
+          ) n
+        )
+      )
+    )
+    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer);
+
+  -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
+  return 'select jsonb_object(array['
+    || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
+    || ']::text[], array[' || array_to_string(v_texts, ', ')
+    || ']::text[]), g.v1, jsonb_build_object('
+    || (
+      select string_agg(quote_literal(a.item ->> 'name') || ', g.v' || a.n, ', ')
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    )
+    || '), g.total from (' || v_grouped || ') g';
+end;
+$$;
+
+-- A query's aggregates for a tenant, from the counts where they can answer. For jobs, too.
+create function logloom_private.log_stats_of(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+begin
+  if p_query.plan ? 'patterns' then
+    return query
+    select p.*
+    from logloom_private.log_patterns_of(p_tenant_id, p_query, p_range, p_limit) p;
+  else
+    return query execute 'select s.*, $1 from ('
+      || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
+    using logloom_private.query_warnings(p_query.warnings);
+  end if;
+end;
+$$;
+
+create function logloom_private.read_log_stats(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_limit integer
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  -- Values of groups may be long: rows end with max_page_bytes.
+  return query
+  select (r.row).*
+  from (
+    select
+      s as row,
+      sum(octet_length(to_json(s)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as before
+    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+  ) r
+  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+end;
+$$;
+
+grant execute on function logloom_private.read_log_stats(
+  text, timestamptz, timestamptz, integer
+) to authenticated, service_role;
+
+create function public.log_stats(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return query
+  select s.*
+  from logloom_private.read_log_stats(
+    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
+    logloom_private.time_parameter('p_ts_to', p_ts_to), p_limit
+  ) s;
+end;
+$$;
+
+comment on function public.log_stats(text, text, text, integer) is
+  'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
+  'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
+  'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
+  'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, '
+  'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
+
+-- search/page_bytes.sql
+
+-- A page ends with the record that fills it: sizes are added up before texts are opened.
+
+-- All of a record of the alias l, which has the type logloom.logs, with its size.
+create function logloom_private.sized_columns_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'l.ts, l.received_at, l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
+    || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
+    || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
+end;
+$$;
+
+-- The size of a record of the alias l.
+create function logloom_private.record_size_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
+    || 'l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
+    || 'l.route, l.host, l.attrs, null)::logloom.logs))';
+end;
+$$;
+
+-- Records are chosen by their sizes, before anything of them is opened.
+-- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
+-- whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.
+create function logloom_private.sized_rows_sql(
+  p_rows text,
+  p_order text,
+  p_bytes bigint,
+  p_size text default logloom_private.record_size_sql()
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'from (select l.*, coalesce(sum(l.size) over (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding), 0) < ' || p_bytes
+    || ' as fits from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l) l';
+end;
+$$;
+
+-- Most pages have no large record: their sizes need not be added up. Where one is null, it has to
+-- be read again by fitting_sql. A row of before sizes were kept is null too: to name a function
+-- that measures it costs each page of the others a twentieth.
+-- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit
+-- records that together have less than p_bytes, however many of them are read. Others are null.
+create function logloom_private.small_sql(
+  p_columns text,
+  p_others text,
+  p_rows text,
+  p_limit integer,
+  p_bytes bigint
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    'select case when l.record_bytes <= %s then row(%s)::public.logloom_log_record end as record'
+      || '%s %s',
+    least(p_bytes / greatest(p_limit, 1), 65536), p_columns, p_others, p_rows
+  );
+end;
+$$;
+
+-- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order.
+-- Those after p_bytes are null. p_size: what says how large one is.
+create function logloom_private.fitting_sql(
+  p_columns text,
+  p_others text,
+  p_rows text,
+  p_order text,
+  p_bytes bigint,
+  p_size text default logloom_private.record_size_sql()
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
+  v_window constant text := 'window before as (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding)';
+begin
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
+  return 'select case when not l.fits then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
+    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
+    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
+end;
+$$;
+
+-- Such a record came before there was a bound.
+-- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
+-- attrs.logloom_cut how many bytes it has.
+create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
+returns public.logloom_log_record
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_log.msg := left(p_log.msg, 100000);
+  p_log.service := left(p_log.service, 10000);
+  p_log.env := left(p_log.env, 10000);
+  p_log.req_id := left(p_log.req_id, 10000);
+  p_log.user_id := left(p_log.user_id, 10000);
+  p_log.route := left(p_log.route, 10000);
+  p_log.host := left(p_log.host, 10000);
+  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
+  return p_log;
+end;
+$$;
+
+-- Records without those at their end that are null.
+create function logloom_private.those_that_fit(p_logs public.logloom_log_record[])
+returns public.logloom_log_record[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_last integer := coalesce(cardinality(p_logs), 0);
+begin
+  while v_last > 0 and (p_logs[v_last]).id is null loop
+    v_last := v_last - 1;
+  end loop;
+  return case when v_last = cardinality(p_logs) then p_logs else p_logs[:v_last] end;
+end;
+$$;
+
+-- How many bytes records have in an answer.
+create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
+returns bigint
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select sum(octet_length(to_json(l)::text))
+      from (select unnest(p_logs) as l) l
+    ),
+    0
+  );
+end;
+$$;
+
+-- search/range.sql
+
+-- What a caller asks for
+
+-- The range that is asked for: [from, to), by default search_default_range to now. PT400.
+create function logloom_private.search_range(p_ts_from timestamptz, p_ts_to timestamptz)
+returns tstzrange
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_to constant timestamptz := coalesce(p_ts_to, now());
+  v_from constant timestamptz := coalesce(
+    p_ts_from, v_to - (select s.search_default_range from logloom_private.settings s)
+  );
+begin
+  if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
+    perform logloom_private.refuse('search.range_leaves_the_years');
+  elsif v_from >= v_to then
+    perform logloom_private.refuse('search.range_is_empty');
+  end if;
+  return tstzrange(v_from, v_to);
+end;
+$$;
+
+-- A relative bound of a further page is that of the first one, which its cursor knows.
+-- A bound of a page's range, null where the cursor says it. PT400 where it is no time.
+create function logloom_private.page_time(p_name text, p_text text, p_cursor text)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_instant constant timestamptz := logloom_private.time_parameter(p_name, p_text);
+begin
+  if p_cursor is not null and logloom_private.trim_space(p_text) ~ '^now' then
+    return null;
+  end if;
+  return v_instant;
+end;
+$$;
+
+grant execute on function logloom_private.page_time(text, text, text)
+to authenticated, service_role;
+
+-- The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.
+create function logloom_private.page_limit(p_limit integer)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_max integer;
+  v_default integer;
+begin
+  select s.list_limit_max, s.list_limit_default into v_max, v_default
+    from logloom_private.settings s;
+  if p_limit not between 1 and v_max then
+    perform logloom_private.refuse('search.page_limit_is_out_of_range', v_max::text);
+  end if;
+  return coalesce(p_limit, v_default);
+end;
+$$;
+
+-- What a query may hold that is asked for this: filter, records, rows, series, or any of them.
+-- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
+-- series, or any. PT400 where the query holds what is not taken.
+create function logloom_private.search_query(
+  p_query_dsl text,
+  p_now timestamptz,
+  p_takes text
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query;
+  v_makes_rows boolean;
+  v_stage text;
+begin
+  v_query := logloom_private.compile_query(p_query_dsl, p_now);
+  v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
+  if v_makes_rows and p_takes in ('filter', 'records') then
+    perform logloom_private.refuse(
+      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
+    );
+  end if;
+  v_stage := case p_takes
+    when 'filter' then v_query.plan -> 'first' ->> 'stage'
+    when 'rows' then case when v_makes_rows then null
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort' end
+    when 'series' then case
+      when v_query.plan ? 'patterns' then 'patterns'
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort'
+      when v_query.plan ? 'having' then 'where' end
+  end;
+  if v_stage is not null then
+    perform logloom_private.refuse(
+      'search.takes_no_stage',
+      case p_takes when 'filter' then 'what acts on all records that are found'
+        when 'rows' then 'counting records' else 'a series' end,
+      v_stage
+    );
+  end if;
+  v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  return v_query;
+end;
+$$;
+
+-- search/rows_in_turn.sql
+
+-- Days in turn: what a statement opens stays locked until its transaction ends, so that one over a
+-- year would hold thousands of locks. A subtransaction that is rolled back gives its locks back.
+
+-- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
+-- rows and search_blocks_at_once blocks at most. What it no longer keeps is in none, unless
+-- p_expired.
+create function logloom_private.search_parts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_order text,
+  p_expired boolean default false
+)
+returns tstzrange[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_max_days integer;
+  v_max_blocks integer;
+  v_from timestamptz := p_from;
+  v_to timestamptz := p_to;
+  v_day record;
+  v_last_day date;
+  v_bound timestamptz;
+  v_days integer := 0;
+  v_blocks integer := 0;
+  v_parts tstzrange[] := '{}';
+begin
+  if not p_expired then
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  end if;
+  if v_from >= v_to then
+    return '{}';
+  elsif v_to - v_from <= interval '1 day' then
+    return array[tstzrange(v_from, v_to)];
+  end if;
+  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
+  from logloom_private.settings s;
+  for v_day in
+    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
+    from (
+      select d.day, 1 as days, 0 as blocks
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(v_from)
+          and logloom_private.utc_day(v_to - interval '1 microsecond')
+      union all
+      select
+        logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
+      group by 1
+    ) u
+    group by u.day
+    order by case when v_is_descending then u.day end desc, u.day
+  loop
+    if v_days + v_day.days > v_max_days
+      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
+    then
+      v_bound := logloom_private.day_start(
+        case when v_is_descending then v_last_day else v_day.day end
+      );
+      if v_is_descending then
+        v_parts := v_parts || tstzrange(v_bound, v_to);
+        v_to := v_bound;
+      else
+        v_parts := v_parts || tstzrange(v_from, v_bound);
+        v_from := v_bound;
+      end if;
+      v_days := 0;
+      v_blocks := 0;
+    end if;
+    v_days := v_days + v_day.days;
+    v_blocks := v_blocks + v_day.blocks;
+    v_last_day := v_day.day;
+  end loop;
+  return v_parts || tstzrange(v_from, v_to);
+end;
+$$;
+
+-- Whether the tenant has rows on more than search_days_at_once days of a range.
+create function logloom_private.opens_many_days(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days constant integer := (select s.search_days_at_once from logloom_private.settings s);
+begin
+  if p_to - p_from <= make_interval(days => v_days - 1) then
+    return false;
+  end if;
+  return v_days < (
+    select count(*)
+    from (
+      select
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to)
+      limit v_days + 1
+    ) d
+  );
+end;
+$$;
+
+-- The columns of logloom.logs, of the alias l, of which p_fields (null: all) are read. Each is a
+-- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
+-- those that do not fit nothing but their place and size.
+create function logloom_private.copied_columns_sql(p_fields text[], p_are_sized boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select string_agg(
+      case
+        when p_are_sized and c.name = 'record_bytes' then 'l.size'
+        when c.name <> all(p_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
+        when c.type in ('text', 'jsonb') then format(
+          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
+          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
+        )
+        else format('l.%I', c.name)
+      end,
+      ', ' order by c.n
+    )
+    from (
+      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
+      from pg_catalog.pg_attribute a
+      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
+    ) c
+  );
+end;
+$$;
+
+-- The tenant's rows of a range that pass a filter, search_days_at_once days after
+-- search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL
+-- over the alias l that reads them; of each only what it reads is there, all where it is null.
+-- p_bytes: of those that have so many before them only the size is there, besides what names them.
+create function logloom_private.rows_in_turn(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_reads text,
+  p_order text,
+  p_limit integer,
+  p_expired boolean,
+  p_bytes bigint default null
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
+as $$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(
+    logloom_private.fields_read(p_reads), p_bytes is not null
+  );
+  v_rows text;
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array logloom_private.search_parts(
+    p_tenant_id, p_from, p_to, p_order, p_expired
+  )
+  loop
+    begin
+      v_rows := logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => p_expired
+      ) || case when p_limit is not null then format(
+        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
+      ) else '' end;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(
+          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
+        );
+      end if;
+      return query execute 'select ' || v_columns || ' ' || v_rows;
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
+end;
+$$;
+
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
+-- or, of many days, in turn. Parameters as those of rows_in_turn.
+create function logloom_private.rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_reads text,
+  p_order text default 'desc',
+  p_limit integer default null,
+  p_expired boolean default false,
+  p_bytes bigint default null
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz := p_from;
+begin
+  if not p_expired then
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  end if;
+  if logloom_private.opens_many_days(p_tenant_id, v_from, p_to) is not true then
+    return logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
+    );
+  end if;
+  return 'from logloom_private.rows_in_turn(' || format(
+    '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+    p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired, p_bytes
+  ) || ') l where true';
+end;
+$$;
+
+-- Records that SQL selects, one composite each; its locks end with it.
+-- The records that SQL selects; what it locks is free again afterwards.
+create function logloom_private.read_apart(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  begin
+    execute 'select array(' || p_sql || ')' into v_logs;
+    raise sqlstate 'LL002';
+  exception when sqlstate 'LL002' then
+    null;
+  end;
+  return v_logs;
+end;
+$$;
+
+-- search/rows_sql.sql
+
+-- SQL over a tenant's records
+
+-- A condition on l.ts that names only the days of the range in which the tenant has rows, so that a
+-- statement opens no other partition.
+create function logloom_private.tenant_days_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days date[];
+  v_spans text[];
+begin
+  -- By itself: such a statement costs a coordinator of nodes a third of one with more in it.
+  select array_agg(u.day)
+  into v_days
+  from logloom_private.log_days u
+  where u.tenant_id = p_tenant_id
+    and u.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to);
+  select array_agg(
+    format(
+      'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+      logloom_private.day_start(i.first_day), logloom_private.day_start(i.last_day + 1)
+    )
+    order by i.first_day
+  )
+  into v_spans
+  from (
+    -- Days in a row, as one span.
+    select min(d.day) as first_day, max(d.day) as last_day
+    from (
+      select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
+      from unnest(v_days) u (day)
+    ) d
+    group by d.row_begin
+  ) i;
+  return case coalesce(cardinality(v_spans), 0)
+    when 0 then 'false'
+    when 1 then v_spans[1]
+    else '(' || array_to_string(v_spans, ' or ') || ')'
+  end;
+end;
+$$;
+
+-- Constants, not parameters: with them the planner leaves out the partitions of other days.
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
+-- those too that the tenant no longer keeps. The only place that says whose rows are read.
+create function logloom_private.tenant_rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_table text default 'logloom.logs',
+  p_time text default 'ts',
+  p_expired boolean default false
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz := p_from;
+  v_days text := '';
+begin
+  if not p_expired then
+    -- What is older than the tenant keeps is gone, or about to go.
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  end if;
+  -- Of a range that touches two days at most, both are opened: to ask which have rows costs more.
+  if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
+    v_days := logloom_private.tenant_days_sql(p_tenant_id, v_from, p_to) || ' and ';
+  end if;
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, v_from, p_to
+  ) || v_days || p_filter;
+end;
+$$;
+
+-- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
+-- a snapshot a record is a row or in a block.
+-- Whether the tenant has sealed records of the range in this snapshot.
+create function logloom_private.reads_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- To ask a node costs a small search a sixth, and only days that are over are sealed.
+  if p_from >= logloom_private.day_start(logloom_private.utc_day(clock_timestamp()))
+    and logloom_private.is_spread()
+  then
+    return false;
+  end if;
+  perform
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+  limit 1;
+  return found;
+end;
+$$;
+
+-- From when on the tenant has rows in a range; its end where it has none.
+create function logloom_private.first_rows(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return greatest(p_from, coalesce(
+    (
+      select logloom_private.day_start(min(d.day))
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(p_from)
+          and logloom_private.utc_day(p_to - interval '1 microsecond')
+    ),
+    p_to
+  ));
+end;
+$$;
+
+-- For who makes a statement now and runs it in a later snapshot.
+-- Whether the tenant has sealed records of the range, or may have by the time that a statement
+-- runs.
+create function logloom_private.may_read_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+end;
+$$;
+
+-- Rows and sealed records as one.
+-- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
+-- sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing else
+-- is there, all where p_reads is null.
+create function logloom_private.records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_reads text
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_query.filter, p_reads
+  );
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from (select l.* ' || v_rows
+    || ' union all select l.* from logloom_private.sealed_rows('
+    || format(
+      '%s, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_reads
+    )
+    || ') l) l where true';
+end;
+$$;
+
+-- The first records in an order: that many of rows and of sealed records, and of these the first.
+-- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc).
+-- p_filter is the query's and, where p_ts and p_id are given, that a record is after them. p_reads:
+-- what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the
+-- range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records
+-- after so many bytes nothing but the place and the size is there.
+create function logloom_private.first_records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid,
+  p_reads text default null,
+  p_is_part boolean default false,
+  p_bytes bigint default null
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_order constant text := format(
+    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
+  );
+  v_rows constant text := case
+    when p_is_part then logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => true
+    )
+    else logloom_private.rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit,
+      p_bytes => p_bytes
+    )
+  end || v_order;
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from ((select l.* ' || v_rows || ') union all select '
+    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
+    || ' from logloom_private.sealed_page('
+    || format(
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      case when p_is_part then p_from
+        else logloom_private.kept_since(p_tenant_id, p_from) end,
+      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+    )
+    || ') l) l' || v_order;
+end;
+$$;
+
+-- A record of the alias l, column after column.
+create function logloom_private.log_columns_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
+    || 'l.user_id, l.route, l.host, l.attrs';
+end;
+$$;
+
+-- A record of the alias l as a composite.
+create function logloom_private.log_record_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
+end;
+$$;
+
+-- search/search_logs.sql
+
+-- Up to p_limit records, the newest or the oldest of the range first, those after p_ts and p_id
+-- where they are given: each a composite, or column after column. Large ones are null, or with
+-- p_fits those after p_bytes.
+create function logloom_private.log_page_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz default null,
+  p_id uuid default null,
+  p_by_column boolean default false,
+  p_is_part boolean default false,
+  p_bytes bigint default null,
+  p_fits boolean default false
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_filter text := p_query.filter;
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
+  v_reads integer := p_limit;
+  v_order text;
+  v_rows text;
+begin
+  if p_bytes is null then
+    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
+  end if;
+  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
+  if p_order = 'asc' and p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  elsif p_ts is not null then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  end if;
+  -- A filter after an extraction lets only some through.
+  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
+  end if;
+  v_rows := logloom_private.first_records_sql(
+    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
+    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
+  );
+  if p_fits or v_is_staged then
+    v_order := format('l.ts %1$s, l.id %1$s', p_order);
+    v_rows := case
+      when v_is_staged then
+        -- What is extracted comes on top of what a record has.
+        logloom_private.fitting_sql(
+          v_columns, '',
+          'from (select l.*, 0 as write_seq '
+            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+            || format(' order by %s limit %s) l', v_order, p_limit),
+          v_order, p_bytes,
+          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+        )
+      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
+    end;
+  else
+    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
+  end if;
+  return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
+    else v_rows end;
+end;
+$$;
+
+-- The records that SQL selects, column after column: a node sends columns as they are, and a
+-- composite as a text, which costs both sides more.
+create function logloom_private.fetched_records(p_sql text)
+returns setof public.logloom_log_record
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+rows 100
+as $$
+begin
+  return query execute p_sql;
+end;
+$$;
+
+-- fetched_records() as an array, in which those without an id are null.
+create function logloom_private.fetched_page(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select case when f.id is not null then f end from logloom_private.fetched_records(p_sql) f
+  );
+end;
+$$;
+
+-- Part after part of the range, until the page is full or its time is up.
+-- Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends
+-- with max_page_bytes, and begins no further part of the range after search_turn, so that it may
+-- find fewer.
+create function logloom_private.found_page(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid
+)
+returns logloom_private.found_page
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_is_spread constant boolean := logloom_private.is_spread();
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_parts tstzrange[];
+  v_are_parts boolean := true;
+  v_part tstzrange;
+  v_sql text;
+  v_deadline timestamptz;
+  v_bytes bigint;
+  v_before public.logloom_log_record[] := '{}';
+  v_is_full boolean := false;
+  v_page logloom_private.found_page;
+begin
+  v_page.logs := '{}';
+  select clock_timestamp() + s.search_turn, s.max_page_bytes
+  into v_deadline, v_bytes
+  from logloom_private.settings s;
+  if p_ts is not null and v_is_descending then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+  elsif p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+  end if;
+  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(v_from, v_to)];
+    v_are_parts := false;
+  end if;
+  foreach v_part in array v_parts loop
+    v_sql := logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
+      v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+      v_bytes * (p_limit + 1 - cardinality(v_page.logs)) / (p_limit + 1)
+    );
+    -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
+    -- Read into the page itself: each variable and expression on the way of an ordinary page
+    -- costs it half a percent.
+    if cardinality(v_parts) = 1 and v_is_spread then
+      v_page.logs := logloom_private.fetched_page(v_sql);
+    elsif cardinality(v_parts) = 1 then
+      execute 'select array(' || v_sql || ')' into v_page.logs;
+    else
+      v_before := v_page.logs;
+      v_page.logs := v_before || logloom_private.read_apart(v_sql);
+    end if;
+    if array_position(v_page.logs, null) is not null then
+      -- What is extracted was measured at once.
+      if jsonb_array_length(p_query.plan -> 'rows') > 0 is not true then
+        v_page.logs := '{}';
+        v_sql := logloom_private.log_page_sql(
+          p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_before), p_order, p_ts, p_id,
+          v_is_spread and cardinality(v_parts) = 1, v_are_parts,
+          v_bytes - logloom_private.answered_bytes(v_before), true
+        );
+        v_page.logs := v_before || case
+          when cardinality(v_parts) = 1 and v_is_spread then logloom_private.fetched_page(v_sql)
+          else logloom_private.read_apart(v_sql)
+        end;
+      end if;
+      v_is_full := array_position(v_page.logs, null) is not null;
+      v_page.logs := logloom_private.those_that_fit(v_page.logs);
+    end if;
+    if v_is_full or cardinality(v_page.logs) > p_limit then
+      v_page.logs := v_page.logs[1:p_limit];
+      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
+      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
+      return v_page;
+    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
+      -- Before or after all records of the parts that are left.
+      if v_is_descending then
+        v_page.last_ts := lower(v_part);
+        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        v_page.last_ts := upper(v_part) - interval '1 microsecond';
+        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      return v_page;
+    end if;
+  end loop;
+  return v_page;
+end;
+$$;
+
+-- Reading: a function for each operation
+
+-- Compiling a filter to machine code takes far longer than it saves here: jit is off.
+create function logloom_private.read_log_page(
+  p_query_dsl text,
+  p_ts_from timestamptz,
+  p_ts_to timestamptz,
+  p_limit integer,
+  p_cursor text,
+  p_order text
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer := logloom_private.page_limit(p_limit);
+  v_order text := coalesce(p_order, 'desc');
+  v_now timestamptz := now();
+  v_from timestamptz := p_ts_from;
+  v_to timestamptz := p_ts_to;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_after text[];
+  v_page logloom_private.found_page;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if v_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  end if;
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_from := coalesce(v_from, logloom_private.from_microseconds(v_after[4]::bigint));
+    v_to := coalesce(v_to, logloom_private.from_microseconds(v_after[5]::bigint));
+    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+  end if;
+  v_range := logloom_private.search_range(v_from, v_to);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  v_order := logloom_private.page_order(v_query.plan, p_order);
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
+    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(array[
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      logloom_private.to_microseconds(upper(v_range))::text,
+      logloom_private.to_microseconds(v_now)::text, v_left::text
+    ]);
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_page;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
+grant execute on function logloom_private.read_log_page(
+  text, timestamptz, timestamptz, integer, text, text
+) to authenticated, service_role;
+
+-- The operations
+
+create function public.search_logs(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null,
+  p_cursor text default null,
+  p_order text default null
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_page(
+    p_query_dsl, logloom_private.page_time('p_ts_from', p_ts_from, p_cursor),
+    logloom_private.page_time('p_ts_to', p_ts_to, p_cursor), p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
+comment on function public.search_logs(text, text, text, integer, text, text) is
+  'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
+  'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
+  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
+  'or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null '
+  'says that there is no more. '
+  'Errors: PT400, PT401, PT408 (took longer than 15 s).';
+
+-- search/shown_record.sql
+
+-- What the stages of records say of a page: its order, and what is shown of a record.
+
+-- The order of a page: that of the query's sort, or p_order. PT400 where they differ.
+create function logloom_private.page_order(p_plan jsonb, p_order text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+begin
+  if v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  return coalesce(v_order, p_order, 'desc');
+end;
+$$;
+
+-- Puts a value under a path of an object.
+create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_key constant text := p_path ->> 0;
+  v_inner jsonb := p_value;
+begin
+  if jsonb_array_length(p_path) > 1 then
+    v_inner := logloom_private.put_path(
+      case jsonb_typeof(p_object -> v_key) when 'object' then p_object -> v_key else '{}' end,
+      p_path - 0, p_value
+    );
+  end if;
+  return p_object || jsonb_build_object(v_key, v_inner);
+end;
+$$;
+
+-- The attributes that p_fields name, nested as they were; null where none is there.
+create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_field jsonb;
+  v_key text;
+  v_value jsonb;
+  v_picked jsonb := '{}';
+begin
+  for v_field in select f from jsonb_array_elements(p_fields) f loop
+    v_value := p_attrs;
+    for v_key in select k from jsonb_array_elements_text(v_field -> 'path') k loop
+      v_value := v_value -> v_key;
+    end loop;
+    if coalesce(v_value, 'null') <> 'null' then
+      v_picked := logloom_private.put_path(v_picked, v_field -> 'path', v_value);
+    elsif p_attrs ? (v_field ->> 'joined') then
+      v_picked := v_picked || jsonb_build_object(
+        v_field ->> 'joined', p_attrs -> (v_field ->> 'joined')
+      );
+    end if;
+  end loop;
+  return nullif(v_picked, '{}');
+end;
+$$;
+
+-- A record of the alias l, column after column, of which fields (null: all) are shown. id,
+-- tenant_id and ts always are: they name the record.
+create function logloom_private.shown_columns_sql(p_fields jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_attrs constant jsonb := jsonb_path_query_array(p_fields, '$[*] ? (@.field == "attrs")');
+begin
+  if p_fields is null then
+    return logloom_private.log_columns_sql();
+  end if;
+  return 'l.id, l.tenant_id, l.ts, ' || (
+    select string_agg(
+      case
+        when p_fields @> jsonb_build_array(jsonb_build_object('field', c.name))
+          then 'l.' || c.name
+        when c.name = 'received_at' then 'null::timestamptz'
+        else 'null::text'
+      end,
+      ', ' order by c.n
+    )
+    from unnest(array[
+      'received_at', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host'
+    ]) with ordinality c (name, n)
+  ) || ', ' || case
+    when jsonb_array_length(v_attrs) = 0 then 'null::jsonb'
+    else 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
+  end;
+end;
+$$;
+
+-- search/stages_sql.sql
+
+-- SQL for the stages of a query: what is extracted from records while they are read, and the rows
+-- that are left after where, sort and limit.
+
+-- PT400: a stage would need more records or groups than it may.
+create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
+returns boolean
+language plpgsql
+volatile
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
+  return null;
+end;
+$$;
+
+-- What a stage makes of the rows that p_rows selects, as alias l.
+create function logloom_private.stage_rows_sql(p_rows text, p_stage jsonb)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_extracted text;
+begin
+  if p_stage ->> 'stage' = 'where' then
+    return 'select l.* from (' || p_rows || ') l where '
+      || logloom_private.query_sql(p_stage -> 'tree', 'l');
+  end if;
+  v_extracted := format(
+    'nullif(logloom_private.extract_%s(', p_stage ->> 'stage'
+  ) || logloom_private.query_group_sql(p_stage -> 'field', 'l') || '), ''{}'')';
+  -- "offset 0" has the members extracted once a record. A member that was there already stays.
+  return 'select l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, '
+    || 'l.req_id, l.user_id, l.route, l.host, coalesce(' || v_extracted
+    || ' || coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (' || p_rows
+    || ') l offset 0';
+end;
+$$;
+
+-- All that the stages before an aggregate make of p_rows, SQL from "from" on: SQL from "from" on.
+-- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
+-- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
+-- PT400 where it would read more than search_stage_records.
+create function logloom_private.staged_sql(p_query logloom_private.compiled_query, p_rows text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bound constant integer := (
+    select s.search_stage_records from logloom_private.settings s
+  );
+  v_sql text;
+  v_stage jsonb;
+begin
+  if coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    return p_rows;
+  end if;
+  v_sql := format(
+    'select l.* from (select l.*, row_number() over () as read_as from (select l.* %s',
+    p_rows
+  ) || format(
+    ' limit %1$s) l) l where l.read_as <= %2$s '
+      || 'or logloom_private.refuse_stage_bound(%3$L, %2$s, %4$L)',
+    v_bound + 1, v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage', 'records'
+  );
+  for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
+    v_sql := logloom_private.stage_rows_sql(v_sql, v_stage);
+  end loop;
+  return 'from (' || v_sql || ') l';
+end;
+$$;
+
+-- What where after an aggregate asks, over columns that p_sql maps from names.
+create function logloom_private.having_sql(p_plan jsonb, p_sql jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select string_agg(
+        (p_sql ->> (h ->> 'name')) || ' ' || case h ->> 'operator' when '!=' then '<>'
+          else h ->> 'operator' end || ' ' || quote_literal(h ->> 'number')
+          || '::double precision',
+        ' and '
+      )
+      from jsonb_array_elements(p_plan -> 'having') h
+    ),
+    'true'
+  );
+end;
+$$;
+
+-- "order by" of the rows: the keys of sort, then p_default.
+create function logloom_private.sort_sql(p_plan jsonb, p_sql jsonb, p_default text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return ' order by ' || concat_ws(
+    ', ',
+    (
+      select string_agg(
+        (p_sql ->> (k.key ->> 'name'))
+          || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
+        ', ' order by k.n
+      )
+      from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+    ),
+    p_default
+  );
+end;
+$$;
+
+-- search/stats_source.sql
+
+-- Where aggregates read.
+
+-- The aggregates of a query, count() where it has none.
+create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
+  );
+end;
+$$;
+
+-- The attribute that a query reads numbers of, where this is all that its aggregates read but for
+-- service and level; null otherwise.
+create function logloom_private.only_number(p_query logloom_private.compiled_query)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fields constant jsonb := (
+    select jsonb_agg(distinct a -> 'field')
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query)) a
+    where a ->> 'kind' not in ('count', 'rate')
+  );
+begin
+  if jsonb_array_length(v_fields) = 1 and v_fields -> 0 ->> 'field' = 'attrs'
+    and jsonb_array_length(v_fields -> 0 -> 'path') = 1
+    and p_query.by_fields <@ array['level', 'service']
+    and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    and not p_query.plan -> 'aggregates' @> '[{"kind": "count_distinct"}]'
+  then
+    return v_fields -> 0 -> 'path' ->> 0;
+  end if;
+  return null;
+end;
+$$;
+
+-- Sorted by what it is grouped by while there is a row a run: nothing sorts the numbers then.
+-- Rows of service, level and a number, of which an aggregate makes what it makes of records;
+-- records says of some of them for how many they stand.
+create function logloom_private.numbers_source(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_key text
+)
+returns logloom_private.counted_source
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_exact constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+  );
+  v_doubles constant boolean := jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
+  );
+  v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
+  v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+  v_sql text := format(
+    'select s.service, s.level, s.events, s.numbers, s.doubles '
+      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L, %L) s',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_key,
+    v_exact, v_doubles
+  );
+begin
+  if v_rows_from < p_to then
+    v_sql := v_sql || ' union all select l.service, l.level, 1, '
+      || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
+      || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
+        else 'null' end
+      || ' '
+      || logloom_private.rows_sql(
+        p_tenant_id, v_rows_from, p_to, p_query.filter, 'l.service l.level ' || v_number
+      );
+  end if;
+  return (
+    'from (select s.service, s.level, unnest(array[s.events]) as records'
+      || case when v_exact then ', unnest(s.numbers) as number' else '' end
+      || case when v_doubles then ', unnest(s.doubles) as double' else '' end
+      || ' from (' || v_sql || ') s'
+      || case when p_query.by_fields = '{}' then ''
+        else ' order by s.' || array_to_string(p_query.by_fields, ', s.') end
+      || ') l',
+    'coalesce(sum(l.records), 0)::double precision', 'l.number', 'l.double'
+  )::logloom_private.counted_source;
+end;
+$$;
+
+-- What the aggregates of a query read: the counts where they can answer, sealed records without
+-- reading them where only their number is asked for, otherwise the records.
+create function logloom_private.stats_source(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_only_counts boolean,
+  p_bucket bigint,
+  p_reads text
+)
+returns logloom_private.counted_source
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_sealed boolean;
+  v_rows_from timestamptz := p_from;
+  v_rows text;
+  v_key text;
+begin
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    p_query.aggregate := 'count';
+    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
+      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
+    -- Over days without rows blocks count quicker than minutes do.
+    if v_is_sealed and p_to - p_from >= interval '1 day' then
+      v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+    end if;
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, p_to);
+    end if;
+    if v_rows is not null and p_from < v_rows_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, v_rows_from) || ') l';
+    elsif v_rows is null and v_is_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
+          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+        )
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
+        ::logloom_private.counted_source;
+    end if;
+  end if;
+  v_key := logloom_private.only_number(p_query);
+  if v_key is not null and p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+  then
+    return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
+  end if;
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
+  -- and of one alone PostgreSQL 17 does not count the memory.
+  return (
+    logloom_private.staged_sql(p_query, logloom_private.records_sql(
+      p_tenant_id, p_query, p_from, p_to,
+      case when p_query.plan ? 'rows' then null else p_reads end
+    )),
+    'count(l.tenant_id)::double precision', null, null
+  )::logloom_private.counted_source;
+end;
+$$;
+
+-- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
+create function logloom_private.stats_values_sql(
+  p_aggregates jsonb,
+  p_source logloom_private.counted_source,
+  p_minutes numeric
+)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select case a.item ->> 'kind'
+      when 'count' then p_source.count_sql
+      when 'rate' then p_source.count_sql || format(' / %L::double precision', p_minutes)
+      else logloom_private.query_aggregate_sql(
+        a.item, 'l', p_source.number_sql, p_source.double_sql
+      )
+    end
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    order by a.n
+  );
+end;
+$$;
+
+-- search/tail_logs.sql
+
+create type public.logloom_log_tail as (
+  logs public.logloom_log_record[],
+  next_cursor text,
+  more boolean
+);
+
+comment on type public.logloom_log_tail is
+  'Records in the order in which they became visible; more: whether others wait already.';
+
+-- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
+-- is given, in the order in which they became visible. Large ones are null, or with p_fits those
+-- after p_bytes.
+create function logloom_private.log_tail_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint,
+  p_bytes bigint,
+  p_fits boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days timestamptz[];
+  v_filter text;
+  v_write_seqs text;
+  v_rows text;
+  v_is_sealed boolean;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_writes a
+  where a.write_seq >= p_first;
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_write_seqs;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
+  -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+  );
+  v_rows := case when v_is_sealed then
+        'from (select l.* ' || v_rows
+        || ' union all select ' || logloom_private.sized_columns_sql()
+        || ' from logloom_private.sealed_write_seqs('
+        || format(
+          '%s, %L, %L, %L, %L, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_query.filter, p_limit, p_bytes
+        )
+        || ') l) l'
+      else
+        v_rows
+      end
+    || ' order by l.write_seq, l.id limit ' || p_limit;
+  return case when p_fits
+    then logloom_private.fitting_sql(
+      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_bytes
+    )
+    else logloom_private.small_sql(
+      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, p_limit, p_bytes
+    ) end;
+end;
+$$;
+
+-- The newest p_backlog records, the oldest of them first, however late they came.
+create function logloom_private.log_backlog_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_backlog integer
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- An event lies 24 hours ahead at most.
+  v_range constant tstzrange := tstzrange(
+    now() - (select s.tail_backlog_span from logloom_private.settings s),
+    now() + interval '25 hours'
+  );
+begin
+  return 'select r.record from (select (p.r).*, p.r as record from ('
+    || logloom_private.log_page_sql(
+      p_tenant_id, p_query, v_range, p_backlog, 'desc', p_fits => true
+    )
+    || ') p (r)) r where r.id is not null order by r.ts, r.id';
+end;
+$$;
+
+-- Without statistics of a new day the planner takes the index for useless: no sequential scans.
+create function logloom_private.read_log_tail(
+  p_query_dsl text,
+  p_cursor text,
+  p_limit integer,
+  p_backlog integer
+)
+returns public.logloom_log_tail
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_query logloom_private.compiled_query;
+  v_last bigint;
+  v_after text[];
+  v_tail logloom_private.log_tail;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+    perform logloom_private.refuse(
+      'search.backlog_is_out_of_range',
+      (select s.list_limit_max from logloom_private.settings s)::text
+    );
+  end if;
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
+  if p_cursor is null then
+    v_tail.first := v_last + 1;
+    -- Write sequences and records are of one snapshot: what is not here yet comes after this
+    -- cursor.
+    if p_backlog > 0 then
+      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
+        || ')'
+      into v_tail.logs;
+    end if;
+  else
+    v_after := logloom_private.decode_cursor(
+      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
+    );
+    v_tail.first := v_after[1];
+    v_tail.id := v_after[2];
+    if v_tail.first > 1 + (select q.last_value from logloom_private.write_seq q) then
+      perform logloom_private.refuse('search.cursor_lies_ahead');
+    end if;
+  end if;
+  v_tail.logs := coalesce(v_tail.logs, '{}');
+  v_tail.more := false;
+  v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
+  if not v_tail.more then
+    -- All of the last write sequence was seen. The days of later ones may be gone.
+    v_tail.first := greatest(v_last + 1, v_tail.first);
+    v_tail.id := null;
+  end if;
+  return row(
+    v_tail.logs,
+    logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
+  )::public.logloom_log_tail;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
+end;
+$$;
+
+grant execute on function logloom_private.read_log_tail(text, text, integer, integer)
+to authenticated, service_role;
+
+create function public.tail_logs(
+  p_query_dsl text default null,
+  p_cursor text default null,
+  p_limit integer default null,
+  p_backlog integer default null
+)
+returns public.logloom_log_tail
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
+end;
+$$;
+
+comment on function public.tail_logs(text, text, integer, integer) is
+  'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '
+  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of '
+  'large ones as many as make 8 MB, and the cursor of now. p_limit 1 to 1000 (default 100). '
+  'Errors: PT400, PT401, PT408.';
+
+-- search/take_search_slot.sql
+
+-- What a tenant, and all tenants together, have running
+
+-- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
+-- id, or of 'all'.
+create function logloom_private.search_slot_key(p_owner text, p_slot integer)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
+end;
+$$;
+
+-- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
+-- number; null where none is.
+create function logloom_private.free_search_slot(p_owner text, p_slots integer)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  for v_slot in 1..p_slots loop
+    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
+      return v_slot;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+
+-- Locks, not rows: who is cancelled, killed or cut off gives its slot back with its transaction.
+-- What every operation that reads records calls first, once: takes a slot of the tenant and one of
+-- the pool until the transaction's end. PT429 with Retry-After where none is free: to wait would
+-- hold a connection.
+create function logloom_private.take_search_slot(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
+  v_own integer;
+  v_slots integer;
+  v_free_time interval;
+begin
+  v_own := logloom_private.free_search_slot('of ' || p_tenant_id, v_plan.concurrent_searches);
+  if v_own is null then
+    perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
+  end if;
+  select greatest(1, floor(s.api_pool_size * s.search_pool_share)), s.search_free_time
+  into v_slots, v_free_time
+  from logloom_private.settings s;
+  -- Parallel workers are processors as well: those of the plan's scans, for the first search alone.
+  perform set_config(
+    'max_parallel_workers_per_gather',
+    least(
+      current_setting('max_parallel_workers_per_gather')::integer,
+      case when v_own = 1 then v_plan.concurrent_scans - 1 else 0 end
+    )::text,
+    true
+  );
+  -- The last quarter is for tenants that have nothing running.
+  if v_own > 1 then
+    v_slots := v_slots - v_slots / 4;
+  end if;
+  if logloom_private.free_search_slot('all', v_slots) is null then
+    perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
+  end if;
+  perform set_config(
+    'logloom.scan',
+    extract(epoch from clock_timestamp() + v_free_time) || ' ' || logloom_private.search_slot_key(
+      'scans of ' || p_tenant_id, v_own % v_plan.concurrent_scans
+    ),
+    true
+  );
+end;
+$$;
+
+-- Not those of searches: a page that searches has its query checked meanwhile.
+-- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
+-- free.
+create function logloom_private.take_validation_slot(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if logloom_private.free_search_slot(
+    'validations of ' || p_tenant_id,
+    (select s.concurrent_validations from logloom_private.settings s)
+  ) is null then
+    perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
+  end if;
+end;
+$$;
+
+-- search/validate_query.sql
+
+-- What public.validate_query answers, in a slot of the tenant.
+create function logloom_private.read_query_validity(p_query_dsl text)
+returns public.logloom_query_validity
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role calls the compiler's parts
+begin
+  perform logloom_private.take_validation_slot(logloom_private.resolve_tenant());
+  return jsonb_populate_record(
+    null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
+  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+end;
+$$;
+
+grant execute on function logloom_private.read_query_validity(text)
+to authenticated, service_role;
+
+create function public.validate_query(p_query_dsl text default null)
+returns public.logloom_query_validity
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  return logloom_private.read_query_validity(p_query_dsl);
+end;
+$$;
+
+comment on function public.validate_query(text) is
+  'Whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, '
+  'suggestion}]}. Errors: PT400, PT401, PT408, PT429.';
+
+select logloom_private.finish_migration();

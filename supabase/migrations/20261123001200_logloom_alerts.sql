@@ -1,0 +1,3296 @@
+-- Assembled from supabase/schemas by npm run migration: change it there.
+
+-- alerts/types/alerts.sql
+
+-- Alert rules, the history of what they found, and its acknowledgement.
+
+create type public.logloom_alert_comparison as enum ('gt', 'gte', 'lt', 'lte', 'eq', 'neq');
+
+comment on type public.logloom_alert_comparison is
+  'How a rule compares its value with the threshold.';
+
+create type public.logloom_alert_rule as (
+  rule_id uuid,
+  tenant_id text,
+  name text,
+  description text,
+  query_dsl text,
+  threshold double precision,
+  comparison public.logloom_alert_comparison,
+  window_minutes integer,
+  cooldown_minutes integer,
+  enabled boolean,
+  notification_destinations text[],
+  notification_config jsonb,
+  created_at timestamptz,
+  updated_at timestamptz,
+  last_evaluated_at timestamptz,
+  last_value double precision,
+  last_error text
+);
+
+comment on type public.logloom_alert_rule is 'An alert rule. Windows and cooldowns are in minutes.';
+
+create type public.logloom_alert_history_entry as (
+  alert_id uuid,
+  rule_id uuid,
+  tenant_id text,
+  triggered_at timestamptz,
+  value double precision,
+  threshold double precision,
+  acknowledged boolean,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  notification_sent boolean,
+  notification_sent_at timestamptz,
+  notification_channels text[],
+  notification_error text,
+  window_start timestamptz,
+  window_end timestamptz,
+  "group" jsonb
+);
+
+comment on type public.logloom_alert_history_entry is
+  'An alert: the value that a rule saw, and whether it was acknowledged and delivered.';
+
+create type logloom_private.alert_window as (
+  rule_id uuid,
+  window_start timestamptz,
+  window_end timestamptz,
+  value double precision,
+  error text,
+  "group" jsonb
+);
+
+comment on type logloom_private.alert_window is
+  'A window of a rule and the value found in it, of a group where the rule has by.';
+
+create type logloom_private.alert_piece as (
+  records integer,
+  first_ts timestamptz,
+  first_id uuid
+);
+
+comment on type logloom_private.alert_piece is
+  'A bounded number of records that were read, newest first, and the last of them in that order.';
+
+create type logloom_private.alert_need as (
+  group_id bigint,
+  needed_from timestamptz
+);
+
+comment on type logloom_private.alert_need is
+  'From when on a group''s minutes are needed for the windows of its rules.';
+
+create type logloom_private.pending_alert_group as (
+  tenant_id text,
+  group_id bigint,
+  needed_from timestamptz,
+  has_write_seqs boolean,
+  cost double precision
+);
+
+comment on type logloom_private.pending_alert_group is
+  'A group that is to be read, for write_seqs of the round or for minutes before; cost: '
+  'milliseconds of a record, and those that it took already.';
+
+-- alerts/types/bounds.sql
+
+-- Whether a rule may look at so many minutes: up to a day.
+create function logloom_private.is_alert_window(p_minutes integer)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_minutes between 1 and 1440;
+end;
+$$;
+
+grant execute on function logloom_private.is_alert_window(integer)
+to authenticated, service_role;
+
+-- Whether a rule may be silent for so many minutes after an alert: up to a week.
+create function logloom_private.is_alert_cooldown(p_minutes integer)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_minutes between 0 and 10080;
+end;
+$$;
+
+grant execute on function logloom_private.is_alert_cooldown(integer)
+to authenticated, service_role;
+
+-- alerts/tables/alert_rules.sql
+
+-- One plain ASCII address, nothing around it.
+create function logloom_private.is_email_address(p_text text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return length(p_text) <= 254
+    and split_part(p_text, '@', 1) ~ '^[A-Za-z0-9.!#$%&''*+/=?^_`{|}~-]{1,64}$'
+    and substr(p_text, strpos(p_text, '@') + 1)
+      ~ '^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$';
+end;
+$$;
+
+grant execute on function logloom_private.is_email_address(text)
+to authenticated, service_role;
+
+-- An https URL without userinfo, or one of http://127.0.0.1. Whether its host may be reached is
+-- checked when it is.
+create function logloom_private.is_webhook_url(p_text text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Plain HTTP only to this machine, for a receiver in development. Printable ASCII, no userinfo.
+  return length(p_text) <= 2048
+    and p_text ~ '^[!-~]+$'
+    and p_text ~ '^(https://[A-Za-z0-9[][^/?#@\\]*|http://127\.0\.0\.1(:[0-9]{1,5})?)([/?#].*)?$';
+end;
+$$;
+
+grant execute on function logloom_private.is_webhook_url(text)
+to authenticated, service_role;
+
+create table logloom.alert_rules (
+  rule_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  name text not null,
+  description text,
+  query_dsl text not null,
+  threshold double precision not null,
+  comparison text not null,
+  window_minutes integer not null,
+  cooldown_minutes integer not null,
+  enabled boolean not null,
+  notification_destinations text[] not null default '{}',
+  notification_config jsonb not null default '{}',
+  created_by text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  last_evaluated_at timestamptz,
+  last_value double precision,
+  last_error text,
+  asked_at timestamptz not null default now(),
+  constraint alert_rules_name_is_valid check (
+    name = logloom_private.trim_space(name) and length(name) between 1 and 200
+  ),
+  constraint alert_rules_description_is_valid check (length(description) between 1 and 2000),
+  -- NaN is greater than every number.
+  constraint alert_rules_threshold_is_finite check (
+    threshold > '-Infinity' and threshold < 'Infinity'
+  ),
+  constraint alert_rules_comparison_is_known check (
+    comparison in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq')
+  ),
+  constraint alert_rules_window_is_valid check (
+    logloom_private.is_alert_window(window_minutes)
+  ),
+  constraint alert_rules_cooldown_is_valid check (
+    logloom_private.is_alert_cooldown(cooldown_minutes)
+  ),
+  constraint alert_rules_destinations_are_known check (
+    notification_destinations <@ '{email,webhook}'
+    and cardinality(notification_destinations) <= 2
+  ),
+  constraint alert_rules_config_is_object check (
+    jsonb_typeof(notification_config) = 'object'
+    and octet_length(notification_config::text) <= 8192
+  ),
+  constraint alert_rules_email_is_valid check (
+    logloom_private.is_email_address(notification_config ->> 'email')
+  ),
+  constraint alert_rules_webhook_url_is_valid check (
+    logloom_private.is_webhook_url(notification_config ->> 'webhook_url')
+  ),
+  constraint alert_rules_destinations_have_addresses check (
+    not enabled
+    or (
+      (notification_config ->> 'email' is not null or not 'email' = any(notification_destinations))
+      and (
+        notification_config ->> 'webhook_url' is not null
+        or not 'webhook' = any(notification_destinations)
+      )
+    )
+  )
+)
+-- Every rule is updated every minute.
+with (fillfactor = 70);
+
+create index alert_rules_tenant_id_created_at_idx
+on logloom.alert_rules (tenant_id, created_at desc, rule_id desc);
+
+alter table logloom.alert_rules enable row level security;
+alter table logloom.alert_rules force row level security;
+
+create policy alert_rules_select_tenant on logloom.alert_rules
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_rules_insert_tenant on logloom.alert_rules
+for insert to authenticated
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_rules_update_tenant on logloom.alert_rules
+for update to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()))
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_rules_delete_tenant on logloom.alert_rules
+for delete to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select, delete on logloom.alert_rules to authenticated, service_role;
+
+grant insert (
+  tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
+  cooldown_minutes, enabled, notification_destinations, notification_config, created_by
+) on logloom.alert_rules to authenticated, service_role;
+
+grant update (
+  name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
+  notification_destinations, notification_config, updated_at, asked_at
+) on logloom.alert_rules to authenticated, service_role;
+
+comment on table logloom.alert_rules is
+  'What a tenant wants to be told of: a query, its window, and the threshold of its value.';
+
+comment on column logloom.alert_rules.created_by is
+  'The claim sub of who made it. Every user of the tenant may change it.';
+
+comment on column logloom.alert_rules.asked_at is
+  'Since when it asks what it asks: made, enabled, or given another query, window or condition. '
+  'Only windows that end later are evaluated.';
+
+comment on column logloom.alert_rules.notification_config is
+  'Free-form. email and webhook_url are the addresses of the destinations of these names.';
+
+comment on column logloom.alert_rules.last_evaluated_at is 'End of the last window evaluated.';
+
+comment on column logloom.alert_rules.last_value is 'Value over that window; null: no data.';
+
+comment on column logloom.alert_rules.last_error is 'Why that window could not be evaluated.';
+
+-- alerts/tables/alert_groups.sql
+
+create table logloom_private.alert_groups (
+  group_id bigint generated always as identity primary key,
+  tenant_id text not null references logloom.tenants on delete cascade,
+  digest bytea not null,
+  filter text not null,
+  number_sql text not null,
+  write_seq bigint,
+  filled_from timestamptz,
+  filled_id uuid,
+  records_read bigint not null default 0,
+  spent_ms double precision not null default 0,
+  ms_per_record double precision,
+  failures integer not null default 0,
+  retry_at timestamptz,
+  last_error text,
+  constraint alert_groups_digest_is_unique unique (tenant_id, digest),
+  constraint alert_groups_filling_is_whole check ((write_seq is null) = (filled_from is null))
+)
+-- Every group is updated every minute.
+with (fillfactor = 70);
+
+create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id)
+where write_seq is null;
+
+alter table logloom_private.alert_groups enable row level security;
+alter table logloom_private.alert_groups force row level security;
+
+comment on table logloom_private.alert_groups is
+  'Filter and number that rules of a tenant share. Its partial values are complete for records up '
+  'to write sequence from (filled_from, filled_id) on; both null: to be filled.';
+
+comment on column logloom_private.alert_groups.number_sql is
+  'What sum, avg, min and max take of a record, over the alias l.';
+
+comment on column logloom_private.alert_groups.filled_id is
+  'Of the instant filled_from, the least id that is included; null: all of it is.';
+
+comment on column logloom_private.alert_groups.records_read is
+  'Records that the present filling read.';
+
+comment on column logloom_private.alert_groups.spent_ms is
+  'Milliseconds that the present filling took.';
+
+comment on column logloom_private.alert_groups.ms_per_record is
+  'Milliseconds that a record took when the group last read some: what it is expected to cost.';
+
+comment on column logloom_private.alert_groups.retry_at is
+  'It cost too much and rests until then; failures: how often in a row.';
+
+-- alerts/tables/alert_history.sql
+
+-- No foreign key on rule_id: what was found stays on record when the rule is deleted.
+create table logloom.alert_history (
+  alert_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  rule_id uuid not null,
+  triggered_at timestamptz not null default now(),
+  value double precision not null,
+  threshold double precision not null,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  notification_sent_at timestamptz,
+  notification_channels text[] not null default '{}',
+  notification_error text,
+  window_start timestamptz,
+  window_end timestamptz,
+  "group" jsonb,
+  constraint alert_history_value_is_finite check (value > '-Infinity' and value < 'Infinity'),
+  constraint alert_history_acknowledgement_is_whole check (
+    (acknowledged_at is null) = (acknowledged_by is null)
+  )
+);
+
+create index alert_history_tenant_id_triggered_at_idx
+on logloom.alert_history (tenant_id, triggered_at desc, alert_id desc);
+
+create index alert_history_tenant_id_rule_id_triggered_at_idx
+on logloom.alert_history (tenant_id, rule_id, triggered_at desc, alert_id desc);
+
+create index alert_history_triggered_at_idx on logloom.alert_history using brin (triggered_at);
+
+-- A window fires once for each group, whoever evaluates it how often.
+create unique index alert_history_rule_id_window_end_idx
+on logloom.alert_history (rule_id, window_end, (coalesce(md5("group"::text), '')));
+
+alter table logloom.alert_history enable row level security;
+alter table logloom.alert_history force row level security;
+
+create policy alert_history_select_tenant on logloom.alert_history
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_history_update_tenant on logloom.alert_history
+for update to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()))
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.alert_history to authenticated, service_role;
+
+grant update (acknowledged_at, acknowledged_by) on logloom.alert_history
+to authenticated, service_role;
+
+comment on table logloom.alert_history is
+  'Each time a rule''s condition held, what was seen then, and who answered it.';
+
+comment on column logloom.alert_history.threshold is 'The rule''s threshold at the time.';
+
+comment on column logloom.alert_history.acknowledged_by is
+  'The claim sub of who acknowledged it first.';
+
+comment on column logloom.alert_history.notification_channels is 'Channels on which it arrived.';
+
+comment on column logloom.alert_history.notification_error is
+  'Why the last delivery that was given up could not be made.';
+
+comment on column logloom.alert_history."group" is
+  'The group that fired, {field: text}; null where the rule has no by.';
+
+comment on column logloom.alert_history.window_end is
+  'The value is of records from window_start to before window_end.';
+
+-- alerts/tables/alert_partials.sql
+
+create table logloom_private.alert_partials (
+  group_id bigint not null references logloom_private.alert_groups on delete cascade,
+  minute timestamptz not null,
+  events bigint not null,
+  numbers bigint not null,
+  total numeric,
+  least numeric,
+  greatest numeric,
+  primary key (group_id, minute)
+)
+with (fillfactor = 70);
+
+alter table logloom_private.alert_partials enable row level security;
+alter table logloom_private.alert_partials force row level security;
+
+comment on table logloom_private.alert_partials is
+  'Per group and minute of ts: records, those with a number, and the numbers'' sum and bounds.';
+
+-- alerts/tables/alert_plans.sql
+
+create table logloom_private.alert_plans (
+  rule_id uuid primary key references logloom.alert_rules on delete cascade,
+  tenant_id text not null references logloom.tenants on delete cascade,
+  query_dsl text not null,
+  aggregate text not null,
+  aggregate_sql text not null,
+  filter text not null,
+  tree jsonb not null,
+  names_now boolean not null,
+  by_fields text[] not null default '{}',
+  by_sql text[] not null default '{}',
+  group_id bigint references logloom_private.alert_groups on delete cascade,
+  refusal text,
+  failures integer not null default 0,
+  retry_at timestamptz,
+  last_error text
+);
+
+create index alert_plans_tenant_id_idx on logloom_private.alert_plans (tenant_id);
+create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
+
+alter table logloom_private.alert_plans enable row level security;
+alter table logloom_private.alert_plans force row level security;
+
+comment on table logloom_private.alert_plans is
+  'A rule''s query as compiled, valid while query_dsl is the rule''s. Without a group, the rule '
+  'reads its window.';
+
+comment on column logloom_private.alert_plans.by_sql is
+  'What by groups records by, over the alias l; by_fields: the fields as written.';
+
+comment on column logloom_private.alert_plans.refusal is 'Why the query does not compile.';
+
+comment on column logloom_private.alert_plans.retry_at is
+  'Reading its window cost too much: it rests until then; failures: how often in a row.';
+
+-- alerts/tables/alert_round_writes.sql
+
+create table logloom_private.alert_round_writes (
+  tenant_id text primary key,
+  first_ts timestamptz not null,
+  records bigint not null
+);
+
+alter table logloom_private.alert_round_writes enable row level security;
+alter table logloom_private.alert_round_writes force row level security;
+
+comment on table logloom_private.alert_round_writes is
+  'What arrived for the last round, of tenants with rules: how many records, and the least ts, '
+  'which says which windows that were evaluated are to be looked at again.';
+
+-- alerts/tables/alert_rounds.sql
+
+create table logloom_private.alert_rounds (
+  singleton boolean primary key default true,
+  window_end timestamptz not null,
+  write_seq_from bigint not null,
+  write_seq_to bigint not null,
+  finished_at timestamptz,
+  constraint alert_rounds_has_one_row check (singleton)
+);
+
+alter table logloom_private.alert_rounds enable row level security;
+alter table logloom_private.alert_rounds force row level security;
+
+comment on table logloom_private.alert_rounds is
+  'The last round: where its windows ended, and which write_seqs it added to the groups.';
+
+-- alerts/tables/alert_spending.sql
+
+create table logloom_private.alert_spending (
+  tenant_id text primary key,
+  spent_ms double precision not null
+);
+
+alter table logloom_private.alert_spending enable row level security;
+alter table logloom_private.alert_spending force row level security;
+
+comment on table logloom_private.alert_spending is
+  'What the rules of a tenant took of the present round beyond what is done for all at once: who '
+  'took least comes next.';
+
+-- alerts/acknowledge_alert.sql
+
+create function public.acknowledge_alert(p_alert_id uuid default null)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+begin
+  perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
+  -- The first acknowledgement stays on record.
+  update logloom.alert_history h
+  set
+    acknowledged_at = coalesce(h.acknowledged_at, now()),
+    acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
+  where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id;
+  if not found then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+comment on function public.acknowledge_alert(uuid) is
+  'Records that the caller answers an alert. Again: no change. Errors: PT400, PT401, PT404.';
+
+-- alerts/advance_alert_groups.sql
+
+-- What arrived for a round
+
+-- Groups that are expected to take no more than a moment, those with the same filter together.
+-- Adds what arrived to the groups that are cheap. True where the deadline came before the end.
+create function logloom_private.advance_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_deadline timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $$
+declare
+  v_staged constant text := 'pg_temp.alert_writes';
+  v_unit record;
+begin
+  for v_unit in
+    select
+      u.filter, u.number_sql, array_agg(u.group_id) as group_ids,
+      array_agg(u.filled_from) as froms, sum(u.records) as records
+    from (
+      select
+        g.*, a.records,
+        sum(a.records) over (partition by g.digest order by g.group_id) / 20000 as part
+      from logloom_private.alert_groups g
+      join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
+      where g.write_seq < p_round.write_seq_to
+        and logloom_private.is_cheap(a.records, g.ms_per_record)
+    ) u
+    group by u.digest, u.part, u.filter, u.number_sql
+    order by sum(u.records * u.ms_per_record)
+  loop
+    perform logloom_private.add_alert_unit(
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, v_unit.records,
+      p_round
+    );
+    if clock_timestamp() > p_deadline then
+      return true;
+    end if;
+  end loop;
+  return false;
+end;
+$$;
+
+-- Whether so many records are expected to take 20 ms at most.
+create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
+end;
+$$;
+
+-- One statement for all groups of a unit; where one of them makes it fail, each by itself.
+-- Adds staged records to groups with the same filter and brings them to the round.
+create function logloom_private.add_alert_unit(
+  p_table text,
+  p_group_ids bigint[],
+  p_froms timestamptz[],
+  p_filter text,
+  p_number_sql text,
+  p_records numeric,
+  p_round logloom_private.alert_rounds
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_error text;
+begin
+  begin
+    perform logloom_private.add_staged_records(
+      p_table, p_group_ids, p_froms, p_filter, p_number_sql
+    );
+    update logloom_private.alert_groups g
+    set
+      write_seq = p_round.write_seq_to,
+      filled_from = i.starts,
+      -- Of a few records a statement's own cost would be most of it.
+      ms_per_record = case
+        when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
+        else g.ms_per_record
+      end,
+      retry_at = null,
+      last_error = null,
+      failures = 0
+    from unnest(p_group_ids, p_froms) i (group_id, starts)
+    where g.group_id = i.group_id;
+    return;
+  exception when others then
+    v_error := sqlerrm;
+  end;
+  if cardinality(p_group_ids) = 1 then
+    perform logloom_private.fail_alert_group(p_group_ids[1], p_round, v_error);
+    return;
+  end if;
+  for v_at in 1..cardinality(p_group_ids) loop
+    perform logloom_private.add_alert_unit(
+      p_table, p_group_ids[v_at:v_at], p_froms[v_at:v_at], p_filter, p_number_sql, 0, p_round
+    );
+  end loop;
+end;
+$$;
+
+-- New groups of tenants that have little in their windows: staged for all at once.
+-- Fills new groups whose windows hold few records, p_limit at most. Which ones.
+create function logloom_private.fill_small_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_limit integer
+)
+returns bigint[]
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_staged constant text := 'pg_temp.alert_backlog';
+  -- What is older may be sealed, and is read tenant by tenant.
+  v_from constant timestamptz := p_round.window_end - (
+    select s.seal_after - s.alert_round_limit from logloom_private.settings s
+  );
+  v_new record;
+  v_records bigint;
+  v_group_ids bigint[];
+  v_froms timestamptz[];
+  v_unit record;
+begin
+  for v_new in
+    select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
+    from logloom_private.alert_needs(p_round) n
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    where g.write_seq is null
+      and coalesce(g.retry_at <= p_round.window_end, true)
+      and n.needed_from >= v_from
+    order by n.group_id
+  loop
+    -- By itself, because the counts may be on another node.
+    v_records := coalesce(
+      (
+        select sum(c.events)
+        from logloom_private.log_counts c
+        where c.tenant_id = v_new.tenant_id and c.minute >= v_new.needed_from - interval '1 minute'
+      ),
+      0
+    );
+    if v_records <= 1000 and logloom_private.is_cheap(v_records, v_new.ms_per_record) then
+      v_group_ids := v_group_ids || v_new.group_id;
+      v_froms := v_froms || v_new.needed_from;
+      exit when cardinality(v_group_ids) = p_limit;
+    end if;
+  end loop;
+  if v_group_ids is null then
+    return '{}';
+  end if;
+  delete from logloom_private.alert_partials p where p.group_id = any(v_group_ids);
+  if to_regclass(v_staged) is null then
+    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
+    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
+  else
+    execute 'truncate ' || v_staged;
+  end if;
+  execute format(
+    'insert into %s select l.* from (select g.tenant_id, min(n.starts) as starts '
+      || 'from unnest($1, $2) n (group_id, starts) '
+      || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
+      || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
+      || 'where l.ts >= %L::timestamptz and l.write_seq <= %s',
+    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
+  )
+  using v_group_ids, v_froms;
+
+  for v_unit in
+    select
+      g.filter, g.number_sql, array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
+    from unnest(v_group_ids, v_froms) n (group_id, starts)
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    group by g.digest, g.filter, g.number_sql
+  loop
+    perform logloom_private.add_alert_unit(
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, 0, p_round
+    );
+  end loop;
+  return v_group_ids;
+end;
+$$;
+
+-- alerts/alert_groups.sql
+
+-- Partial values per minute of what p_source selects: SQL that yields the columns of logloom.logs.
+-- SQL of the partial values per minute of what a source yields.
+create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- "offset 0" has the number computed once a record, not once an aggregate.
+  return 'select m.minute, count(*) as events, count(m.number) as numbers, sum(m.number) as total, '
+    || 'min(m.number) as least, max(m.number) as greatest '
+    || 'from (select date_bin(''1 minute'', l.ts, ''epoch'') as minute, ' || p_number_sql
+    || ' as number from (' || p_source || ') l where (' || p_filter || ') offset 0) m '
+    || 'group by m.minute';
+end;
+$$;
+
+-- Adds SQL that yields group_id, minute, events, numbers, total, least and greatest.
+-- SQL that adds partial values to those that are there.
+create function logloom_private.add_alert_partials_sql(p_partials text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'insert into logloom_private.alert_partials as p '
+    || '(group_id, minute, events, numbers, total, least, greatest) ' || p_partials
+    || ' on conflict (group_id, minute) do update set '
+    || 'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '
+    || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '
+    || 'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)';
+end;
+$$;
+
+-- Whatever a tenant's rules have in common with another's is looked at in one statement. Each
+-- record is read by its own tenant's groups only: by the index, never by a scan of all.
+-- Adds the records of a staging table to groups with the same filter and number, of each group
+-- those from an instant on that arrived since the group's write sequence.
+create function logloom_private.add_staged_records(
+  p_table text,
+  p_group_ids bigint[],
+  p_froms timestamptz[],
+  p_filter text,
+  p_number_sql text
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  execute logloom_private.add_alert_partials_sql(
+    'select m.group_id, m.minute, count(*), count(m.number), sum(m.number), min(m.number), '
+    || 'max(m.number) from (select i.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
+    || p_number_sql || ' as number from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
+    || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
+    || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
+    || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
+    || 'where l.write_seq > i.write_seq '
+    || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id) and ('
+    || p_filter || ') offset 0) m group by 1, 2'
+  )
+  using p_group_ids, p_froms;
+end;
+$$;
+
+-- A bounded number of records, the newest first. p_source: SQL that yields them as logloom.logs has
+-- them, "order by" and "limit" included.
+-- Adds the records of a source to a group, those up to its write sequence.
+create function logloom_private.add_alert_piece(
+  p_group logloom_private.alert_groups,
+  p_source text
+)
+returns logloom_private.alert_piece
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_piece logloom_private.alert_piece;
+begin
+  execute 'with piece as materialized (' || p_source || '), added as ('
+    || logloom_private.add_alert_partials_sql(
+      'select $1, n.* from ('
+      || logloom_private.alert_partials_sql(
+        'select * from piece where write_seq <= $2', p_group.filter, p_group.number_sql
+      ) || ') n'
+    )
+    || ') select (select count(*) from piece), o.ts, o.id '
+    || 'from (select 1) _ left join lateral (select * from piece order by ts, id limit 1) o on true'
+  into v_piece
+  using p_group.group_id, p_group.write_seq;
+  return v_piece;
+end;
+$$;
+
+-- How many records the next piece has, by what the last one took: some 20 to 80 ms.
+create function logloom_private.next_piece_size(p_records integer, p_milliseconds double precision)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when p_milliseconds < 20 then least(p_records * 4, 4096)
+    when p_milliseconds > 80 then greatest(p_records / 4, 1)
+    else p_records
+  end;
+end;
+$$;
+
+-- By the clock.
+create function logloom_private.milliseconds_since(p_at timestamptz)
+returns double precision
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return extract(epoch from clock_timestamp() - p_at) * 1000;
+end;
+$$;
+
+-- What cannot be evaluated
+
+-- Has groups filled anew from the records.
+create function logloom_private.empty_alert_groups(p_group_ids bigint[])
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom_private.alert_groups g
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  where g.group_id = any(p_group_ids);
+end;
+$$;
+
+-- Notes an error of a group, which the next round tries again.
+create function logloom_private.fail_alert_group(
+  p_group_id bigint,
+  p_round logloom_private.alert_rounds,
+  p_error text
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.empty_alert_groups(array[p_group_id]);
+  update logloom_private.alert_groups g
+  set last_error = p_error, retry_at = p_round.window_end + interval '1 minute'
+  where g.group_id = p_group_id;
+end;
+$$;
+
+-- How long a rule rests that cost too much after so many times before.
+create function logloom_private.alert_back_off(p_failures integer)
+returns interval
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select least(s.alert_back_off * 2 ^ least(p_failures, 20), s.alert_back_off_max)
+    from logloom_private.settings s
+  );
+end;
+$$;
+
+-- What last_error says of a rule that went beyond its budget.
+create function logloom_private.too_costly(p_records bigint, p_milliseconds double precision)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; it '
+      || 'rests for a while.',
+    p_records, round(p_milliseconds::numeric)
+  );
+end;
+$$;
+
+-- Has a group that went beyond its budget rest, longer each time.
+create function logloom_private.rest_alert_group(
+  p_group_id bigint,
+  p_now timestamptz,
+  p_records bigint,
+  p_milliseconds double precision
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.empty_alert_groups(array[p_group_id]);
+  update logloom_private.alert_groups g
+  set
+    last_error = logloom_private.too_costly(p_records, p_milliseconds),
+    retry_at = p_now + logloom_private.alert_back_off(g.failures),
+    failures = g.failures + 1,
+    ms_per_record = p_milliseconds / greatest(p_records, 1)
+  where g.group_id = p_group_id;
+end;
+$$;
+
+-- Has the groups of tenants filled anew of which records were removed.
+create function logloom_private.reset_alert_groups()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  with resets as (
+    delete from logloom_private.log_removals r returning r.tenant_id
+  )
+  update logloom_private.alert_groups g
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  where g.tenant_id in (select r.tenant_id from resets r) and g.write_seq is not null;
+end;
+$$;
+
+-- alerts/alert_health.sql
+
+-- Health
+
+-- What health tells of alerts: degraded while rules wait, or rounds stay away.
+create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_window_end timestamptz;
+  v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
+  v_waits boolean;
+  v_reason text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select r.window_end into v_window_end from logloom_private.alert_rounds r
+  where r.finished_at is not null;
+  v_waits := v_has_rules
+    and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
+  if v_waits then
+    v_reason := 'Rules wait until all that was acknowledged is visible';
+  elsif v_has_rules and v_window_end is not null
+    and logloom_private.silence_since(v_window_end, p_now) > v_settings.alert_round_limit
+  then
+    v_reason := logloom_private.silence_reason(
+      'No round of the alert rules', logloom_private.silence_since(v_window_end, p_now),
+      v_settings.alert_round_limit
+    );
+  end if;
+  return logloom_private.health_grade(null, v_reason) || jsonb_build_object(
+    'waiting', v_waits,
+    'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
+    'evaluated_until', v_window_end
+  );
+end;
+$$;
+
+-- alerts/alert_rule_of.sql
+
+-- An alert rule as the operations show it.
+create function logloom_private.alert_rule_of(p_row logloom.alert_rules)
+returns public.logloom_alert_rule
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return row(
+    p_row.rule_id, p_row.tenant_id, p_row.name, p_row.description, p_row.query_dsl,
+    p_row.threshold, p_row.comparison::public.logloom_alert_comparison, p_row.window_minutes,
+    p_row.cooldown_minutes, p_row.enabled, p_row.notification_destinations,
+    p_row.notification_config, p_row.created_at, p_row.updated_at, p_row.last_evaluated_at,
+    p_row.last_value, p_row.last_error
+  );
+end;
+$$;
+
+grant execute on function logloom_private.alert_rule_of(logloom.alert_rules)
+to authenticated, service_role;
+
+-- alerts/alert_source.sql
+
+-- All records of a tenant before a place in time, sealed ones too.
+-- SQL that yields the newest records of a range, of those before (p_ts, p_id) where they are given.
+create function logloom_private.alert_source_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_ts timestamptz,
+  p_id uuid,
+  p_limit integer
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_to constant timestamptz := least(p_to, p_ts + interval '1 microsecond');
+  v_order constant text := ' order by l.ts desc, l.id desc limit ' || p_limit;
+  v_rows constant text := 'select l.* ' || logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, v_to,
+    case when p_ts is null then 'true'
+      else format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id) end,
+    p_expired => true
+  ) || v_order;
+begin
+  if not logloom_private.may_read_sealed(p_tenant_id, p_from, v_to) then
+    return v_rows;
+  end if;
+  return 'select l.* from ((' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%L, %L, %L, %L, %L, %L, %L, %L, %L',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', 'true', p_limit, 'desc', p_ts, p_id
+    )
+    || ') l) l' || v_order;
+end;
+$$;
+
+-- alerts/begin_alert_round.sql
+
+-- Rounds
+
+-- From when on each group's minutes are needed: for the windows that are due, and those that a late
+-- record may open again.
+create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
+returns setof logloom_private.alert_need
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    p.group_id,
+    min(
+      greatest(
+        least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
+        p_round.window_end - s.alert_catch_up_limit
+      ) - make_interval(mins => r.window_minutes)
+    )
+  from logloom.alert_rules r
+  join logloom_private.alert_plans p on p.rule_id = r.rule_id
+  cross join logloom_private.settings s
+  where r.enabled and p.group_id is not null and p.query_dsl = r.query_dsl
+  group by p.group_id;
+end;
+$$;
+
+-- Copies the records that arrived since the last round, of tenants with rules, for this session.
+create function logloom_private.stage_alert_writes(
+  p_round logloom_private.alert_rounds,
+  p_from timestamptz
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  -- In a variable, because the checker takes a table that it does not find for an error.
+  v_staged constant text := 'pg_temp.alert_writes';
+begin
+  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  if to_regclass(v_staged) is null then
+    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
+    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
+  else
+    execute 'truncate ' || v_staged;
+  end if;
+  execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
+    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
+    || format(
+      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
+      p_round.write_seq_from, p_round.write_seq_to, p_from
+    );
+  execute 'analyze ' || v_staged;
+  delete from logloom_private.alert_round_writes a where true;
+  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
+    || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
+end;
+$$;
+
+-- Groups whose next write sequences are not staged are filled anew; those of tenants from which
+-- nothing came are complete as they are. What no window needs any more is forgotten. Brings the
+-- groups to where a round may add what arrived for it.
+create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.reset_alert_groups();
+  perform logloom_private.empty_alert_groups(array(
+    select g.group_id from logloom_private.alert_groups g where g.write_seq < p_round.write_seq_from
+  ));
+  with needs as materialized (
+    select n.group_id, n.needed_from - s.alert_grace as needed_from
+    from logloom_private.alert_needs(p_round) n
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
+    cross join logloom_private.settings s
+    where g.filled_from < n.needed_from - s.alert_grace
+  ), forgotten as (
+    delete from logloom_private.alert_partials p
+    using needs n
+    where p.group_id = n.group_id and p.minute < n.needed_from
+  )
+  update logloom_private.alert_groups g
+  set filled_from = n.needed_from, filled_id = null
+  from needs n
+  where n.group_id = g.group_id;
+  update logloom_private.alert_groups g
+  set write_seq = p_round.write_seq_to
+  where g.write_seq < p_round.write_seq_to
+    and not exists (
+      select from logloom_private.alert_round_writes a where a.tenant_id = g.tenant_id
+    );
+  delete from logloom_private.alert_spending s where true;
+end;
+$$;
+
+-- The greatest write sequence that is visible; p_after where none is greater.
+create function logloom_private.last_write_seq(p_after bigint)
+returns bigint
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- A day that is dropped takes its write sequences with it.
+  return greatest(p_after, (select max(a.write_seq) from logloom_private.log_writes a));
+end;
+$$;
+
+-- Opens the round for the minute that the watermark passed and stages its records. Null when there
+-- is nothing to evaluate, or rules have to wait.
+create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
+returns logloom_private.alert_rounds
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_last logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_window_minutes integer;
+  v_from timestamptz;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- Nobody else reads these.
+  delete from logloom_private.log_removals r
+  where not exists (
+    select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
+  );
+  -- Locked, so that a second evaluator continues this round instead of opening the same again.
+  select r.* into v_last from logloom_private.alert_rounds r for update;
+  if v_last.window_end > p_now then
+    -- The clock went back: what is dated ahead would keep the rules waiting until then.
+    v_last := null;
+    update logloom.alert_rules r
+    set
+      last_evaluated_at = case when r.last_evaluated_at <= p_now then r.last_evaluated_at end,
+      asked_at = least(r.asked_at, p_now)
+    where r.last_evaluated_at > p_now or r.asked_at > p_now;
+  end if;
+  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
+  v_round.window_end := logloom_private.whole_minute(p_watermark);
+  if v_window_minutes is null
+    or p_watermark is null
+    or p_now - p_watermark > v_settings.alert_watermark_limit
+    or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
+  then
+    return null;
+  end if;
+
+  v_from := v_round.window_end - make_interval(mins => v_window_minutes)
+    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
+  v_round.singleton := true;
+  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
+    -- A round that was cut short is done again from where it began.
+    v_round.write_seq_from := case
+      when v_last.finished_at is null then v_last.write_seq_from
+      else v_last.write_seq_to
+    end;
+    v_round.write_seq_to := logloom_private.last_write_seq(v_last.write_seq_to);
+  else
+    -- Too long ago: every group reads its windows anew.
+    v_round.write_seq_to := logloom_private.last_write_seq(0);
+    v_round.write_seq_from := v_round.write_seq_to;
+  end if;
+
+  insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to)
+  values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to)
+  on conflict (singleton) do update
+  set window_end = excluded.window_end,
+    write_seq_from = excluded.write_seq_from,
+    write_seq_to = excluded.write_seq_to,
+    finished_at = null;
+  perform logloom_private.stage_alert_writes(v_round, v_from);
+  perform logloom_private.prepare_alert_groups(v_round);
+  return v_round;
+end;
+$$;
+
+-- In another session than the one that began it: what arrived is staged again.
+-- The round that is finished but for what has to be read for itself.
+create function logloom_private.continued_alert_round()
+returns logloom_private.alert_rounds
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_round logloom_private.alert_rounds;
+begin
+  select r.* into v_round
+  from logloom_private.alert_rounds r, logloom_private.settings s
+  where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
+  if v_round.window_end is not null and exists (
+    select from logloom_private.alert_groups g where g.write_seq < v_round.write_seq_to
+  ) then
+    perform logloom_private.stage_alert_writes(v_round, '-infinity');
+  end if;
+  return v_round;
+end;
+$$;
+
+-- alerts/create_alert_rule.sql
+
+create function public.create_alert_rule(
+  p_tenant_id text default null,
+  p_name text default null,
+  p_description text default null,
+  p_query_dsl text default null,
+  p_threshold double precision default null,
+  p_comparison text default null,
+  p_window_minutes integer default null,
+  p_cooldown_minutes integer default null,
+  p_enabled boolean default null,
+  p_notification_destinations text[] default null,
+  p_notification_config jsonb default null
+)
+returns public.logloom_alert_rule
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
+  perform logloom_private.require_parameter('p_comparison', p_comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
+  perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
+  perform logloom_private.require_parameter('p_enabled', p_enabled is null);
+  perform logloom_private.check_query(p_query_dsl, true);
+  perform logloom_private.require_room_for_alert_rule(p_tenant_id);
+  insert into logloom.alert_rules as r (
+    tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
+    cooldown_minutes, enabled, notification_destinations, notification_config, created_by
+  )
+  values (
+    v_tenant_id, logloom_private.trim_space(p_name), nullif(
+      logloom_private.trim_space(p_description), ''
+    ),
+    p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}'),
+    coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id()
+  )
+  returning r.* into v_row;
+  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$$;
+
+comment on function public.create_alert_rule(
+  text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb
+) is
+  'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. '
+  'p_window_minutes 1 to 1440, p_cooldown_minutes 0 to 10080. p_notification_destinations: email, '
+  'webhook; their addresses are in p_notification_config (email, webhook_url). '
+  'Errors: PT400 (plan limit, too), PT401, PT403.';
+
+-- alerts/delete_alert_rule.sql
+
+create function public.delete_alert_rule(p_rule_id uuid default null)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+comment on function public.delete_alert_rule(uuid) is
+  'Deletes an alert rule; its history stays. Errors: PT400, PT401, PT404.';
+
+-- alerts/evaluate_alerts.sql
+
+-- One turn of what is not done for all tenants at once. Null where nothing is left to do.
+-- Plans new rules, fills new groups, and reads windows for one tenant, about alert_rule_budget
+-- long. Alerts fired, or null where nothing was left to do.
+create function logloom_private.read_alert_windows(
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_step_rules constant integer := (select s.alert_step_rules from logloom_private.settings s);
+  v_deadline timestamptz;
+  v_rule_ids uuid[];
+  v_group_ids bigint[];
+  v_tenant_id text;
+  v_fired integer;
+begin
+  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_step_rules / 2);
+  if cardinality(v_rule_ids) > 0 then
+    return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
+  end if;
+  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_step_rules * 2);
+  if cardinality(v_group_ids) > 0 then
+    return logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
+  end if;
+
+  -- Who took least of this round comes first.
+  select p.tenant_id into v_tenant_id
+  from (
+    select g.tenant_id from logloom_private.pending_alert_groups(p_round) g
+    union all
+    select s.tenant_id from logloom_private.pending_alert_scans(p_round) s
+  ) p
+  left join logloom_private.alert_spending t on t.tenant_id = p.tenant_id
+  order by coalesce(t.spent_ms, 0), p.tenant_id
+  limit 1;
+  if v_tenant_id is null then
+    return null;
+  end if;
+  select v_began + s.alert_rule_budget into v_deadline from logloom_private.settings s;
+  v_group_ids := logloom_private.read_alert_groups(v_tenant_id, p_round, p_now, v_deadline);
+  v_fired := logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
+  if clock_timestamp() < v_deadline then
+    v_fired := v_fired
+      + logloom_private.scan_alert_rules(v_tenant_id, p_round, p_now, v_deadline);
+  end if;
+  insert into logloom_private.alert_spending as s (tenant_id, spent_ms)
+  values (v_tenant_id, logloom_private.milliseconds_since(v_began))
+  on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
+  return v_fired;
+end;
+$$;
+
+-- Evaluates the rules of groups. Alerts fired.
+create function logloom_private.judge_alert_groups(
+  p_group_ids bigint[],
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.judge_alert_rules(
+    array(
+      select p.rule_id
+      from logloom_private.alert_plans p
+      join logloom.alert_rules r on r.rule_id = p.rule_id
+      where p.group_id = any(p_group_ids) and r.enabled and r.query_dsl = p.query_dsl
+    ),
+    p_round, p_now
+  );
+end;
+$$;
+
+-- Notes that all was evaluated that did not have to be read for itself.
+create function logloom_private.finish_alert_round(p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom_private.alert_rounds r set finished_at = p_now where r.singleton;
+end;
+$$;
+
+-- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
+-- every type, since one of that name in pg_temp would come first.
+-- A round where a minute has passed, then turns of reading until nothing is left or its time is up.
+-- Called by pg_cron every few seconds; most calls find nothing to do.
+create procedure logloom_private.evaluate_alerts()
+language plpgsql
+as $$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
+  v_begun logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_step_rules constant pg_catalog.int4 :=
+    (select s.alert_step_rules from logloom_private.settings s);
+  v_rule_ids pg_catalog.uuid[];
+  v_is_cut_short pg_catalog.bool := false;
+  v_turn pg_catalog.int4;
+  v_error pg_catalog.text;
+begin
+  -- Not two at a time; a session that is killed lets go.
+  if not pg_catalog.pg_try_advisory_lock(logloom_private.lock_key('alerts')) then
+    return;
+  end if;
+  loop
+    begin
+      v_begun := logloom_private.begin_alert_round(
+        pg_catalog.clock_timestamp(), logloom_private.watermark()
+      );
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null;
+
+    -- What is cheap, for all tenants.
+    if v_begun.window_end is not null then
+      v_round := v_begun;
+      loop
+        begin
+          exit when not logloom_private.advance_alert_groups(
+            v_round, pg_catalog.clock_timestamp() + '1 second'::pg_catalog.interval
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+          exit;
+        end;
+        commit;
+      end loop;
+      v_rule_ids := '{}';
+      loop
+        v_rule_ids := logloom_private.next_alert_rules(
+          v_rule_ids[pg_catalog.cardinality(v_rule_ids)], v_step_rules, v_round
+        );
+        exit when pg_catalog.cardinality(v_rule_ids) = 0;
+        v_is_cut_short := pg_catalog.clock_timestamp() > v_deadline;
+        exit when v_is_cut_short;
+        begin
+          perform logloom_private.judge_alert_rules(
+            v_rule_ids, v_round, pg_catalog.clock_timestamp()
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        end;
+        commit;
+      end loop;
+      -- The next run goes on with the rules that this round has not evaluated yet.
+      exit when v_is_cut_short;
+      perform logloom_private.finish_alert_round(pg_catalog.clock_timestamp());
+      commit;
+    end if;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
+
+    -- What is not: a turn at a time, so that the next round waits for one at most.
+    if v_round.window_end is null then
+      v_round := logloom_private.continued_alert_round();
+      commit;
+      exit when v_round.window_end is null;
+    end if;
+    begin
+      v_turn := logloom_private.read_alert_windows(v_round, pg_catalog.clock_timestamp());
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null or v_turn is null;
+  end loop;
+  perform logloom_private.record_job('evaluate_alerts', v_started_at, v_error);
+  commit;
+  perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
+end;
+$$;
+
+-- alerts/fire_alert.sql
+
+-- Firing
+
+-- One history entry, unless one of the same group within the cooldown exists: true if so. Who is to
+-- hear of it does so by a trigger on alert_history.
+create function logloom_private.fire_alert(
+  p_rule logloom.alert_rules,
+  p_window logloom_private.alert_window,
+  p_now timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
+begin
+  -- From window to window, so that the moments at which rounds happen to run do not matter. In
+  -- both directions: a late record may make an earlier window fire after a later one did.
+  if exists (
+    select from logloom.alert_history h
+    where h.rule_id = p_rule.rule_id
+      and h."group" is not distinct from p_window."group"
+      and h.window_end > p_window.window_end - v_cooldown
+      and h.window_end < p_window.window_end + v_cooldown
+  ) then
+    return false;
+  end if;
+  insert into logloom.alert_history (
+    tenant_id, rule_id, triggered_at, value, threshold, window_start, window_end,
+    "group"
+  )
+  values (
+    p_rule.tenant_id, p_rule.rule_id, p_now, p_window.value, p_rule.threshold,
+    p_window.window_start, p_window.window_end, p_window."group"
+  )
+  on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
+  return found;
+end;
+$$;
+
+-- alerts/get_alert_rule.sql
+
+create function public.get_alert_rule(p_rule_id uuid default null)
+returns public.logloom_alert_rule
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  return logloom_private.alert_rule_of(v_row);
+end;
+$$;
+
+comment on function public.get_alert_rule(uuid) is
+  'An alert rule of the tenant. Errors: PT400, PT401, PT404.';
+
+-- alerts/judge_alert_rules.sql
+
+-- Windows and what becomes of their values
+
+-- The windows that a round evaluates: the new ones, and open ones into which records came late.
+create function logloom_private.due_alert_windows(
+  p_rule_ids uuid[],
+  p_round logloom_private.alert_rounds
+)
+returns setof logloom_private.alert_window
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
+    null::double precision, null::text, null::jsonb
+  from logloom.alert_rules r
+  cross join logloom_private.settings s
+  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
+  cross join lateral generate_series(
+    greatest(
+      least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
+      p_round.window_end - s.alert_catch_up_limit
+    ),
+    p_round.window_end,
+    '1 minute'
+  ) e (window_end)
+  where r.rule_id = any(p_rule_ids)
+    and r.enabled
+    -- A window that ended before the rule was what it is now holds less than a search showed then:
+    -- the first is the next round's.
+    and e.window_end > r.asked_at
+    -- Of the time before its first evaluation, only the last window.
+    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end)
+    -- A window that was evaluated is looked at again only where something came late.
+    and (
+      r.last_evaluated_at is null
+      or e.window_end > r.last_evaluated_at
+      or e.window_end > a.first_ts
+    );
+end;
+$$;
+
+-- Fires what holds and notes value or error with each rule. Alerts fired.
+create function logloom_private.settle_alert_windows(
+  p_windows logloom_private.alert_window[],
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_hit record;
+  v_fired integer := 0;
+  v_errors jsonb := '{}';
+begin
+  for v_hit in
+    select r as rule, w as seen
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id
+    where logloom_private.alert_condition_holds(w.value, r.comparison, r.threshold)
+    order by w.window_end, w.rule_id, w."group"
+  loop
+    begin
+      if logloom_private.fire_alert(v_hit.rule, v_hit.seen, p_now) then
+        v_fired := v_fired + 1;
+      end if;
+    exception when others then
+      v_errors := v_errors || jsonb_build_object((v_hit.rule).rule_id, sqlerrm);
+    end;
+  end loop;
+
+  update logloom.alert_rules r
+  set
+    last_evaluated_at = p_round.window_end,
+    last_value = w.value,
+    last_error = coalesce(v_errors ->> w.rule_id::text, w.error)
+  from (
+    select
+      u.rule_id,
+      max(u.value) filter (where u.window_end = p_round.window_end) as value,
+      max(u.error) as error
+    from unnest(p_windows) u
+    group by u.rule_id
+  ) w
+  where r.rule_id = w.rule_id;
+  return v_fired;
+end;
+$$;
+
+-- Values of the rules that have a group, where it is complete.
+-- The due windows of rules whose groups are complete, with their values.
+create function logloom_private.grouped_alert_windows(
+  p_rule_ids uuid[],
+  p_round logloom_private.alert_rounds
+)
+returns setof logloom_private.alert_window
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  with due as materialized (
+    select d.rule_id, d.window_start, d.window_end, p.group_id, p.aggregate,
+      min(d.window_start) over (partition by d.rule_id) as first_start
+    from logloom_private.due_alert_windows(p_rule_ids, p_round) d
+    join logloom.alert_rules r on r.rule_id = d.rule_id
+    join logloom_private.alert_plans p on p.rule_id = r.rule_id and p.query_dsl = r.query_dsl
+  )
+  select
+    d.rule_id, d.window_start, d.window_end,
+    logloom_private.partial_value(
+      d.aggregate, (extract(epoch from d.window_end - d.window_start) / 60)::integer,
+      t.events, t.numbers, t.total, t.least, t.greatest
+    ),
+    null::text, null::jsonb
+  from due d
+  join logloom_private.alert_groups g on g.group_id = d.group_id
+  cross join lateral (
+    select
+      sum(m.events) as events, sum(m.numbers) as numbers, sum(m.total) as total,
+      min(m.least) as least, max(m.greatest) as greatest
+    from logloom_private.alert_partials m
+    where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
+  ) t
+  where g.write_seq >= p_round.write_seq_to
+    and (
+      g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
+    );
+end;
+$$;
+
+-- What could not be evaluated, of rules with a group and without.
+-- The last window of each rule that has an error, or that rests since it cost too much.
+create function logloom_private.failed_alert_windows(
+  p_rule_ids uuid[],
+  p_round logloom_private.alert_rounds
+)
+returns setof logloom_private.alert_window
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    p.rule_id, p_round.window_end, p_round.window_end, null::double precision,
+    coalesce(p.refusal, p.last_error, g.last_error), null::jsonb
+  from logloom_private.alert_plans p
+  join logloom.alert_rules r on r.rule_id = p.rule_id and r.query_dsl = p.query_dsl
+  left join logloom_private.alert_groups g on g.group_id = p.group_id
+  where p.rule_id = any(p_rule_ids)
+    and r.asked_at < p_round.window_end
+    and (
+      p.refusal is not null
+      or (p.last_error is not null and p.retry_at > p_round.window_end)
+      or (g.last_error is not null and g.retry_at > p_round.window_end)
+    );
+end;
+$$;
+
+-- Evaluates those of the rules that can be: all that have an error or a complete group. Alerts
+-- fired.
+create function logloom_private.judge_alert_rules(
+  p_rule_ids uuid[],
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $$
+begin
+  return logloom_private.settle_alert_windows(
+    array(
+      select row(w.*)::logloom_private.alert_window
+      from logloom_private.grouped_alert_windows(p_rule_ids, p_round) w
+      union all
+      select row(w.*)::logloom_private.alert_window
+      from logloom_private.failed_alert_windows(p_rule_ids, p_round) w
+    ),
+    p_round, p_now
+  );
+end;
+$$;
+
+-- Rules that the round did not evaluate yet, some at a time.
+-- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
+create function logloom_private.next_alert_rules(
+  p_after uuid,
+  p_limit integer,
+  p_round logloom_private.alert_rounds
+)
+returns uuid[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select r.rule_id
+    from logloom.alert_rules r
+    where r.enabled
+      and r.asked_at < p_round.window_end
+      and r.last_evaluated_at is distinct from p_round.window_end
+      and (p_after is null or r.rule_id > p_after)
+    order by r.rule_id
+    limit p_limit
+  );
+end;
+$$;
+
+-- alerts/list_alert_history.sql
+
+create function public.list_alert_history(
+  p_tenant_id text default null,
+  p_rule_id uuid default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_acknowledged boolean default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_alert_history_entry
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select h.triggered_at
+        from logloom.alert_history h
+        where h.tenant_id = v_tenant_id and h.alert_id = p_after
+      ),
+      'alert', 'alert_id'
+    )
+  end;
+begin
+  if v_from >= v_to then
+    perform logloom_private.refuse('alerts.range_is_empty');
+  end if;
+  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
+  -- what else is asked for is planned for its values.
+  if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
+    perform set_config('plan_cache_mode', 'force_custom_plan', true);
+  end if;
+  return query
+  select
+    h.alert_id, h.rule_id, h.tenant_id, h.triggered_at, h.value, h.threshold,
+    h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
+    h.notification_sent_at is not null, h.notification_sent_at, h.notification_channels,
+    h.notification_error, h.window_start, h.window_end, h."group"
+  from (
+    select l.*, sum(octet_length(l."group"::text)) over (
+      order by l.triggered_at desc, l.alert_id desc
+      rows between unbounded preceding and 1 preceding
+    ) as bytes_before
+    from (
+      select h.*
+      from logloom.alert_history h
+      where h.tenant_id = v_tenant_id
+        and (p_rule_id is null or h.rule_id = p_rule_id)
+        and (v_from is null or h.triggered_at >= v_from)
+        and (v_to is null or h.triggered_at < v_to)
+        and (p_acknowledged is null or (h.acknowledged_at is not null) = p_acknowledged)
+        and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
+      order by h.triggered_at desc, h.alert_id desc
+      limit v_limit
+    ) l
+  ) h
+  -- Of a group there may be a whole message.
+  where coalesce(h.bytes_before, 0) < logloom_private.page_bytes()
+  order by h.triggered_at desc, h.alert_id desc;
+end;
+$$;
+
+comment on function public.list_alert_history(
+  text, uuid, text, text, boolean, integer, uuid
+) is
+  'Alerts of the tenant, newest first: of one rule, triggered from p_ts_from to before p_ts_to, '
+  'acknowledged or not, where given. p_limit 1 to 1000 (default 100), p_after: alert_id of the '
+  'last item of the page before. With long groups a page may have fewer; the one after the last '
+  'has none. Errors: PT400, PT401, PT403.';
+
+-- alerts/list_alert_rules.sql
+
+create function public.list_alert_rules(
+  p_tenant_id text default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_alert_rule
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := case when p_after is not null then
+    logloom_private.page_place(
+      (
+        select r.created_at
+        from logloom.alert_rules r
+        where r.tenant_id = v_tenant_id and r.rule_id = p_after
+      ),
+      'alert rule', 'rule_id'
+    )
+  end;
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their texts are.
+      case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) end as bytes_before
+    from (
+      select o as item
+      from logloom.alert_rules r
+      cross join lateral logloom_private.alert_rule_of(r) o
+      where r.tenant_id = v_tenant_id
+        and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
+      order by r.created_at desc, r.rule_id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
+end;
+$$;
+
+comment on function public.list_alert_rules(text, integer, uuid) is
+  'Alert rules of the tenant, newest first. p_limit 1 to 1000 (default 100), p_after: rule_id of '
+  'the last item of the page before. Errors: PT400, PT401, PT403.';
+
+-- alerts/plan_alert_rule.sql
+
+-- The start of the minute.
+create function logloom_private.whole_minute(p_at timestamptz)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return date_bin('1 minute', p_at, 'epoch');
+end;
+$$;
+
+-- Plans and groups
+
+-- The numeric expression of an aggregate over an attribute's numbers, over the alias l.
+-- The number that an aggregate takes of a record, as SQL over the alias l.
+create function logloom_private.alert_number_sql(p_aggregate text, p_field text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_aggregate in ('count', 'rate') then
+    return 'null::numeric';
+  end if;
+  return 'logloom_private.json_number('
+    || logloom_private.query_value_sql(logloom_private.query_field(p_field, 1), 'l') || ')';
+end;
+$$;
+
+-- Whether the aggregate of a window follows from those of its minutes.
+create function logloom_private.has_partials(p_aggregate text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_aggregate in ('count', 'rate', 'sum', 'avg', 'min', 'max');
+end;
+$$;
+
+-- Compiles a rule's query and puts the rule into its group.
+create function logloom_private.plan_alert_rule(p_rule_id uuid, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule logloom.alert_rules;
+  v_query logloom_private.compiled_query;
+  v_plan logloom_private.alert_plans;
+  v_number_sql text;
+  v_digest bytea;
+begin
+  delete from logloom_private.alert_plans p where p.rule_id = p_rule_id;
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = p_rule_id;
+  v_query := logloom_private.compile_query(v_rule.query_dsl, p_now);
+  v_plan.aggregate := coalesce(v_query.aggregate, 'count');
+  v_plan.names_now := v_query.names_now;
+  if logloom_private.has_partials(v_plan.aggregate) and not v_plan.names_now
+    and cardinality(v_query.by_fields) = 0
+  then
+    v_number_sql := logloom_private.alert_number_sql(v_plan.aggregate, v_query.aggregate_field);
+    v_digest := sha256(convert_to(jsonb_build_array(v_query.filter, v_number_sql)::text, 'UTF8'));
+    insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
+    values (v_rule.tenant_id, v_digest, v_query.filter, v_number_sql)
+    on conflict (tenant_id, digest) do nothing;
+    select g.group_id into v_plan.group_id
+    from logloom_private.alert_groups g
+    where g.tenant_id = v_rule.tenant_id and g.digest = v_digest;
+  end if;
+  insert into logloom_private.alert_plans (
+    rule_id, tenant_id, query_dsl, aggregate, aggregate_sql, filter, tree, names_now,
+    by_fields, by_sql, group_id
+  )
+  values (
+    p_rule_id, v_rule.tenant_id, v_rule.query_dsl, v_plan.aggregate,
+    coalesce(v_query.aggregate_sql, 'count(*)::double precision'), v_query.filter,
+    v_query.tree, v_plan.names_now, v_query.by_fields, v_query.by_sql, v_plan.group_id
+  );
+end;
+$$;
+
+-- Notes that a rule's query does not compile: it is not tried again until it changes.
+create function logloom_private.refuse_alert_plan(p_rule_id uuid, p_refusal text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from logloom_private.alert_plans p where p.rule_id = p_rule_id;
+  insert into logloom_private.alert_plans (
+    rule_id, tenant_id, query_dsl, aggregate, aggregate_sql, filter, tree, names_now, refusal
+  )
+  select
+    r.rule_id, r.tenant_id, r.query_dsl, 'count', '0', 'false', '{"type": "none"}', false,
+    p_refusal
+  from logloom.alert_rules r
+  where r.rule_id = p_rule_id;
+end;
+$$;
+
+-- Plans up to p_limit enabled rules that are new or ask something else now. Which ones.
+create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
+returns uuid[]
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule_id uuid;
+  v_planned uuid[] := '{}';
+begin
+  for v_rule_id in
+    select u.rule_id
+    from (
+      select
+        r.rule_id, row_number() over (partition by r.tenant_id order by r.rule_id) as place
+      from logloom.alert_rules r
+      left join logloom_private.alert_plans p on p.rule_id = r.rule_id
+      where r.enabled and p.query_dsl is distinct from r.query_dsl
+    ) u
+    -- In turn, so that a tenant's many rules keep nobody waiting.
+    order by u.place, u.rule_id
+    limit p_limit
+  loop
+    begin
+      perform logloom_private.plan_alert_rule(v_rule_id, p_now);
+    exception when others then
+      perform logloom_private.refuse_alert_plan(v_rule_id, sqlerrm);
+    end;
+    v_planned := v_planned || v_rule_id;
+  end loop;
+  if cardinality(v_planned) < p_limit then
+    delete from logloom_private.alert_groups g
+    where not exists (select from logloom_private.alert_plans p where p.group_id = g.group_id);
+  end if;
+  return v_planned;
+end;
+$$;
+
+-- By who makes or changes a rule, so that no round has to compile it.
+-- Compiles an enabled rule of the caller's tenant where it is new or asks something else now.
+create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles see neither plans nor groups
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  if exists (
+    select
+    from logloom.alert_rules r
+    left join logloom_private.alert_plans p on p.rule_id = r.rule_id
+    where r.rule_id = p_rule_id
+      and r.tenant_id = v_tenant_id
+      and r.enabled
+      and p.query_dsl is distinct from r.query_dsl
+  ) then
+    perform logloom_private.plan_alert_rule(p_rule_id, now());
+  end if;
+exception when foreign_key_violation then
+  -- Its group was deleted meanwhile, when it had no rule: the evaluator makes both.
+  return;
+end;
+$$;
+
+grant execute on function logloom_private.plan_own_alert_rule(text, uuid)
+to authenticated, service_role;
+
+-- alerts/preview_alert_rule.sql
+
+create type public.logloom_alert_preview_entry as (
+  window_start timestamptz,
+  window_end timestamptz,
+  value double precision,
+  "group" jsonb
+);
+
+comment on type public.logloom_alert_preview_entry is
+  'A window in which a rule would have fired; group: for which one, where the rule has by.';
+
+create type public.logloom_alert_preview_point as (
+  ts timestamptz,
+  value double precision
+);
+
+comment on type public.logloom_alert_preview_point is
+  'The value of the window that ends at ts; null where it has none.';
+
+create type public.logloom_alert_preview_group as (
+  "group" jsonb,
+  alerts integer,
+  series public.logloom_alert_preview_point[]
+);
+
+comment on type public.logloom_alert_preview_group is
+  'A group of a rule with by: how often it would have fired, and its value in each window in which '
+  'it has one.';
+
+create type public.logloom_alert_preview as (
+  ts_from timestamptz,
+  ts_to timestamptz,
+  step_minutes integer,
+  alerts public.logloom_alert_preview_entry[],
+  series public.logloom_alert_preview_point[],
+  total_alerts integer,
+  groups public.logloom_alert_preview_group[],
+  total_groups integer,
+  crowded_windows integer
+);
+
+comment on type public.logloom_alert_preview is
+  'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
+  'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
+  'groups those that fire most or have the greatest values, and crowded_windows counts windows '
+  'with more groups than a rule looks at; of others, the last three are null.';
+
+-- Preview
+
+-- The records of $1 from $2 to $3 that may match, sealed ones too.
+-- SQL that yields what a preview reads.
+create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, %L, null) s',
+      logloom_private.scanned_tenant_sql('$1'), p_query.tree, p_query.filter
+    );
+end;
+$$;
+
+-- Values of windows that end at each step. Windows with partial values end at every minute and
+-- share one reading of the records; the others stand side by side, so that it is one as well.
+-- Values of a query over the windows of a span.
+create function logloom_private.preview_values(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_window_minutes integer,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns setof logloom_private.alert_window
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_aggregate constant text := coalesce(p_query.aggregate, 'count');
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_source constant text := logloom_private.preview_source_sql(p_query);
+begin
+  if logloom_private.has_partials(v_aggregate) then
+    return query execute
+      'select null::uuid, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
+      || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, '
+      || 'min(p.least) over w, max(p.greatest) over w), null::text, null::jsonb '
+      || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
+      || logloom_private.alert_partials_sql(
+        v_source, p_query.filter, logloom_private.alert_number_sql(
+          v_aggregate, p_query.aggregate_field
+        )
+      )
+      || ') p on p.minute = e.at - interval ''1 minute'' '
+      || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
+      || 'order by e.at offset $6 - 1'
+    using p_tenant_id, p_from - v_window, p_to, v_window, v_aggregate, p_window_minutes;
+  else
+    return query execute
+      'select null::uuid, e.at, e.at + $4, ' || p_query.aggregate_sql
+      || ', null::text, null::jsonb '
+      || 'from generate_series($2, $3 - $4, $4) e (at) left join ('
+      || v_source || ') l on l.ts >= e.at and l.ts < e.at + $4 and (' || p_query.filter
+      || ') group by e.at order by e.at'
+    using p_tenant_id, p_from, p_to, v_window;
+  end if;
+end;
+$$;
+
+-- What a rule that is not saved would have found in the time that preview_span names.
+create function logloom_private.preview_windows(
+  p_tenant_id text,
+  p_query_dsl text,
+  p_threshold double precision,
+  p_comparison text,
+  p_window_minutes integer,
+  p_cooldown_minutes integer
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the compiler's SQL is not run under row-level security, which no index survives
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_query logloom_private.compiled_query;
+  v_entry record;
+  v_result public.logloom_alert_preview;
+  v_last timestamptz;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.check_query(p_query_dsl, true);
+  v_query := logloom_private.compile_query(p_query_dsl);
+  v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  if v_query.names_now then
+    perform logloom_private.refuse('alerts.preview_names_now');
+  end if;
+  v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
+  v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
+  v_result.step_minutes := case
+    when cardinality(v_query.by_fields) = 0
+      and logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
+    else p_window_minutes
+  end;
+  if cardinality(v_query.by_fields) > 0 then
+    return logloom_private.preview_grouped_rule(
+      v_result,
+      logloom_private.preview_group_values(
+        v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+      ),
+      p_threshold, p_comparison, make_interval(mins => p_cooldown_minutes)
+    );
+  end if;
+  v_result.alerts := '{}';
+  v_result.series := '{}';
+  for v_entry in
+    select v.window_start, v.window_end, v.value
+    from logloom_private.preview_values(
+      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+    ) v
+    order by v.window_end
+  loop
+    v_result.series := v_result.series
+      || row(v_entry.window_end, v_entry.value)::public.logloom_alert_preview_point;
+    if logloom_private.alert_condition_holds(v_entry.value, p_comparison, p_threshold)
+      and (
+        v_last is null or v_entry.window_end >= v_last + make_interval(mins => p_cooldown_minutes)
+      )
+    then
+      v_last := v_entry.window_end;
+      v_result.alerts := v_result.alerts
+        || row(v_entry.window_start, v_entry.window_end,
+          v_entry.value, null)::public.logloom_alert_preview_entry;
+    end if;
+  end loop;
+  v_result.total_alerts := cardinality(v_result.alerts);
+  return v_result;
+end;
+$$;
+
+grant execute on function logloom_private.preview_windows(
+  text, text, double precision, text, integer, integer
+) to authenticated, service_role;
+
+create function public.preview_alert_rule(
+  p_tenant_id text default null,
+  p_rule_id uuid default null,
+  p_query_dsl text default null,
+  p_threshold double precision default null,
+  p_comparison text default null,
+  p_window_minutes integer default null,
+  p_cooldown_minutes integer default null
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_rule logloom.alert_rules;
+begin
+  if p_rule_id is not null then
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+    if not found then
+      perform logloom_private.refuse_alert_rule();
+    end if;
+  end if;
+  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
+  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
+  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
+  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
+  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
+  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
+  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
+  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
+    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
+  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
+    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
+  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
+    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
+  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
+    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
+  end if;
+  return logloom_private.preview_windows(
+    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
+    v_rule.cooldown_minutes
+  );
+exception
+when query_canceled then
+  perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
+when connection_exception or admin_shutdown then
+  perform logloom_private.refuse_search_away();
+  return null;
+when internal_error then
+  if not logloom_private.reads_again(sqlerrm) then
+    raise;
+  end if;
+  return public.preview_alert_rule(
+    p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
+    p_cooldown_minutes
+  );
+end;
+$$;
+
+comment on function public.preview_alert_rule(
+  text, uuid, text, double precision, text, integer, integer
+) is
+  'When a rule would have fired over the last 24 h, and the values that it would have seen: the '
+  'rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and '
+  'queries with by are looked at in windows side by side; of the latter each group fires apart. '
+  'Errors: PT400, PT401, PT403, PT404, PT408.';
+
+-- alerts/preview_grouped_rule.sql
+
+-- The preview of a rule with by: it fires for each group apart.
+
+-- The value of each group in each window of a span; the windows stand side by side, as those of
+-- other rules that read their windows.
+-- Values of a query with by over the windows of a span, one for each group.
+create function logloom_private.preview_group_values(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_window_minutes integer,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns logloom_private.alert_window[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_max constant integer := (select s.search_groups from logloom_private.settings s);
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_value text := p_query.aggregate_sql;
+  v_values logloom_private.alert_window[];
+begin
+  if p_query.aggregate = 'rate' then
+    v_value := v_value || format(' / %L::double precision', p_window_minutes);
+  end if;
+  execute 'select array_agg(row(null, f.starts, f.starts + $4, f.value, null, f."group")'
+    || '::logloom_private.alert_window) from (select date_bin($4, l.ts, $2) as starts, ' || v_value
+    || ' as value, jsonb_object($5, array['
+    || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(p_query.by_sql) b)
+    || ']::text[]) as "group" from (' || logloom_private.preview_source_sql(p_query)
+    || ') l where (' || p_query.filter || ') group by 1, '
+    || array_to_string(p_query.by_sql, ', ') || ' limit $6) f'
+  into v_values
+  using p_tenant_id, p_from, date_bin(v_window, p_to, p_from), v_window, p_query.by_fields,
+    v_max + 1;
+  if cardinality(v_values) > v_max then
+    perform logloom_private.refuse_stage_bound('by', v_max, 'groups of all windows');
+  end if;
+  return coalesce(v_values, '{}');
+end;
+$$;
+
+-- Which of the values fire, by group and time: each group has its own cooldown.
+-- The alerts of values of groups.
+create function logloom_private.preview_group_alerts(
+  p_values logloom_private.alert_window[],
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview_entry[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_value record;
+  v_group jsonb;
+  v_last timestamptz;
+  v_alerts public.logloom_alert_preview_entry[] := '{}';
+begin
+  for v_value in
+    select w.window_start, w.window_end, w.value, w."group"
+    from unnest(p_values) w
+    where logloom_private.alert_condition_holds(w.value, p_comparison, p_threshold)
+    order by w."group", w.window_end
+  loop
+    if v_value."group" is distinct from v_group or v_value.window_end >= v_last + p_cooldown then
+      v_group := v_value."group";
+      v_last := v_value.window_end;
+      v_alerts := v_alerts || row(
+        v_value.window_start, v_value.window_end, v_value.value, v_value."group"
+      )::public.logloom_alert_preview_entry;
+    end if;
+  end loop;
+  return v_alerts;
+end;
+$$;
+
+-- Completes a preview that has its times.
+-- A preview with what a rule with by would have seen and fired: the groups that fire most, or have
+-- the greatest values, with a series of their own.
+create function logloom_private.preview_grouped_rule(
+  p_preview public.logloom_alert_preview,
+  p_values logloom_private.alert_window[],
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_crowded timestamptz[];
+  v_seen logloom_private.alert_window[];
+  v_alerts public.logloom_alert_preview_entry[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- A window with more groups than a rule looks at has no value: the rule fires for none.
+  v_crowded := array(
+    select w.window_end
+    from unnest(p_values) w
+    group by w.window_end
+    having count(*) > v_settings.alert_groups
+  );
+  v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
+  v_alerts := logloom_private.preview_group_alerts(
+    v_seen, p_threshold, p_comparison, p_cooldown
+  );
+  p_preview.crowded_windows := cardinality(v_crowded);
+  p_preview.total_alerts := cardinality(v_alerts);
+  p_preview.alerts := array(
+    select a
+    from (
+      select o.a, sum(octet_length((o.a)."group"::text)) over (
+        order by (o.a).window_end desc, (o.a)."group"
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+      from (
+        select a from unnest(v_alerts) a
+        order by a.window_end desc, a."group"
+        limit v_settings.preview_alerts
+      ) o
+    ) n
+    where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
+    order by (n.a).window_end, (n.a)."group"
+  );
+  p_preview.series := array(
+    select row(e.window_end, max(w.value))::public.logloom_alert_preview_point
+    from generate_series(
+      p_preview.ts_from + make_interval(mins => p_preview.step_minutes),
+      p_preview.ts_to,
+      make_interval(mins => p_preview.step_minutes)
+    ) e (window_end)
+    left join unnest(v_seen) w on w.window_end = e.window_end
+    group by e.window_end
+    order by e.window_end
+  );
+  p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
+  p_preview.groups := array(
+    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    from (
+      select
+        w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
+        array_agg(
+          row(w.window_end, w.value)::public.logloom_alert_preview_point order by w.window_end
+        ) as series
+      from unnest(v_seen) w
+      left join (
+        select a."group", count(*) as alerts from unnest(v_alerts) a group by 1
+      ) a on a."group" = w."group"
+      group by w."group", a.alerts
+      order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
+      limit v_settings.search_series
+    ) g
+    where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
+  );
+  return p_preview;
+end;
+$$;
+
+-- alerts/purge_alert_history.sql
+
+-- Deletes alerts past their lifetime from the history, acknowledged or not.
+create function logloom_private.purge_alert_history()
+returns interval
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  delete from logloom.alert_history h
+  where h.alert_id = any(array(
+    select o.alert_id
+    from logloom.alert_history o
+    where o.triggered_at < now() - v_settings.alert_history_lifetime
+    limit v_settings.purge_step_rows
+  ));
+  get diagnostics v_rows = row_count;
+  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+end;
+$$;
+
+-- alerts/read_alert_windows.sql
+
+-- What is read for one tenant by itself: many records, new windows, and rules without a group
+
+-- Adds what arrived to a group that is not cheap, in pieces. False when it went beyond its budget.
+-- Adds the round's write sequences to a group in pieces. False where it went beyond its budget.
+create function logloom_private.advance_alert_group(
+  p_group_id bigint,
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_staged constant text := 'pg_temp.alert_writes';
+  v_began constant timestamptz := clock_timestamp();
+  v_piece_began timestamptz;
+  v_budget_ms double precision;
+  v_limit bigint;
+  v_group logloom_private.alert_groups;
+  v_piece logloom_private.alert_piece;
+  v_size integer := 16;
+  v_before text := '';
+  v_records bigint := 0;
+  v_write_seq bigint;
+begin
+  select extract(epoch from s.alert_rule_budget) * 1000, s.alert_rule_records
+  into v_budget_ms, v_limit
+  from logloom_private.settings s;
+  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
+  v_write_seq := v_group.write_seq;
+  v_group.write_seq := p_round.write_seq_to;
+  loop
+    v_piece_began := clock_timestamp();
+    v_piece := logloom_private.add_alert_piece(
+      v_group,
+      'select l.* from ' || v_staged || format(
+        ' l where l.tenant_id = %L and l.write_seq > %s and l.ts >= %L::timestamptz '
+          || 'and (l.ts > %3$L::timestamptz or %4$L::uuid is null or l.id >= %4$L::uuid)',
+        v_group.tenant_id, v_write_seq, v_group.filled_from, v_group.filled_id
+      ) || v_before || ' order by l.ts desc, l.id desc limit ' || v_size
+    );
+    v_records := v_records + v_piece.records;
+    exit when v_piece.records < v_size;
+    if logloom_private.milliseconds_since(v_began) > v_budget_ms or v_records > v_limit then
+      perform logloom_private.rest_alert_group(
+        p_group_id, p_now, v_records, logloom_private.milliseconds_since(v_began)
+      );
+      return false;
+    end if;
+    v_before := format(
+      ' and (l.ts, l.id) < (%L::timestamptz, %L::uuid)', v_piece.first_ts, v_piece.first_id
+    );
+    v_size := logloom_private.next_piece_size(
+      v_size, logloom_private.milliseconds_since(v_piece_began)
+    );
+  end loop;
+  update logloom_private.alert_groups g
+  set
+    write_seq = p_round.write_seq_to,
+    ms_per_record = logloom_private.milliseconds_since(v_began) / greatest(v_records, 1),
+    failures = 0
+  where g.group_id = p_group_id;
+  return true;
+end;
+$$;
+
+-- Reads a group's minutes from the newest to the oldest, as far as it comes.
+-- Fills a group from the records back to p_needed_from, and keeps its place at the deadline.
+-- Whether it is complete.
+create function logloom_private.fill_alert_group(
+  p_group_id bigint,
+  p_needed_from timestamptz,
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz,
+  p_deadline timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_piece_began timestamptz;
+  v_settings logloom_private.settings;
+  v_group logloom_private.alert_groups;
+  v_piece logloom_private.alert_piece;
+  v_size integer := 16;
+  v_records bigint := 0;
+  v_is_done boolean := false;
+  -- Beyond everything that ingest takes.
+  v_to timestamptz;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_to := p_round.window_end + v_settings.ingest_future_limit + interval '1 day';
+  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
+  if v_group.filled_from < p_needed_from
+    or (v_group.filled_from = p_needed_from and v_group.filled_id is null)
+  then
+    return true;
+  elsif v_group.write_seq is null then
+    delete from logloom_private.alert_partials p where p.group_id = p_group_id;
+    v_group.write_seq := p_round.write_seq_to;
+    v_group.filled_from := v_to;
+  end if;
+  loop
+    v_piece_began := clock_timestamp();
+    v_piece := logloom_private.add_alert_piece(
+      v_group,
+      logloom_private.alert_source_sql(
+        v_group.tenant_id, p_needed_from, v_to, v_group.filled_from,
+        coalesce(v_group.filled_id, '00000000-0000-0000-0000-000000000000'), v_size
+      )
+    );
+    v_records := v_records + v_piece.records;
+    v_is_done := v_piece.records < v_size;
+    exit when v_is_done;
+    v_group.filled_from := v_piece.first_ts;
+    v_group.filled_id := v_piece.first_id;
+    v_size := logloom_private.next_piece_size(
+      v_size, logloom_private.milliseconds_since(v_piece_began)
+    );
+    exit when clock_timestamp() > p_deadline
+      or v_group.records_read + v_records > v_settings.alert_rule_records;
+  end loop;
+  v_group.records_read := v_group.records_read + v_records;
+  v_group.spent_ms := v_group.spent_ms + logloom_private.milliseconds_since(v_began);
+  if not v_is_done and (
+    v_group.spent_ms > extract(epoch from v_settings.alert_fill_budget) * 1000
+    or v_group.records_read > v_settings.alert_rule_records
+  ) then
+    perform logloom_private.rest_alert_group(
+      p_group_id, p_now, v_group.records_read, v_group.spent_ms
+    );
+    return false;
+  end if;
+  update logloom_private.alert_groups g
+  set
+    write_seq = v_group.write_seq,
+    filled_from = case when v_is_done then p_needed_from else v_group.filled_from end,
+    filled_id = case when v_is_done then null else v_group.filled_id end,
+    records_read = case when v_is_done then 0 else v_group.records_read end,
+    spent_ms = case when v_is_done then 0 else v_group.spent_ms end,
+    ms_per_record = case
+      when v_records >= 100 then logloom_private.milliseconds_since(v_began) / v_records
+      else g.ms_per_record
+    end,
+    retry_at = null,
+    last_error = null,
+    failures = case when v_is_done then 0 else g.failures end
+  where g.group_id = p_group_id;
+  return v_is_done;
+end;
+$$;
+
+-- Which groups are to be read, of one tenant or of all.
+-- Groups that are not complete for the round and do not rest.
+create function logloom_private.pending_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_tenant_id text default null
+)
+returns setof logloom_private.pending_alert_group
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.tenant_id, g.group_id, n.needed_from,
+    g.write_seq < p_round.write_seq_to, coalesce(g.ms_per_record, 0) + g.spent_ms
+  from logloom_private.alert_groups g
+  join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
+  where (p_tenant_id is null or g.tenant_id = p_tenant_id)
+    and coalesce(g.retry_at <= p_round.window_end, true)
+    and (
+      g.write_seq is null
+      or g.write_seq < p_round.write_seq_to
+      or g.filled_from > n.needed_from
+      or (g.filled_from = n.needed_from and g.filled_id is not null)
+    );
+end;
+$$;
+
+-- One group after the other until the tenant's turn is over, those that cost least first.
+-- Reads what is missing of a tenant's groups until the deadline. Which ones it looked at.
+create function logloom_private.read_alert_groups(
+  p_tenant_id text,
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz,
+  p_deadline timestamptz
+)
+returns bigint[]
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pending logloom_private.pending_alert_group;
+  v_complete bigint[] := '{}';
+  v_is_complete boolean;
+begin
+  for v_pending in
+    select (p).*
+    from logloom_private.pending_alert_groups(p_round, p_tenant_id) p
+    order by p.cost, p.group_id
+  loop
+    begin
+      v_is_complete := true;
+      if v_pending.has_write_seqs then
+        v_is_complete := logloom_private.advance_alert_group(v_pending.group_id, p_round, p_now);
+      end if;
+      if v_is_complete then
+        v_is_complete := logloom_private.fill_alert_group(
+          v_pending.group_id, v_pending.needed_from, p_round, p_now, p_deadline
+        );
+      end if;
+    exception when others then
+      perform logloom_private.fail_alert_group(v_pending.group_id, p_round, sqlerrm);
+    end;
+    v_complete := v_complete || v_pending.group_id;
+    exit when clock_timestamp() > p_deadline;
+  end loop;
+  return v_complete;
+end;
+$$;
+
+-- alerts/refuse_alert_rule.sql
+
+-- PT404: no such alert rule.
+create function logloom_private.refuse_alert_rule()
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse('alerts.rule_not_found');
+end;
+$$;
+
+grant execute on function logloom_private.refuse_alert_rule()
+to authenticated, service_role;
+
+-- Each destination once, in the order of the first mention. Null where there is none.
+create function logloom_private.distinct_destinations(p_destinations text[])
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select array_agg(d.destination order by d.first_at)
+    from (
+      select u.destination, min(u.i) as first_at
+      from unnest(p_destinations) with ordinality u (destination, i)
+      group by u.destination
+    ) d
+  );
+end;
+$$;
+
+grant execute on function logloom_private.distinct_destinations(text[])
+to authenticated, service_role;
+
+-- alerts/require_room_for_alert_rule.sql
+
+-- Alert rules of a tenant that its plan counts.
+create function logloom_private.count_alert_rules(p_tenant_id text)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (select count(*) from logloom.alert_rules t where t.tenant_id = p_tenant_id);
+end;
+$$;
+
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more.
+create function logloom_private.require_room_for_alert_rule(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  perform logloom_private.refuse_beyond_plan(
+    v_tenant_id, 'alerts', logloom_private.count_alert_rules(v_tenant_id)
+  );
+end;
+$$;
+
+grant execute on function logloom_private.require_room_for_alert_rule(text)
+to authenticated, service_role;
+
+-- alerts/scan_alert_rules.sql
+
+-- Rules that read their windows: percentiles, distinct counts, and queries that name now
+
+-- The values of the records that were put aside: of a rule with by one for each group, so that each
+-- fires apart and a group without records does not fire. Without any group the value is null.
+create function logloom_private.matched_windows(
+  p_plan logloom_private.alert_plans,
+  p_window logloom_private.alert_window
+)
+returns logloom_private.alert_window[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_max constant integer := (select s.alert_groups from logloom_private.settings s);
+  v_value text := p_plan.aggregate_sql;
+  v_windows logloom_private.alert_window[];
+begin
+  if p_plan.aggregate = 'rate' then
+    v_value := v_value || format(
+      ' * 60 / %L::double precision',
+      extract(epoch from p_window.window_end - p_window.window_start)
+    );
+  end if;
+  if cardinality(p_plan.by_sql) = 0 then
+    execute 'select ' || v_value || ' from pg_temp.alert_matches l' into p_window.value;
+    return array[p_window];
+  end if;
+  execute 'select array_agg(row($1, $2, $3, g.value, null, g."group")'
+    || '::logloom_private.alert_window) from (select ' || v_value
+    || ' as value, jsonb_object($4, array['
+    || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(p_plan.by_sql) b)
+    || ']::text[]) as "group" from pg_temp.alert_matches l group by '
+    || array_to_string(p_plan.by_sql, ', ') || ' limit ' || v_max + 1 || ') g'
+  into v_windows
+  using p_window.rule_id, p_window.window_start, p_window.window_end, p_plan.by_fields;
+  if cardinality(v_windows) > v_max then
+    p_window.error := format(
+      'The rule found more than %s groups: narrow the filter, or group by another field', v_max
+    );
+    return array[p_window];
+  end if;
+  return coalesce(v_windows, array[p_window]);
+end;
+$$;
+
+-- The values of a window from its records: those that match are put aside piece by piece, then
+-- aggregated. error where it went beyond its budget.
+-- A window with its value, of a rule with by one for each group, read from its records in pieces,
+-- or with the error.
+create function logloom_private.scanned_window(
+  p_plan logloom_private.alert_plans,
+  p_window logloom_private.alert_window
+)
+returns logloom_private.alert_window[]
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_matches constant text := 'pg_temp.alert_matches';
+  v_began constant timestamptz := clock_timestamp();
+  v_piece_began timestamptz;
+  v_settings logloom_private.settings;
+  v_piece logloom_private.alert_piece;
+  v_size integer := 16;
+  v_records bigint := 0;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if p_plan.names_now then
+    p_plan.filter := logloom_private.query_sql(
+      p_plan.tree, 'l', quote_literal(p_window.window_end) || '::timestamptz'
+    );
+  end if;
+  if to_regclass(v_matches) is null then
+    execute 'create temp table ' || v_matches || ' (like logloom.logs)';
+  else
+    execute 'truncate ' || v_matches;
+  end if;
+  loop
+    v_piece_began := clock_timestamp();
+    execute 'with piece as materialized (' || logloom_private.alert_source_sql(
+      p_plan.tenant_id, p_window.window_start, p_window.window_end, v_piece.first_ts,
+      v_piece.first_id, v_size
+    ) || '), matched as (insert into '
+      || v_matches || ' select l.* from piece l where (' || p_plan.filter
+      || ')) select (select count(*) from piece), o.ts, o.id from (select 1) _ '
+      || 'left join lateral (select * from piece order by ts, id limit 1) o on true'
+    into v_piece;
+    v_records := v_records + v_piece.records;
+    exit when v_piece.records < v_size;
+    if v_records > v_settings.alert_rule_records
+      or clock_timestamp() > v_began + v_settings.alert_rule_budget
+    then
+      p_window.error := logloom_private.too_costly(
+        v_records, logloom_private.milliseconds_since(v_began)
+      );
+      return array[p_window];
+    end if;
+    v_size := logloom_private.next_piece_size(
+      v_size, logloom_private.milliseconds_since(v_piece_began)
+    );
+  end loop;
+  return logloom_private.matched_windows(p_plan, p_window);
+end;
+$$;
+
+-- Plans of the rules that read their windows and that the round did not evaluate yet.
+create function logloom_private.pending_alert_scans(
+  p_round logloom_private.alert_rounds,
+  p_tenant_id text default null
+)
+returns setof logloom_private.alert_plans
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select p.*
+  from logloom_private.alert_plans p
+  join logloom.alert_rules r on r.rule_id = p.rule_id
+  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
+    and p.group_id is null
+    and p.refusal is null
+    and p.query_dsl = r.query_dsl
+    and r.enabled
+    and r.asked_at < p_round.window_end
+    and r.last_evaluated_at is distinct from p_round.window_end
+    and coalesce(p.retry_at <= p_round.window_end, true);
+end;
+$$;
+
+-- Rules that ask the same of the same windows share a reading.
+-- Evaluates a tenant's rules that read their windows, until the deadline. Alerts fired.
+create function logloom_private.scan_alert_rules(
+  p_tenant_id text,
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz,
+  p_deadline timestamptz
+)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan logloom_private.alert_plans;
+  v_window logloom_private.alert_window;
+  v_windows logloom_private.alert_window[];
+  v_found logloom_private.alert_window[];
+  v_error text;
+  v_costly boolean;
+  v_seen jsonb := '{}';
+  v_key text;
+  v_fired integer := 0;
+begin
+  for v_plan in
+    select p.*
+    from logloom_private.pending_alert_scans(p_round, p_tenant_id) p
+    order by p.failures, p.rule_id
+  loop
+    v_windows := '{}';
+    v_error := null;
+    v_costly := false;
+    for v_window in
+      select d.*
+      from logloom_private.due_alert_windows(array[v_plan.rule_id], p_round) d
+      order by d.window_end desc
+    loop
+      v_key := md5(
+        jsonb_build_array(
+          case when v_plan.names_now then v_plan.query_dsl else v_plan.filter end,
+          v_plan.aggregate_sql, v_window.window_start, v_window.window_end
+        )::text
+      );
+      if v_seen ? v_key and cardinality(v_plan.by_sql) = 0 then
+        v_window.value := v_seen ->> v_key;
+        v_found := array[v_window];
+      else
+        begin
+          v_found := logloom_private.scanned_window(v_plan, v_window);
+          v_error := v_found[1].error;
+          v_costly := v_error like 'The rule costs too much%';
+          v_seen := v_seen || jsonb_build_object(v_key, v_found[1].value::text);
+        exception when others then
+          v_error := sqlerrm;
+        end;
+      end if;
+      exit when v_error is not null;
+      v_windows := v_windows || v_found;
+    end loop;
+    if v_error is not null then
+      v_windows := array[
+        row(v_plan.rule_id, p_round.window_end, p_round.window_end, null, v_error, null)
+          ::logloom_private.alert_window
+      ];
+    end if;
+    update logloom_private.alert_plans p
+    set
+      last_error = v_error,
+      retry_at = case when v_costly then p_now + logloom_private.alert_back_off(p.failures) end,
+      failures = case when v_costly then p.failures + 1 else 0 end
+    where p.rule_id = v_plan.rule_id;
+    v_fired := v_fired + logloom_private.settle_alert_windows(v_windows, p_round, p_now);
+    exit when clock_timestamp() > p_deadline;
+  end loop;
+  return v_fired;
+end;
+$$;
+
+-- alerts/update_alert_rule.sql
+
+create function public.update_alert_rule(
+  p_rule_id uuid default null,
+  p_name text default null,
+  p_description text default null,
+  p_query_dsl text default null,
+  p_threshold double precision default null,
+  p_comparison text default null,
+  p_window_minutes integer default null,
+  p_cooldown_minutes integer default null,
+  p_enabled boolean default null,
+  p_notification_destinations text[] default null,
+  p_notification_config jsonb default null
+)
+returns public.logloom_alert_rule
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  if p_query_dsl is not null then
+    perform logloom_private.check_query(p_query_dsl, true);
+  end if;
+  -- An empty description takes it away; notification_config is replaced as a whole.
+  update logloom.alert_rules r
+  set
+    name = coalesce(logloom_private.trim_space(p_name), r.name),
+    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
+    query_dsl = coalesce(p_query_dsl, r.query_dsl),
+    threshold = coalesce(p_threshold, r.threshold),
+    comparison = coalesce(p_comparison, r.comparison),
+    window_minutes = coalesce(p_window_minutes, r.window_minutes),
+    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
+    enabled = coalesce(p_enabled, r.enabled),
+    notification_destinations = case
+      when p_notification_destinations is null then r.notification_destinations
+      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
+    end,
+    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
+    updated_at = now(),
+    asked_at = case
+      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
+          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes)
+        )
+        and r.enabled >= coalesce(p_enabled, r.enabled)
+        then r.asked_at
+      else now()
+    end
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  returning r.* into v_row;
+  if not found then
+    perform logloom_private.refuse_alert_rule();
+  end if;
+  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$$;
+
+comment on function public.update_alert_rule(
+  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb
+) is
+  'Changes what is given and returns the alert rule. An empty p_description takes it away, '
+  'p_notification_config is replaced as a whole. Errors: PT400, PT401, PT404.';
+
+-- alerts/window_value.sql
+
+-- Values
+
+-- Whether a value fires. No data, a null, never does.
+create function logloom_private.alert_condition_holds(
+  p_value double precision,
+  p_comparison text,
+  p_threshold double precision
+)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    case p_comparison
+      when 'gt' then p_value > p_threshold
+      when 'gte' then p_value >= p_threshold
+      when 'lt' then p_value < p_threshold
+      when 'lte' then p_value <= p_threshold
+      when 'eq' then p_value = p_threshold
+      when 'neq' then p_value <> p_threshold
+    end,
+    false
+  );
+end;
+$$;
+
+-- A window's value from the sums over its minutes, as the compiler's aggregates have it.
+create function logloom_private.partial_value(
+  p_aggregate text,
+  p_window_minutes integer,
+  p_events numeric,
+  p_numbers numeric,
+  p_total numeric,
+  p_least numeric,
+  p_greatest numeric
+)
+returns double precision
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_aggregate
+    when 'count' then coalesce(p_events, 0)
+    when 'rate' then coalesce(p_events, 0)::double precision / p_window_minutes
+    when 'sum' then logloom_private.finite_double(coalesce(p_total, 0))
+    when 'avg' then logloom_private.finite_double(p_total / nullif(p_numbers, 0))
+    when 'min' then logloom_private.finite_double(p_least)
+    when 'max' then logloom_private.finite_double(p_greatest)
+  end;
+end;
+$$;
+
+select logloom_private.finish_migration();

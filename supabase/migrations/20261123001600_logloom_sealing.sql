@@ -1,0 +1,847 @@
+-- Assembled from supabase/schemas by npm run migration: change it there.
+
+-- sealing/types/log_key.sql
+
+create type logloom_private.log_key as (ts timestamptz, id uuid);
+
+comment on type logloom_private.log_key is 'A place in the order of a tenant''s records.';
+
+-- sealing/tables/sealing_days.sql
+
+create table logloom_private.sealing_days (
+  day date primary key,
+  checked_at timestamptz,
+  checked_through text,
+  removed_records bigint not null default 0,
+  removed_by xid8,
+  prepared_by xid8,
+  prepared_records bigint,
+  prepared_write_seq bigint,
+  replace_after timestamptz,
+  differences integer not null default 0,
+  last_error text
+);
+
+alter table logloom_private.sealing_days enable row level security;
+alter table logloom_private.sealing_days force row level security;
+
+comment on table logloom_private.sealing_days is
+  'Days that the job seal_logs has looked at, and how far it is: the place that it goes on from.';
+
+comment on column logloom_private.sealing_days.checked_at is
+  'When all tenants of the day were last looked at.';
+
+comment on column logloom_private.sealing_days.checked_through is
+  'Up to this tenant a pass over the day has come; null where none is under way.';
+
+comment on column logloom_private.sealing_days.removed_records is
+  'Records that went from the day''s partition into blocks since it was last replaced.';
+
+comment on column logloom_private.sealing_days.removed_by is
+  'The last transaction that took records out of the partition.';
+
+comment on column logloom_private.sealing_days.prepared_by is
+  'The transaction that copied what remains into a table that is to take the partition''s place.';
+
+comment on column logloom_private.sealing_days.differences is
+  'Blocks that were given up because they differed from their records.';
+
+comment on column logloom_private.sealing_days.replace_after is
+  'Not before this the partition''s replacement is tried again.';
+
+-- sealing/replace_partition.sql
+
+-- The partition of a day whose records were sealed gives its space back: what remains in it is
+-- copied, and the copy takes its place. DROP TABLE ignores the snapshots of others, so that comes
+-- only when each is newer than the copy and than the last record that was sealed.
+
+-- Whether a snapshot is held that does not see the transaction.
+-- Whether somebody holds a snapshot that does not see the transaction p_xid.
+create function logloom_private.has_older_snapshot(p_xid xid8)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+      select
+      from pg_catalog.pg_stat_activity a
+      where a.backend_xmin is not null
+        and a.datname = current_database()
+        and a.pid <> pg_backend_pid()
+        and age(a.backend_xmin) >= age(p_xid::xid)
+    )
+    or exists (
+      select from pg_catalog.pg_prepared_xacts p where age(p.transaction) >= age(p_xid::xid)
+    );
+end;
+$$;
+
+-- The table that is to take the place of a day's partition.
+create function logloom_private.remainder_name(p_day date)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_char(p_day, '"logs_remaining_"YYYY_MM_DD');
+end;
+$$;
+
+-- The copy goes, and the day is as if none had been made.
+-- Drops the copy of what is left of a day. Of a day without a partition nothing is to be given
+-- back.
+create function logloom_private.forget_replacement(p_day date)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_copy constant text := logloom_private.remainder_name(p_day);
+begin
+  if to_regclass(format('logloom.%I', v_copy)) is not null then
+    execute format('drop table logloom.%I', v_copy);
+  end if;
+  update logloom_private.sealing_days d
+  set prepared_by = null,
+    removed_records =
+      case when logloom_private.partition_exists(p_day) then d.removed_records else 0 end
+  where d.day = p_day;
+end;
+$$;
+
+-- Copies what the sealing of a day left over. False where replacing the partition is not worth it.
+-- Copies what is left of a day in which much was sealed. False where there is no need.
+create function logloom_private.prepare_replacement(p_day date)
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_day logloom_private.sealing_days;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  perform logloom_private.forget_replacement(p_day);
+  if not logloom_private.partition_exists(p_day) then
+    return false;
+  end if;
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
+  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+  into v_records, v_write_seq;
+  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
+    return false;
+  end if;
+  if v_records > 0 then
+    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
+    execute format('alter table logloom.%I enable row level security', v_copy);
+    execute format('alter table logloom.%I force row level security', v_copy);
+    execute format(
+      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
+      v_copy, v_partition
+    );
+    get diagnostics v_records = row_count;
+    -- With it, attaching need not read the table.
+    execute format(
+      'alter table logloom.%I add constraint logs_remaining_day '
+        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
+      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
+    );
+  end if;
+  update logloom_private.sealing_days d
+  set prepared_by = pg_current_xact_id(),
+    prepared_records = v_records,
+    prepared_write_seq = v_write_seq
+  where d.day = p_day;
+  return true;
+end;
+$$;
+
+-- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
+-- where an older snapshot is held; dropped, where the partition went; changed, where it is not as
+-- it was copied; busy, where readers or the writer hold it.
+-- Puts the copy in the place of a day's partition, or nothing where nothing is left. replaced;
+-- waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin again;
+-- busy: readers or the writer hold it.
+create function logloom_private.replace_partition(p_day date)
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_lock_wait text;
+  v_day logloom_private.sealing_days;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
+  if logloom_private.has_older_snapshot(v_day.prepared_by)
+    or logloom_private.has_older_snapshot(v_day.removed_by)
+  then
+    return 'waiting';
+  end if;
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    perform logloom_private.lock_partitions();
+    -- Retention drops a day of which nobody has a row, and one that nobody keeps.
+    if not logloom_private.partition_exists(p_day) then
+      perform logloom_private.forget_replacement(p_day);
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      return 'dropped';
+    end if;
+    execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+    into v_records, v_write_seq;
+    if v_records <> v_day.prepared_records
+      or v_write_seq is distinct from v_day.prepared_write_seq
+    then
+      perform logloom_private.forget_replacement(p_day);
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      return 'changed';
+    end if;
+    -- From here on every reader of logloom.logs waits for the commit.
+    execute format('drop table logloom.%I', v_partition);
+    if v_records > 0 then
+      execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
+      execute format(
+        'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+        v_partition, p_day::timestamp at time zone 'UTC',
+        (p_day + 1)::timestamp at time zone 'UTC'
+      );
+      execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
+    end if;
+    update logloom_private.sealing_days d
+    set removed_records = 0, prepared_by = null
+    where d.day = p_day;
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'replaced';
+  exception when lock_not_available then
+    return 'busy';
+  end;
+end;
+$$;
+
+-- sealing/seal_block.sql
+
+-- From rows to blocks: one transaction a block. The statement that takes the rows out of their
+-- partition hands them to the encoder, so that what is sealed is what is gone, and a reader's
+-- snapshot has either.
+
+-- The last of a day's records, oldest first, that make a block that a backend can hold, whatever
+-- it does with it: of long texts it holds several copies at once.
+-- Up to which record of a day, oldest first, a tenant's records make a block of seal_block_records
+-- and seal_block_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null:
+-- none.
+create function logloom_private.block_end(
+  p_tenant_id text,
+  p_day date,
+  p_share integer,
+  p_at_least integer
+)
+returns logloom_private.log_key
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_read text;
+  v_records integer;
+  v_bytes bigint;
+  v_ts timestamptz[];
+  v_ids uuid[];
+  v_end logloom_private.log_key;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_read := format(
+    $query$
+      select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as bytes
+      from (
+        select
+          l.ts, l.id,
+          greatest(
+            %s,
+            200 + coalesce(octet_length(l.msg), 0)
+              -- What is compressed is measured as it is unpacked.
+              + coalesce(
+                case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
+                  else pg_column_size(l.attrs #> '{}') end,
+                0
+              )
+          ) as bytes
+        from logloom.logs l
+        where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+        order by l.ts, l.id
+        limit %s
+      ) r
+    $query$,
+    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    greatest(v_settings.seal_block_records / p_share, 1)
+  );
+  execute format(
+    'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
+  )
+  into v_records, v_bytes, v_ts, v_ids;
+  -- Few are as large as that: their sums are made only then.
+  if v_bytes > v_settings.seal_block_bytes / p_share then
+    execute format(
+      'select greatest(count(*) filter (where r.total <= %s), %s) '
+        || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
+      v_settings.seal_block_bytes / p_share, p_at_least, v_read
+    )
+    into v_records;
+  end if;
+  v_end.ts := v_ts[v_records];
+  v_end.id := v_ids[v_records];
+  return v_end;
+end;
+$$;
+
+-- Seals the tenant's oldest records of the days as one block.
+-- Takes the tenant's oldest records of the days out of their partitions and makes a block of them,
+-- in this transaction. How many; 0: there were none.
+create function logloom_private.seal_block(p_tenant_id text, p_days date[])
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+  v_end logloom_private.log_key;
+  v_range text;
+  v_with text := '';
+  v_read text := '';
+  v_removed text := '';
+  v_block_id bigint;
+  v_records integer;
+begin
+  foreach v_day in array p_days loop
+    -- A block has one record at least, however large that is.
+    v_end := logloom_private.block_end(
+      p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
+    );
+    continue when v_end.ts is null;
+    v_range := format(
+      'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+      p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
+    );
+    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
+    -- reads what it deletes: faster than to have it returned.
+    v_with := v_with || format(
+      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
+    );
+    v_read := v_read || format(
+      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
+    );
+    v_removed := v_removed || format(
+      '%s select from d%s',
+      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
+    );
+  end loop;
+  if v_with = '' then
+    return 0;
+  end if;
+  v_block_id := logloom_private.encode_block(
+    p_tenant_id,
+    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
+    p_removes => true
+  );
+  select c.records into v_records
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = v_block_id;
+  if v_records > 0 then
+    insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+    select d.day, v_records, pg_current_xact_id()
+    from unnest(p_days) d (day)
+    on conflict (day) do update
+    set removed_records = d.removed_records + excluded.removed_records,
+      removed_by = excluded.removed_by;
+  end if;
+  return coalesce(v_records, 0);
+end;
+$$;
+
+-- A day of which no row of the tenant is left is no day that a search names.
+-- Takes the days of which the tenant has no rows any more out of log_days.
+create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+  v_has_rows boolean;
+begin
+  foreach v_day in array p_days loop
+    for v_attempt in 1..2 loop
+      execute format(
+        'select exists (select from logloom.logs l where l.tenant_id = %L '
+          || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+        p_tenant_id, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
+      )
+      into v_has_rows;
+      exit when v_has_rows;
+      -- Asked again without the writer, which notes a day only where it is not noted yet.
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    end loop;
+    if not v_has_rows then
+      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = v_day;
+    end if;
+  end loop;
+end;
+$$;
+
+-- Makes one block of several, in one transaction.
+-- Makes one block of several of a tenant, in this transaction. Its id.
+create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block_id bigint;
+begin
+  v_block_id := logloom_private.encode_block(
+    p_tenant_id,
+    format(
+      's as materialized (select r.* from unnest(%L::bigint[]) c (block_id), '
+        || 'logloom_private.block_records(%L, c.block_id, null, null, null) r)',
+      p_block_ids, p_tenant_id
+    )
+  );
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+  return v_block_id;
+end;
+$$;
+
+-- Small blocks of a tenant that make one: of a day, or of a week where each is less than a day's
+-- worth. Null where there are none.
+-- Small blocks of a tenant in the week of p_day that make one block; null where there are none.
+create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
+returns bigint[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
+  v_block_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.block_id order by m.block_id) into v_block_ids
+  from (
+    select
+      c.block_id, c.key,
+      sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
+      sum(coalesce(c.weight, 8 * c.bytes)) over (
+        partition by c.key order by c.first_ts, c.block_id
+      ) as weight
+    from (
+      select
+        w.*,
+        -- A day's worth goes with its day, and not on disk until a week is past retention.
+        case
+          when w.records < v_settings.seal_day_records
+            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
+            then '-infinity'
+          else logloom_private.utc_day(w.first_ts)
+        end as key
+      from logloom_private.blocks w
+      where w.tenant_id = p_tenant_id
+        and w.first_ts >= v_week
+        and w.last_ts < v_week + interval '168 hours'
+        and w.records <= v_settings.seal_block_records / 2
+    ) c
+  ) m
+  where m.records <= v_settings.seal_block_records
+    and m.weight <= v_settings.seal_block_bytes
+  group by m.key
+  having count(*) > 1
+  limit 1;
+  return v_block_ids;
+end;
+$$;
+
+-- The blocks that hold records of the day become rows again, one transaction. A block of a small
+-- tenant holds several days, which come back together.
+-- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
+-- block of a small tenant holds a week, which comes back as a whole. To stay rows they need
+-- compression false.
+create function logloom_private.unseal_day(p_tenant_id text, p_day date)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
+  v_block logloom_private.blocks;
+  v_day date;
+  v_inserted bigint;
+  v_block_records bigint;
+  v_records bigint := 0;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
+  loop
+    v_block_records := 0;
+    for v_day in
+      select d::date
+      from generate_series(
+        logloom_private.utc_day(v_block.first_ts), logloom_private.utc_day(v_block.last_ts),
+        interval '1 day'
+      ) d
+    loop
+      perform logloom_private.create_partition(v_day);
+      update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
+      insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
+      on conflict do nothing;
+      -- Into the partition itself: the counts have these records already.
+      execute format(
+        'insert into logloom.%I select r.* '
+          || 'from logloom_private.block_records($4, $1, null, null, null) r '
+          || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
+        logloom_private.partition_name(v_day)
+      )
+      using
+        v_block.block_id, v_day::timestamp at time zone 'UTC',
+        (v_day + 1)::timestamp at time zone 'UTC', p_tenant_id;
+      get diagnostics v_inserted = row_count;
+      v_block_records := v_block_records + v_inserted;
+    end loop;
+    if v_block_records <> v_block.records then
+      raise sqlstate 'LL001' using
+        message = format('Block %s has not as many records as it says', v_block.block_id);
+    end if;
+    delete from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
+    -- An erasure that is past their place among the rows comes by again: it looks at blocks last.
+    update logloom.retention_runs r
+    set position_ts = greatest(v_block.first_ts, r.ts_from),
+      position_id = '00000000-0000-0000-0000-000000000000'
+    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status = 'running'
+      and r.position_ts > greatest(v_block.first_ts, r.ts_from);
+    v_records := v_records + v_block_records;
+  end loop;
+  return v_records;
+end;
+$$;
+
+-- sealing/seal_step.sql
+
+-- Which days have something to seal: over for seal_after, and not looked at for seal_again_after.
+-- The oldest day with a partition that is over for seal_after and was not looked at for
+-- seal_again_after; null where none is due.
+create function logloom_private.next_day_to_seal(p_now timestamptz)
+returns date
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select min(p.day)
+    from logloom_private.settings s
+    cross join unnest(logloom_private.partition_days()) p (day)
+    left join logloom_private.sealing_days d on d.day = p.day
+    where (p.day + 1)::timestamp at time zone 'UTC' <= p_now - s.seal_after
+      and (
+        d.checked_at is null or d.checked_through is not null
+        or d.checked_at <= p_now - s.seal_again_after
+      )
+  );
+end;
+$$;
+
+-- The days whose records of a tenant are to be sealed together with those of p_day: that day where
+-- it has enough, else its week where that is over and has enough. Null where they stay rows.
+-- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
+-- else the days of its week where that is over. Null: they stay rows.
+create function logloom_private.days_to_seal_together(
+  p_tenant_id text,
+  p_day date,
+  p_now timestamptz
+)
+returns date[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_monday constant date := date_trunc('week', p_day::timestamp)::date;
+  v_day date;
+  v_days date[] := '{}';
+  v_count integer;
+  v_records integer := 0;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if not coalesce(
+    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
+  )
+  then
+    return null;
+  end if;
+  foreach v_day in array p_day || array(
+    select v_monday + i from generate_series(0, 6) i where v_monday + i <> p_day
+  )
+  loop
+    continue when not logloom_private.partition_exists(v_day);
+    execute format(
+      'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
+      logloom_private.partition_name(v_day)
+    )
+    into v_count
+    using p_tenant_id, v_settings.seal_day_records;
+    if v_day = p_day and v_count >= v_settings.seal_day_records then
+      return array[p_day];
+    elsif v_day = p_day and (
+      v_count = 0
+      or (v_monday + 7)::timestamp at time zone 'UTC' > p_now - v_settings.seal_after
+    )
+    then
+      return null;
+    end if;
+    -- A day with enough for itself has a pass of its own.
+    if v_count > 0 and v_count < v_settings.seal_day_records then
+      v_days := v_days || v_day;
+      v_records := v_records + v_count;
+    end if;
+  end loop;
+  return case when v_records >= v_settings.seal_week_records then v_days end;
+end;
+$$;
+
+-- The first tenant after p_after with records in a day's partition, or null.
+-- The first tenant after p_after with records in a day's partition; null where there is none.
+create function logloom_private.next_day_tenant(p_day date, p_after text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id text;
+begin
+  if not logloom_private.partition_exists(p_day) then
+    return null;
+  end if;
+  execute format(
+    'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
+    logloom_private.partition_name(p_day)
+  )
+  into v_tenant_id
+  using p_after;
+  return v_tenant_id;
+end;
+$$;
+
+-- One step of a pass over a day: a block, a merging, or going on to the next tenant. False when
+-- the pass is over.
+-- The next block of a day, or on to the next tenant. False: the day is done.
+create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state logloom_private.sealing_days;
+  v_tenant_id text;
+  v_days date[];
+  v_block_ids bigint[];
+  v_records integer := 0;
+begin
+  insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
+  select d.* into v_state from logloom_private.sealing_days d where d.day = p_day for update;
+  v_tenant_id := logloom_private.next_day_tenant(p_day, v_state.checked_through);
+  if v_tenant_id is null then
+    update logloom_private.sealing_days d
+    set checked_at = p_now, checked_through = null
+    where d.day = p_day;
+    return false;
+  end if;
+  v_days := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
+  begin
+    if v_days is not null then
+      v_records := logloom_private.seal_block(v_tenant_id, v_days);
+    end if;
+    -- The last of a day, or what came late.
+    if v_records > 0 then
+      v_block_ids := logloom_private.blocks_to_merge(v_tenant_id, p_day);
+      if v_block_ids is not null then
+        perform logloom_private.merge_blocks(v_tenant_id, v_block_ids);
+      end if;
+      perform logloom_private.leave_sealed_days(v_tenant_id, v_days);
+    end if;
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      -- It stays rows; the next pass tries again.
+      update logloom_private.sealing_days d
+      set differences = d.differences + (sqlstate = 'LL001')::integer,
+        last_error = format('%s: %s', sqlstate, sqlerrm)
+      where d.day = p_day;
+      v_records := 0;
+  end;
+  if v_records = 0 then
+    update logloom_private.sealing_days d
+    set checked_through = v_tenant_id
+    where d.day = p_day;
+  end if;
+  return true;
+end;
+$$;
+
+-- Partitions give back the space of what was sealed, one step at a time. Null when none is due.
+-- Prepares or replaces the partition of a day that was sealed. Null when none is due.
+create function logloom_private.replacement_step(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_state logloom_private.sealing_days;
+  v_outcome text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select d.* into v_state
+  from logloom_private.sealing_days d
+  where d.removed_records > 0 and d.checked_through is null and d.checked_at is not null
+    and (d.replace_after is null or d.replace_after <= p_now)
+  order by d.day
+  limit 1;
+  if not found then
+    return null;
+  elsif v_state.prepared_by is null then
+    if not logloom_private.prepare_replacement(v_state.day) then
+      update logloom_private.sealing_days d
+      set replace_after = p_now + v_settings.seal_again_after
+      where d.day = v_state.day;
+    end if;
+    return interval '0';
+  end if;
+  v_outcome := logloom_private.replace_partition(v_state.day);
+  if v_outcome <> 'replaced' then
+    update logloom_private.sealing_days d
+    set replace_after = p_now + interval '10 seconds'
+    where d.day = v_state.day;
+  end if;
+  return v_settings.seal_pause;
+end;
+$$;
+
+-- The work of seal_step, as if it were p_now.
+create function logloom_private.seal_step_at(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_day date;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- What is on its way comes first.
+  if (logloom_private.queue_state()).depth > v_settings.seal_queue_events then
+    return null;
+  elsif not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
+    return interval '100 milliseconds';
+  end if;
+  v_day := logloom_private.next_day_to_seal(p_now);
+  if v_day is null then
+    return logloom_private.replacement_step(p_now);
+  end if;
+  perform logloom_private.seal_day_step(v_day, p_now);
+  return v_settings.seal_pause;
+end;
+$$;
+
+-- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
+-- back. What is queued comes first: null while there is much. A kill loses nothing.
+create function logloom_private.seal_step()
+returns interval
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.seal_step_at(clock_timestamp());
+end;
+$$;
+
+-- sealing/sealing_health.sql
+
+-- How sealing does: days that no pass has looked at yet, when the last block was made (null where
+-- records are spread over nodes), and blocks that were given up because they differed from their
+-- records, which stay rows: degraded.
+create function logloom_private.sealing_health(p_now timestamptz)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days_due bigint;
+  v_differences bigint;
+  v_last_block timestamptz;
+begin
+  select count(*) into v_days_due
+  from logloom_private.settings s
+  cross join unnest(logloom_private.partition_days()) p (day)
+  left join logloom_private.sealing_days d on d.day = p.day
+  where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
+    and (d.checked_at is null or d.checked_through is not null);
+  select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
+  -- Health must answer while a node is away, whatever that does to who asks it.
+  if not logloom_private.is_spread() then
+    select c.sealed_at into v_last_block
+    from logloom_private.blocks c
+    order by c.block_id desc
+    limit 1;
+  end if;
+  return logloom_private.health_grade(
+    null,
+    case when v_differences > 0 then format(
+      '%s blocks were not read back as they should be: logloom_private.sealing_days has the error',
+      v_differences
+    ) end
+  ) || jsonb_build_object(
+    'days_due', v_days_due,
+    'last_block', v_last_block,
+    'differences', v_differences
+  );
+end;
+$$;
+
+select logloom_private.finish_migration();

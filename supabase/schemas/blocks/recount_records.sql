@@ -1,0 +1,59 @@
+-- Counts a UTC day anew from its records: for an operator who put records back or took them away by
+-- hand, and after a restore. Waits for the writer and holds it up meanwhile.
+create function logloom_private.recount_records(p_day date)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Nothing is added, removed or summed up meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  lock table logloom_private.log_counts in share row exclusive mode;
+  perform logloom_private.forget_day(p_day);
+  delete from logloom_private.log_counts c
+  using (
+    select distinct s.tenant_id
+    from logloom_private.blocks s
+    where s.last_ts >= logloom_private.day_start(p_day)
+      and s.first_ts < logloom_private.day_start(p_day + 1)
+  ) t
+  where c.tenant_id = t.tenant_id
+    and c.minute >= logloom_private.day_start(p_day)
+    and c.minute < logloom_private.day_start(p_day + 1);
+  execute format(
+    $query$
+      with records as materialized (
+        select l.tenant_id, l.ts, l.service, l.level, l.write_seq
+        from logloom.logs l
+        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
+        union all
+        select r.tenant_id, r.ts, r.service, r.level, r.write_seq
+        from logloom_private.blocks c,
+          logloom_private.block_records(
+            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq'], '{}'
+          ) r
+        where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
+          and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz
+      ), days as (
+        insert into logloom_private.log_days (tenant_id, day)
+        select distinct l.tenant_id, %1$L::date
+        from logloom.logs l
+        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
+      ), write_seqs as (
+        insert into logloom_private.log_writes (write_seq, day)
+        select max(l.write_seq), %1$L::date
+        from records l
+        having count(*) > 0
+      )
+      insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+      select l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.service, l.level, count(*)
+      from records l
+      group by 1, 2, 3, 4
+      order by 1, 2
+    $query$,
+    p_day, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
+  );
+end;
+$$;

@@ -1,0 +1,349 @@
+-- Pages of sealed records: what a page holds is chosen by ts, and only that is read.
+
+-- Positions among which are the p_limit records of a block with the first steps of p_from to p_to,
+-- both included, and all of the last one's step: those at that end by the upper part of a step, the
+-- outermost of which counts for nothing where p_is_cut. Null where they are not found so.
+create function logloom_private.outer_positions(
+  p_block logloom_private.blocks,
+  p_limit integer,
+  p_is_descending boolean,
+  p_from bigint,
+  p_to bigint,
+  p_is_cut boolean
+)
+returns integer[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_upper "char"[] := p_block.ts_middle;
+  -- Of a block of more than some hours.
+  v_high smallint[] := p_block.ts_high;
+  v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
+  v_least constant integer := case when v_high is null then 128 else 32768 end;
+  v_last constant bigint := logloom_private.microseconds_after(
+    p_block.first_ts, p_block.last_ts
+  ) / p_block.ts_unit;
+  v_greatest constant bigint := v_last / v_size;
+  v_outermost constant bigint := case when p_is_descending then least(p_to, v_last)
+    else greatest(p_from, 0) end / v_size;
+  v_innermost constant bigint := case when p_is_descending then greatest(p_from, 0)
+    else least(p_to, v_last) end / v_size;
+  -- As many of these values as hold twice as many records, were they spread evenly.
+  v_values constant bigint := least(
+    abs(v_innermost - v_outermost) + 1,
+    ceil(2.0 * p_limit * (v_greatest + 1) / p_block.records) + p_is_cut::integer
+  );
+  v_value integer;
+  v_found integer[];
+  v_positions integer[] := '{}';
+  v_count integer := 0;
+begin
+  if v_upper is null or v_values > v_greatest then
+    return null;
+  end if;
+  if v_values <= 10 then
+    for v_at in 0..least(abs(v_innermost - v_outermost), 19) loop
+      v_value := v_outermost + case when p_is_descending then -v_at else v_at end;
+      v_found := case when v_high is null
+        then array_positions(v_upper, (v_value - v_least)::"char")
+        else array_positions(v_high, (v_value - v_least)::smallint) end;
+      v_positions := v_positions || v_found;
+      v_count := v_count
+        + case when v_at = 0 and p_is_cut then 0 else cardinality(v_found) end;
+      exit when v_count >= p_limit;
+    end loop;
+  else
+    v_value := v_outermost + (v_values - 1) * case when p_is_descending then -1 else 1 end;
+    select
+      array_agg(v.n),
+      count(*) filter (where not p_is_cut or v.value <> v_outermost)
+    into v_positions, v_count
+    from (
+      select
+        i.n,
+        -- As numbers: bytes have no sign.
+        v_least
+          + case when v_high is null then v_upper[i.n]::integer else v_high[i.n] end as value
+      from generate_series(1, p_block.records) i (n)
+      offset 0
+    ) v
+    where v.value between least(v_value, v_outermost) and greatest(v_value, v_outermost);
+  end if;
+  return case when v_count >= p_limit or v_value = v_innermost
+    then coalesce(v_positions, '{}') end;
+end;
+$$;
+
+-- Positions of the p_limit records with the first ts of a block, in the order of ts or its reverse,
+-- and of those with the last one's ts. p_positions: of which ones, all where null. p_past: records
+-- of this ts come on top of them. p_from and p_to: of [p_from, p_to) alone.
+-- Ascending positions of a block's p_limit records of [p_from, p_to) with the first ts in an order,
+-- and of all that have the last one's ts; those with the ts p_past besides, which lies at or beyond
+-- the range's end that the order begins with.
+create function logloom_private.first_positions(
+  p_block logloom_private.blocks,
+  p_positions integer[],
+  p_limit integer,
+  p_is_descending boolean,
+  p_past timestamptz,
+  p_from timestamptz default '-infinity',
+  p_to timestamptz default 'infinity'
+)
+returns integer[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_sign constant bigint := case when p_is_descending then -1 else 1 end;
+  v_past constant bigint :=
+    logloom_private.microseconds_after(p_block.first_ts, p_past) / p_block.ts_unit;
+  v_range constant bigint[] := logloom_private.range_steps(p_block, p_from, p_to);
+  v_positions integer[] := p_positions;
+  v_steps bigint[];
+  v_edge bigint;
+begin
+  if v_positions is null then
+    v_positions := logloom_private.outer_positions(
+      p_block, p_limit, p_is_descending, v_range[1], v_range[2],
+      p_past is not null or case when p_is_descending then p_to <= p_block.last_ts
+        else p_from > p_block.first_ts end
+    );
+  end if;
+  v_steps := logloom_private.block_steps(p_block, v_positions);
+  v_edge := (
+    array(
+      select s.step
+      from unnest(v_steps) s (step)
+      where s.step between v_range[1] and v_range[2] and s.step is distinct from v_past
+      order by v_sign * s.step
+      limit p_limit
+    )
+  )[p_limit];
+  return array(
+    select coalesce(v_positions[s.n], s.n::integer) as position
+    from unnest(v_steps) with ordinality s (step, n)
+    where s.step between v_range[1] and v_range[2]
+      and (v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past)
+    order by position
+  );
+end;
+$$;
+
+-- The first p_limit of them and more, in the order of (ts, id) or its reverse, after p_ts and p_id
+-- where they are given: all that a page can hold.
+-- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
+-- p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; of each only
+-- what it reads, ts and id are there, all where it is null. p_bytes: with so many of them before it
+-- a record is none that a page holds: of the first such one of a block ts, id and record_bytes are
+-- there, and none after it.
+create function logloom_private.sealed_page(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_filter text,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid,
+  p_reads text default null,
+  p_bytes bigint default null
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 100
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_fields constant text[] := logloom_private.fields_read(p_filter);
+  v_keys constant text[] := logloom_private.keys_read(p_filter);
+  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id l.record_bytes');
+  v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
+  -- Null: all of the range.
+  v_candidates constant bigint[] := case
+    when logloom_private.needed_leaf(p_tree) is not null
+      then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
+  end;
+  -- Not again where it found too few; of many, deciding for all is cheaper.
+  v_tries boolean := p_limit <= 250;
+  v_blocks refcursor;
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_positions integer[];
+  v_times timestamptz[];
+  v_sizes integer[];
+  v_best timestamptz[] := '{}';
+  v_best_sizes integer[] := '{}';
+  v_edge timestamptz;
+  v_next integer[];
+  v_is_large boolean;
+  v_has_large boolean := false;
+begin
+  -- Cursors, which are planned to give the first of many blocks soon.
+  if v_is_descending then
+    open v_blocks for
+      select c.*
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.block_id = any(v_candidates))
+      order by c.last_ts desc;
+  else
+    open v_blocks for
+      select c.*
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.block_id = any(v_candidates))
+      order by c.first_ts;
+  end if;
+  loop
+    fetch v_blocks into v_block;
+    exit when not found;
+    -- The page is full, and nothing of this block and of those after it can come before its end.
+    exit when case when v_is_descending then v_block.last_ts < v_edge
+      else v_block.first_ts > v_edge end;
+    -- Null: all of them.
+    v_positions := null;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_turn();
+    elsif v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_block, p_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
+      v_bits := logloom_private.block_bits(
+        v_block, p_tree, p_filter, v_fields, v_keys, p_from, p_to
+      );
+      continue when bit_count(v_bits) = 0;
+      if bit_count(v_bits) < v_block.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    );
+    continue when v_positions = '{}';
+    v_times := logloom_private.block_times(v_block, v_positions);
+    -- Records of the page before, of the same ts as its last, are more than p_limit.
+    v_is_large := p_bytes <= cardinality(v_positions)::bigint
+      * logloom_private.largest_record(v_block);
+    v_has_large := v_has_large or coalesce(v_is_large, false);
+    v_sizes := null;
+    if not v_has_large then
+      v_best := array(
+        select t
+        from unnest(v_best || v_times) t
+        where p_ts is null or t <> p_ts
+        order by
+          case when v_is_descending then t end desc,
+          case when not v_is_descending then t end
+        limit p_limit
+      );
+      v_edge := v_best[p_limit];
+    else
+      if v_is_large then
+        v_sizes := logloom_private.block_sizes(v_block, v_positions);
+      end if;
+      -- A page ends before the first record that finds it full, whatever the ids of one time are.
+      select
+        array_agg(b.ts), array_agg(b.size),
+        (
+          array_agg(b.ts)
+          filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+        )[1]
+      into v_best, v_best_sizes, v_edge
+      from (
+        select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
+        from (
+          select
+            o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+            -- Of one time all.
+            sum(o.size) over (
+              order by case when v_is_descending then o.ts end desc, o.ts
+            ) as through
+          from (
+            select u.ts, coalesce(u.size, 0) as size
+            from (
+              select unnest(v_best) as ts, unnest(v_best_sizes) as size
+              union all
+              select unnest(v_times), unnest(v_sizes)
+            ) u
+            where p_ts is null or u.ts <> p_ts
+            order by
+              case when v_is_descending then u.ts end desc,
+              case when not v_is_descending then u.ts end
+            limit p_limit
+          ) o
+        ) g
+        window w as (order by g.n)
+      ) b;
+    end if;
+    select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
+    into v_positions, v_sizes
+    from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
+    where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
+    continue when v_positions is null;
+    v_next := null;
+    -- Of more than a page holds no more is read.
+    if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
+      v_times := logloom_private.block_times(v_block, v_positions);
+      select
+        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+      into v_positions, v_next
+      from (
+        select
+          o.position, row_number() over w as n,
+          sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+        from (
+          select u.position, u.ts, u.id, u.size
+          from unnest(
+            v_positions, v_times,
+            logloom_private.block_ids(
+              v_block, v_positions, logloom_private.block_batches(v_block, v_positions)
+            ),
+            v_sizes
+          ) u (position, ts, id, size)
+          where p_ts is null
+            or case when v_is_descending then (u.ts, u.id) < (p_ts, p_id)
+              else (u.ts, u.id) > (p_ts, p_id) end
+        ) o
+        window w as (
+          order by
+            case when v_is_descending then o.ts end desc,
+            case when v_is_descending then o.id end desc, o.ts, o.id
+          rows unbounded preceding
+        )
+      ) f;
+    end if;
+    if v_next is not null then
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_block, v_next, array['ts', 'id', 'record_bytes'], '{}'
+      ) r;
+    end if;
+    continue when v_positions is null;
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_block, case when cardinality(v_positions) < v_block.records then v_positions end,
+      v_shown, v_shown_keys
+    ) r
+    where p_ts is null
+      or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
+        else (r.ts, r.id) > (p_ts, p_id) end;
+  end loop;
+  close v_blocks;
+end;
+$$;

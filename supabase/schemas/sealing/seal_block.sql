@@ -1,0 +1,315 @@
+-- From rows to blocks: one transaction a block. The statement that takes the rows out of their
+-- partition hands them to the encoder, so that what is sealed is what is gone, and a reader's
+-- snapshot has either.
+
+-- The last of a day's records, oldest first, that make a block that a backend can hold, whatever
+-- it does with it: of long texts it holds several copies at once.
+-- Up to which record of a day, oldest first, a tenant's records make a block of seal_block_records
+-- and seal_block_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null:
+-- none.
+create function logloom_private.block_end(
+  p_tenant_id text,
+  p_day date,
+  p_share integer,
+  p_at_least integer
+)
+returns logloom_private.log_key
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_read text;
+  v_records integer;
+  v_bytes bigint;
+  v_ts timestamptz[];
+  v_ids uuid[];
+  v_end logloom_private.log_key;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_read := format(
+    $query$
+      select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as bytes
+      from (
+        select
+          l.ts, l.id,
+          greatest(
+            %s,
+            200 + coalesce(octet_length(l.msg), 0)
+              -- What is compressed is measured as it is unpacked.
+              + coalesce(
+                case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
+                  else pg_column_size(l.attrs #> '{}') end,
+                0
+              )
+          ) as bytes
+        from logloom.logs l
+        where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+        order by l.ts, l.id
+        limit %s
+      ) r
+    $query$,
+    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    greatest(v_settings.seal_block_records / p_share, 1)
+  );
+  execute format(
+    'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
+  )
+  into v_records, v_bytes, v_ts, v_ids;
+  -- Few are as large as that: their sums are made only then.
+  if v_bytes > v_settings.seal_block_bytes / p_share then
+    execute format(
+      'select greatest(count(*) filter (where r.total <= %s), %s) '
+        || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
+      v_settings.seal_block_bytes / p_share, p_at_least, v_read
+    )
+    into v_records;
+  end if;
+  v_end.ts := v_ts[v_records];
+  v_end.id := v_ids[v_records];
+  return v_end;
+end;
+$$;
+
+-- Seals the tenant's oldest records of the days as one block.
+-- Takes the tenant's oldest records of the days out of their partitions and makes a block of them,
+-- in this transaction. How many; 0: there were none.
+create function logloom_private.seal_block(p_tenant_id text, p_days date[])
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+  v_end logloom_private.log_key;
+  v_range text;
+  v_with text := '';
+  v_read text := '';
+  v_removed text := '';
+  v_block_id bigint;
+  v_records integer;
+begin
+  foreach v_day in array p_days loop
+    -- A block has one record at least, however large that is.
+    v_end := logloom_private.block_end(
+      p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
+    );
+    continue when v_end.ts is null;
+    v_range := format(
+      'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+      p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
+    );
+    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
+    -- reads what it deletes: faster than to have it returned.
+    v_with := v_with || format(
+      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
+    );
+    v_read := v_read || format(
+      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
+    );
+    v_removed := v_removed || format(
+      '%s select from d%s',
+      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
+    );
+  end loop;
+  if v_with = '' then
+    return 0;
+  end if;
+  v_block_id := logloom_private.encode_block(
+    p_tenant_id,
+    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
+    p_removes => true
+  );
+  select c.records into v_records
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = v_block_id;
+  if v_records > 0 then
+    insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+    select d.day, v_records, pg_current_xact_id()
+    from unnest(p_days) d (day)
+    on conflict (day) do update
+    set removed_records = d.removed_records + excluded.removed_records,
+      removed_by = excluded.removed_by;
+  end if;
+  return coalesce(v_records, 0);
+end;
+$$;
+
+-- A day of which no row of the tenant is left is no day that a search names.
+-- Takes the days of which the tenant has no rows any more out of log_days.
+create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+  v_has_rows boolean;
+begin
+  foreach v_day in array p_days loop
+    for v_attempt in 1..2 loop
+      execute format(
+        'select exists (select from logloom.logs l where l.tenant_id = %L '
+          || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+        p_tenant_id, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
+      )
+      into v_has_rows;
+      exit when v_has_rows;
+      -- Asked again without the writer, which notes a day only where it is not noted yet.
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    end loop;
+    if not v_has_rows then
+      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = v_day;
+    end if;
+  end loop;
+end;
+$$;
+
+-- Makes one block of several, in one transaction.
+-- Makes one block of several of a tenant, in this transaction. Its id.
+create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block_id bigint;
+begin
+  v_block_id := logloom_private.encode_block(
+    p_tenant_id,
+    format(
+      's as materialized (select r.* from unnest(%L::bigint[]) c (block_id), '
+        || 'logloom_private.block_records(%L, c.block_id, null, null, null) r)',
+      p_block_ids, p_tenant_id
+    )
+  );
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+  return v_block_id;
+end;
+$$;
+
+-- Small blocks of a tenant that make one: of a day, or of a week where each is less than a day's
+-- worth. Null where there are none.
+-- Small blocks of a tenant in the week of p_day that make one block; null where there are none.
+create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
+returns bigint[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
+  v_block_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.block_id order by m.block_id) into v_block_ids
+  from (
+    select
+      c.block_id, c.key,
+      sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
+      sum(coalesce(c.weight, 8 * c.bytes)) over (
+        partition by c.key order by c.first_ts, c.block_id
+      ) as weight
+    from (
+      select
+        w.*,
+        -- A day's worth goes with its day, and not on disk until a week is past retention.
+        case
+          when w.records < v_settings.seal_day_records
+            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
+            then '-infinity'
+          else logloom_private.utc_day(w.first_ts)
+        end as key
+      from logloom_private.blocks w
+      where w.tenant_id = p_tenant_id
+        and w.first_ts >= v_week
+        and w.last_ts < v_week + interval '168 hours'
+        and w.records <= v_settings.seal_block_records / 2
+    ) c
+  ) m
+  where m.records <= v_settings.seal_block_records
+    and m.weight <= v_settings.seal_block_bytes
+  group by m.key
+  having count(*) > 1
+  limit 1;
+  return v_block_ids;
+end;
+$$;
+
+-- The blocks that hold records of the day become rows again, one transaction. A block of a small
+-- tenant holds several days, which come back together.
+-- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
+-- block of a small tenant holds a week, which comes back as a whole. To stay rows they need
+-- compression false.
+create function logloom_private.unseal_day(p_tenant_id text, p_day date)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
+  v_block logloom_private.blocks;
+  v_day date;
+  v_inserted bigint;
+  v_block_records bigint;
+  v_records bigint := 0;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
+  loop
+    v_block_records := 0;
+    for v_day in
+      select d::date
+      from generate_series(
+        logloom_private.utc_day(v_block.first_ts), logloom_private.utc_day(v_block.last_ts),
+        interval '1 day'
+      ) d
+    loop
+      perform logloom_private.create_partition(v_day);
+      update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
+      insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
+      on conflict do nothing;
+      -- Into the partition itself: the counts have these records already.
+      execute format(
+        'insert into logloom.%I select r.* '
+          || 'from logloom_private.block_records($4, $1, null, null, null) r '
+          || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
+        logloom_private.partition_name(v_day)
+      )
+      using
+        v_block.block_id, v_day::timestamp at time zone 'UTC',
+        (v_day + 1)::timestamp at time zone 'UTC', p_tenant_id;
+      get diagnostics v_inserted = row_count;
+      v_block_records := v_block_records + v_inserted;
+    end loop;
+    if v_block_records <> v_block.records then
+      raise sqlstate 'LL001' using
+        message = format('Block %s has not as many records as it says', v_block.block_id);
+    end if;
+    delete from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
+    -- An erasure that is past their place among the rows comes by again: it looks at blocks last.
+    update logloom.retention_runs r
+    set position_ts = greatest(v_block.first_ts, r.ts_from),
+      position_id = '00000000-0000-0000-0000-000000000000'
+    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status = 'running'
+      and r.position_ts > greatest(v_block.first_ts, r.ts_from);
+    v_records := v_records + v_block_records;
+  end loop;
+  return v_records;
+end;
+$$;

@@ -1,0 +1,129 @@
+begin;
+\ir rounds.psql
+select plan(18);
+
+create function pg_temp.state(p_name text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select concat_ws(
+      ' ', to_char(r.last_evaluated_at at time zone 'UTC', 'HH24:MI'), r.last_value,
+      regexp_replace(r.last_error, '[0-9]+ records took [0-9]+ ms', 'n records took n ms')
+    )
+    from logloom.alert_rules r where r.name = p_name
+  );
+end;
+$$;
+
+-- A tenant whose rules cost too much, and another. Budgets count records, so that no clock decides.
+update logloom_private.settings set alert_rule_records = 100;
+select pg_temp.rule('common', 'gte', 1, 10, p_name => 'costly', p_tenant_id => 'umbrella')
+\g /dev/null
+select pg_temp.rule('common | p50(attrs.ms)', 'gte', 1, 10, p_name => 'costly scan',
+  p_tenant_id => 'umbrella') \g /dev/null
+select pg_temp.rule('cheap', 'gte', 1, 10, p_name => 'cheap') \g /dev/null
+select pg_temp.arrive('11:58', 'common', '{"ms": 1}', p_tenant_id => 'umbrella', p_count => 2000);
+select pg_temp.arrive('11:58', 'cheap');
+
+select is(pg_temp.round('12:00'), 1, 'what is cheap fires');
+select results_eq('select * from pg_temp.fired()', array['12:00 cheap 1'], 'as it should');
+select is(
+  pg_temp.state('costly'),
+  '12:00 The rule costs too much: n records took n ms. Narrow its query or shorten its window; '
+    || 'it rests for a while.',
+  'a rule that goes beyond its budget says so'
+);
+select is(
+  pg_temp.state('costly scan'), pg_temp.state('costly'), 'so does one that reads its window'
+);
+select is_empty(
+  $$select from logloom_private.alert_groups g
+    where g.tenant_id = 'umbrella' and (g.write_seq is not null or g.records_read > 0)$$,
+  'what it read is given up'
+);
+
+select pg_temp.arrive('12:00:30', 'cheap');
+select is(pg_temp.round('12:01'), 1, 'the next round is not held up either');
+select is(
+  (select array_agg(distinct failures) from (
+    select failures from logloom_private.alert_groups where tenant_id = 'umbrella'
+    union all
+    select failures from logloom_private.alert_plans
+    where tenant_id = 'umbrella' and group_id is null
+  ) f),
+  '{1}', 'in which it rests'
+);
+select is(
+  (select array_agg(distinct retry_at) from (
+    select retry_at from logloom_private.alert_groups where tenant_id = 'umbrella'
+    union all
+    select retry_at from logloom_private.alert_plans
+    where tenant_id = 'umbrella' and group_id is null
+  ) f),
+  array[pg_temp.at('12:05:06')], 'for five minutes'
+);
+select is(
+  left(pg_temp.state('costly scan'), 30), '12:01 The rule costs too much:', 'and goes on to say so'
+);
+select pg_temp.round('12:06') \g /dev/null
+select is(
+  (select array_agg(distinct retry_at) from (
+    select retry_at from logloom_private.alert_groups where tenant_id = 'umbrella'
+    union all
+    select retry_at from logloom_private.alert_plans
+    where tenant_id = 'umbrella' and group_id is null
+  ) f),
+  array[pg_temp.at('12:16:06')], 'a second time for ten'
+);
+update logloom_private.alert_groups set failures = 9 where tenant_id = 'umbrella';
+update logloom_private.settings set alert_rule_records = 2000000;
+select pg_temp.round('12:17') \g /dev/null
+select is(
+  array[pg_temp.state('costly'), pg_temp.state('costly scan')], '{12:17 0,12:17}',
+  'what comes to cost less is evaluated again'
+);
+
+-- What arrives may cost too much, too.
+update logloom_private.settings set alert_rule_records = 6000;
+select pg_temp.arrive('12:17:30', 'common', p_tenant_id => 'umbrella', p_count => 12000);
+select pg_temp.arrive('12:17:30', 'cheap');
+select pg_temp.round('12:18') \g /dev/null
+select matches(
+  pg_temp.state('costly'), '^12:18 The rule costs too much: n records',
+  'more write_seqs than a rule may read'
+);
+select is(pg_temp.state('cheap'), '12:18 1', 'keep nobody else waiting');
+
+-- The first filling of a group keeps its place from turn to turn.
+update logloom_private.settings set alert_rule_budget = '0';
+delete from logloom.alert_rules where tenant_id = 'umbrella';
+select pg_temp.rule('common level:info', 'gte', 1, 10, p_name => 'long',
+  p_tenant_id => 'umbrella') \g /dev/null
+update logloom_private.settings set alert_rule_records = 2000000;
+create temp table round as
+select logloom_private.begin_alert_round(pg_temp.at('12:19:06'), pg_temp.at('12:19')) as round;
+select logloom_private.finish_alert_round(pg_temp.at('12:19:06')) \g /dev/null
+select logloom_private.read_alert_windows(round, pg_temp.at('12:19:06')) from round \g /dev/null
+select logloom_private.read_alert_windows(round, pg_temp.at('12:19:06')) from round \g /dev/null
+select is(
+  (select array[write_seq = (round).write_seq_to, records_read = 16, filled_id is not null]
+    from logloom_private.alert_groups, round
+    where tenant_id = 'umbrella' and filter like '%info%'),
+  '{t,t,t}', 'a turn reads a piece and keeps its place'
+);
+select is(pg_temp.state('long'), '', 'a value that is not complete is none');
+select pg_temp.rule('cheap', 'gte', 9, 10, p_name => 'another') \g /dev/null
+create temp table turns as
+select logloom_private.read_alert_windows(round, pg_temp.at('12:19:06')) as fired
+from round, generate_series(1, 800);
+select is(pg_temp.state('another'), '12:19 1', 'others come in between');
+select is(pg_temp.state('long'), '12:19 12000', 'in the end every record was counted once');
+select ok(
+  (select count(*) > 10 from turns where fired is not null),
+  'in many turns'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,161 @@
+-- A search for one request looks into the blocks that may hold it, and no others.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+select plan(19);
+
+create temp table filter as
+select logloom_private.value_filter(array_agg('request ' || i)) as bits
+from generate_series(1, 1000) i;
+select is(
+  (
+    select count(*)
+    from filter f, generate_series(1, 1000) i
+    where logloom_private.filter_may_hold(f.bits, array['other', 'request ' || i])
+  ),
+  1000::bigint, 'a value that is there is never missed'
+);
+select cmp_ok(
+  (
+    select count(*)
+    from filter f, generate_series(1001, 2000) i
+    where logloom_private.filter_may_hold(f.bits, array['request ' || i])
+  ),
+  '<', 60::bigint, 'one that is not there rarely looks as if it were'
+);
+
+-- Three blocks: each request once, some requests many times, no request.
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object(
+    'ts', date_trunc('day', now()) - interval '9 days' + i * interval '1 second',
+    'msg', 'event ' || i,
+    'req_id', case when i <= 1000 then md5('a' || i) when i <= 2000 then 'b' || i % 5 end
+  ))
+)
+from generate_series(1, 2100) i;
+update logloom_private.settings set seal_block_records = 1000;
+do $$
+begin
+  while logloom_private.seal_block(
+    'acme', array[logloom_private.utc_day(date_trunc('day', now()) - interval '9 days')]
+  ) > 0 loop
+    null;
+  end loop;
+end;
+$$;
+create function pg_temp.candidates(p_query text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(n.number::text, ' ' order by n.number)
+    from (
+      select c.block_id, row_number() over (order by c.block_id) as number
+      from logloom_private.blocks c where c.tenant_id = 'acme'
+    ) n
+    where n.block_id in (
+      select logloom_private.candidate_blocks(
+        'acme', '-infinity', 'infinity', (logloom_private.compile_query(p_query, now())).tree
+      )
+    )
+  );
+end;
+$$;
+select is(pg_temp.candidates('req_id:' || md5('a7')), '1', 'a request of its own');
+select is(pg_temp.candidates('event req_id:(' || md5('a7') || ' OR b1)'), '1 2', 'any of several');
+select is(pg_temp.candidates('req_id:b9'), null, 'none');
+select is(pg_temp.candidates('req_id:b9 OR event'), '1 2 3', 'one that a record need not have');
+select is(pg_temp.candidates('-req_id:b1'), '1 2 3', 'or must not');
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  pg_temp.messages((public.search_logs(
+    'req_id:' || md5('a7'), (now() - interval '10 days')::text, now()::text
+  )).logs),
+  'event 7', 'the record is found'
+);
+select is(
+  (select s.value from public.log_stats(
+    'req_id:(b1 OR b2) | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  400::double precision, 'or counted'
+);
+select is(
+  (select s.value from public.log_stats(
+    format('req_id:(%1$s OR %1$s OR %2$s) | count()', md5('a7'), md5('a9')),
+    (now() - interval '10 days')::text, now()::text
+  ) s),
+  2::double precision, 'each once, however often it is named'
+);
+select is(
+  (select s.value from public.log_stats(
+    '-req_id:' || md5('a7') || ' | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  2099::double precision, 'all but one, those without a request included'
+);
+select is(
+  (select s.value from public.log_stats(
+    'req_id:b9 OR "event 2100" OR req_id:' || md5('a1') || ' | count()',
+    (now() - interval '10 days')::text, now()::text
+  ) s),
+  2::double precision, 'blocks that lack the value have other records'
+);
+
+-- What is kept as a dictionary, or as numbers, answers as the records do.
+select pg_temp.act_as_postgres();
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object(
+    'ts', date_trunc('day', now()) - interval '8 days' + i * interval '1 second',
+    'msg', 'shaped ' || i, 'env', (array['Prod', 'test'])[1 + i % 2],
+    'attrs', jsonb_build_object('took', i * i)
+  ))
+)
+from generate_series(1, 60) i;
+select logloom_private.seal_block(
+  'acme', array[logloom_private.utc_day(date_trunc('day', now()) - interval '8 days')]
+);
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (select s.value from public.log_stats(
+    'shaped env:i=PROD | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  30::double precision, 'in another letter case'
+);
+select is(
+  (select s.value from public.log_stats(
+    'attrs.took.ms:>5 | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  0::double precision, 'a number has no members'
+);
+select is(
+  (select s.value from public.log_stats(
+    'attrs.took:>5 | count()', (now() - interval '10 days')::text, now()::text
+  ) s),
+  58::double precision, 'it is itself one'
+);
+select pg_temp.act_as_postgres();
+create function pg_temp.decided(p_query text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(bit_count(b.bits)::text, ' of ' order by b.n)
+    from logloom_private.blocks c
+    cross join lateral unnest(
+      logloom_private.node_bits(c, (logloom_private.compile_query(p_query, now())).tree)
+    ) with ordinality b (bits, n)
+    where c.tenant_id = 'acme' and c.records = 60
+  );
+end;
+$$;
+select is(pg_temp.decided('any:prod'), '30 of 30', 'any text is found without reading a record');
+select is(
+  pg_temp.decided('any:=1600'), '1 of 1', 'a number among the attributes, too'
+);
+select is(pg_temp.decided('msg:w=absent'), '0 of 0', 'a word is where its text is');
+select is(pg_temp.decided('any:w=prod'), '0 of 30', 'which the row filter looks at');
+
+select * from finish();
+rollback;

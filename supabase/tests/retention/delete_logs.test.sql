@@ -1,0 +1,189 @@
+begin;
+\ir ../actors.psql
+select plan(30);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+select logloom_private.create_partition(logloom_private.utc_day(now()) - d)
+  from generate_series(0, 3) d;
+insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, msg, user_id)
+select gen_random_uuid(), t, now() - i * interval '1 hour', now(), 1, 'info', 'n ' || i,
+  case when i % 3 = 0 then 'erin' else 'other' end
+from generate_series(1, 60) i, unnest(array['acme', 'umbrella']) t;
+select logloom_private.recount_records(logloom_private.utc_day(now()) - d)
+from generate_series(0, 3) d;
+insert into logloom_private.dead_letters (
+  id, tenant_id, ts, received_at, level, user_id, error_code, error_message
+)
+select gen_random_uuid(), t, now() - interval '1 hour', now(), 'loud', u, '23514', 'x'
+from unnest(array['acme', 'umbrella']) t, unnest(array['erin', 'other']) u;
+update logloom_private.settings set deletion_step_records = 7;
+
+create function pg_temp.run()
+returns void
+language plpgsql
+as $$
+declare
+  v_run_id uuid;
+begin
+  loop
+    v_run_id := logloom_private.next_deletion();
+    exit when v_run_id is null;
+    while logloom_private.deletion_step(v_run_id) loop
+    end loop;
+    perform logloom_private.finish_deletion(v_run_id, null);
+  end loop;
+end;
+$$;
+create function pg_temp.erase(p_query_dsl text, p_dry_run boolean)
+returns jsonb
+language plpgsql
+as $$
+begin
+  return to_jsonb(
+    public.delete_logs(
+      p_query_dsl, 'now-48h', 'now-30m', p_dry_run
+    )
+  ) - 'run_id' - 'requested_at' - 'ts_from' - 'ts_to' - 'finished_at';
+end;
+$$;
+grant execute on function pg_temp.erase(text, boolean) to public;
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  pg_temp.erase('user_id:erin', null),
+  '{
+    "tenant_id": "acme", "kind": "erasure", "status": "done", "requested_by": "alice",
+    "query_dsl": "user_id:erin", "dry_run": true, "records": 16, "partitions": 0, "error": null
+  }',
+  'unless told otherwise it counts'
+);
+select is((select count(*) from logloom.logs), 60::bigint, 'and deletes nothing');
+select is(
+  pg_temp.erase('user_id:erin', false),
+  '{
+    "tenant_id": "acme", "kind": "erasure", "status": "queued", "requested_by": "alice",
+    "query_dsl": "user_id:erin", "dry_run": false, "records": 0, "partitions": 0, "error": null
+  }',
+  'a deletion is queued'
+);
+
+select pg_temp.act_as_postgres();
+select public.ingest_logs(p_tenant_id => 'globex', p_ts => array[now()]);
+update logloom_private.queue set received_at = now() - interval '1 minute' where true;
+select is(logloom_private.next_deletion(), null, 'it waits for what was acknowledged before');
+select logloom_private.flip_queue();
+select logloom_private.write_step();
+select isnt(logloom_private.next_deletion(), null, 'until that is written');
+
+select ok(
+  logloom_private.deletion_step(logloom_private.next_deletion()), 'a step looks at a few records'
+);
+select is(
+  (select count(*) from logloom.logs where tenant_id = 'acme' and user_id = 'erin')
+    + (select records - 1 from logloom.retention_runs where status = 'running'),
+  20::bigint, 'and deletes those that match, beside a dead letter, which the run says'
+);
+select ok(
+  (select count(*) between 17 and 19 from logloom.logs
+    where tenant_id = 'acme' and user_id = 'erin'),
+  'not more than a step'
+);
+select pg_temp.run();
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (
+    select r.status || ' ' || r.records || ' ' || (r.finished_at is not null)
+    from public.list_log_retention_runs() r where not r.dry_run
+  ),
+  'done 17 true', 'in the end all are gone, a dead letter too'
+);
+select is(
+  (select array_agg(extract(epoch from now() - l.ts) / 3600 order by l.ts desc)::integer[]
+    from logloom.logs l where l.user_id = 'erin'),
+  '{51,54,57,60}', 'but those outside the range'
+);
+select is(
+  (select count(*) from logloom.logs
+  where user_id = 'other'), 40::bigint, 'and those that do not match'
+);
+select is((pg_temp.erase('user_id:erin', true) ->> 'records'), '0', 'so none matches any more');
+
+select pg_temp.act_as_postgres();
+select is(
+  (select sum(c.events) from logloom_private.log_counts c where c.tenant_id = 'acme'), 44::numeric,
+  'the counts by minute agree'
+);
+select is(
+  (select count(*) from logloom.logs where tenant_id = 'umbrella'), 60::bigint,
+  'another tenant lost nothing'
+);
+select results_eq(
+  'select tenant_id, user_id from logloom_private.dead_letters order by 1, 2',
+  $$values ('acme', 'other'), ('umbrella', 'erin'), ('umbrella', 'other')$$,
+  'nor a dead letter'
+);
+select is(
+  (
+    select array_agg(e.action || ' ' || coalesce(e.details ->> 'dry_run', e.details ->> 'records')
+      order by e.occurred_at)
+    from logloom.audit_events e where e.tenant_id = 'acme' and e.actor = 'alice'
+  ),
+  array[
+    'logs.deletion_requested true', 'logs.deletion_requested false', 'logs.deletion_finished 17',
+    'logs.deletion_requested true'
+  ],
+  'who asked, for what, and what came of it is in the audit log'
+);
+
+select pg_temp.act_as_user('acme', 'alice');
+select throws_ok(
+  format('select public.delete_logs(%s)', c.arguments), 'PT400', c.message, c.message
+)
+from (
+  values
+    ('', 'Missing required parameter: p_query_dsl'),
+    ('''a''', 'Missing required parameter: p_ts_from'),
+    ('''a'', ''now''', 'Missing required parameter: p_ts_to'),
+    ('''a'', ''now'', ''now''', 'Invalid range: p_ts_from must be before p_ts_to'),
+    (''' '', ''now-1h'', ''now''', 'Invalid p_query_dsl: it is blank'),
+    ('''a | count()'', ''now-1h'', ''now''',
+      'Invalid p_query_dsl: records are asked for, not count()'),
+    ('''not error'', ''now-1h'', ''now'', false',
+      'Invalid p_query_dsl: not is looked for as a word: operators are in upper case'),
+    ('''not error'', ''now-1h'', ''now'', true',
+      'Invalid p_query_dsl: not is looked for as a word: operators are in upper case'),
+    ('''service=api'', ''now-1h'', ''now'', false',
+      'Invalid p_query_dsl: service=api is looked for as a text: a field is followed by a colon'),
+    ('''('', ''now-1h'', ''now''', 'A term is missing at the end')
+) c (arguments, message);
+
+select pg_temp.act_as_postgres();
+select is(
+  (select count(*) from logloom.retention_runs where kind = 'erasure'), 3::bigint,
+  'what is refused leaves no run'
+);
+
+select pg_temp.act_as_user('acme', 'alice');
+select lives_ok(
+  $$select public.delete_logs('"not" error', 'now-1h', 'now', true)$$,
+  'who means the word quotes it'
+);
+select is(
+  (
+    select (v->'warnings'->0->>'suggestion') from to_jsonb(public.validate_query('not error')) v
+  ),
+  'NOT', 'the warning is that of a search'
+);
+
+select pg_temp.act_as_postgres();
+update logloom_private.settings set dry_runs_kept = 3;
+select pg_temp.act_as_user('acme', 'alice');
+select pg_temp.erase('user_id:erin', true) from generate_series(1, 5);
+select is(
+  (select count(*) from public.list_log_retention_runs() r where r.dry_run), 3::bigint,
+  'of dry runs the newest are kept'
+);
+
+select * from finish();
+rollback;
