@@ -1,14 +1,22 @@
 import assert from "node:assert/strict";
 import { exists } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";
-import { longSteps, steps } from "../steps.ts";
-import { walk } from "../walk.ts";
+import { longSteps, steps } from "../runner/steps.ts";
+import { walk } from "../../local/walk.ts";
 
 Deno.test("docs/guides/local-stack.md lists every step of the tests, in their order", async () => {
   const page = await Deno.readTextFile(`${checkout}/docs/guides/local-stack.md`);
   const section = page.slice(page.indexOf("## Test\n"), page.indexOf("## What it needs\n"));
   const listed = [...section.matchAll(/^\| `([\w-]+)` +\|/gm)].map(([, name]) => name);
   assert.deepEqual(listed, [...steps, ...longSteps].map(({ name }) => name));
+});
+
+Deno.test("the workflow runs what .ci/run runs", async () => {
+  const commands = async (path: string, command: RegExp) =>
+    [...(await Deno.readTextFile(`${checkout}/${path}`)).matchAll(command)].map(([, name]) => name);
+  const wanted = await commands(".ci/run", /^(npm .+)$/gm);
+  assert.deepEqual(wanted, ["npm test", "npm test -- long"]);
+  assert.deepEqual(await commands(".github/workflows/test.yml", /^ +- (npm .+)$/gm), wanted);
 });
 
 Deno.test("every file that a page names is there", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { functionPatterns, patternsIn } from "../patterns/find.ts";
-import { mostForDouble, worstCost } from "../patterns/measure.ts";
+import { functionPatterns, patternsIn } from "./find.ts";
+import { mostForDouble, worstCost } from "./measure.ts";
 
 Deno.test("every regular expression of the functions costs as much as its text is long", async () => {
   const patterns = await functionPatterns();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { firstMigrations } from "../../local/migrations/schemas.ts";
-import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
-import { changesLogsUnheld } from "../writers_held.ts";
+import { firstMigrations } from "./schemas.ts";
+import { migrations, migrationsFolder } from "./released.ts";
+import { changesLogsUnheld } from "./writers_held.ts";
 
 Deno.test("a migration that changes logloom.logs holds the writers first", async () => {
   const first = (await firstMigrations()).map(({ name }) => name);

@@ -1,8 +1,8 @@
 import type { TestStack } from "./test_stack.ts";
-import { walk } from "./walk.ts";
-import { anonKey, serviceRoleKey } from "../local/keys.ts";
-import { checkout, jwtSecret } from "../local/stack.ts";
-import { npmProgram } from "../local/system.ts";
+import { walk } from "../../local/walk.ts";
+import { anonKey, serviceRoleKey } from "../../local/keys.ts";
+import { checkout, jwtSecret } from "../../local/stack.ts";
+import { npmProgram } from "../../local/system.ts";
 
 export interface StepResult {
   passed: number;
@@ -15,13 +15,15 @@ export interface Context {
   /** The files named on the command line; none means all. */
   files: string[];
   stack: TestStack | undefined;
+  /** It is the only step of this run. */
+  isAlone: boolean;
 }
 
 export interface Step {
   name: string;
   title: string;
   needsStack: boolean;
-  /** It has a stack to itself, so in a run of everything it has its turn beside the others. */
+  /** Needs nothing of the other steps, so in a run of many it has its turn beside those that share a stack. */
   isBeside?: boolean;
   run(context: Context): Promise<StepResult>;
 }
@@ -32,19 +34,21 @@ export async function check(argv: string[]): Promise<StepResult> {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
 }
 
+interface DenoOptions {
+  program: string;
+  options: string[];
+  env: Record<string, string>;
+}
+
 const denoTestOptions = ["--allow-all", "--no-check", "--no-lock", "--cached-only"];
 
 /** Runs Deno tests, the files that were named or else all of the folders, on this Deno or another. */
 export async function denoTests(
   folders: string[],
   { files, stack }: { files: string[]; stack: Pick<TestStack, "stack"> | undefined },
-  program = "deno",
-  options: string[] = [],
-  env: Record<string, string> = {},
+  { program = "deno", options = [], env = {} }: Partial<DenoOptions> = {},
 ): Promise<StepResult> {
-  const tests = files.length
-    ? files
-    : (await walk(folders)).filter((path) => /_test\.ts$/.test(path));
+  const tests = await chosenTests(files.length ? files : folders, "_test.ts");
   if (tests.length === 0) return { passed: 0, failed: 0 };
   const { code, text } = await output(
     [program, "test", ...denoTestOptions, ...options, ...tests],
@@ -52,6 +56,18 @@ export async function denoTests(
   );
   const counts = /(\d+) passed[^|\n]*\| (\d+) failed/.exec(text);
   return atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
+}
+
+/** The tests that were named, each by itself or by a folder that it is in. */
+export async function chosenTests(paths: string[], ending: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    if (path.endsWith(ending)) found.push(path);
+    else {found.push(...(await walk([path.replace(/\/$/, "")])).filter((file) =>
+        file.endsWith(ending)
+      ));}
+  }
+  return found;
 }
 
 /** What a test needs to find the stack and to do to it what it has in mind. */

@@ -1,7 +1,15 @@
-import { type Context, denoTests, type StepResult, sum } from "./step.ts";
-import { startReleasedStack } from "./migrations/stack.ts";
-import { startTestStack } from "./test_stack.ts";
-import { findSystem } from "../local/system.ts";
+import { type Context, denoTests, type Step, type StepResult, sum } from "../runner/step.ts";
+import { startReleasedStack } from "../runner/released_stack.ts";
+import { startTestStack } from "../runner/test_stack.ts";
+import { findSystem } from "../../local/system.ts";
+
+export const citus: Step = {
+  name: "citus",
+  title: "spread over a coordinator and two workers, where Citus is installed",
+  needsStack: false,
+  isBeside: true,
+  run: onNodes,
+};
 
 /** What of the other steps is told by where the records are; the rest does not reach them. */
 const operations = [
@@ -28,7 +36,7 @@ const kills = [
 ];
 
 /** The same schema spread over nodes. Without Citus, which no package registry has, it only says so. */
-export async function citus({ files }: Context): Promise<StepResult> {
+async function onNodes({ files }: Context): Promise<StepResult> {
   if (!(await findSystem())?.hasCitus) {
     const skipped = "Citus is not installed";
     console.log(`${skipped}: docs/scaling.md says how to try it.`);
@@ -62,7 +70,7 @@ async function spread(...runs: string[][]): Promise<StepResult> {
   try {
     const results: StepResult[] = [];
     for (const files of runs) {
-      results.push(await denoTests([], { files, stack }, "deno", [], { LOGLOOM_IS_SPREAD: "1" }));
+      results.push(await denoTests([], { files, stack }, { env: { LOGLOOM_IS_SPREAD: "1" } }));
     }
     return sum(results);
   } finally {

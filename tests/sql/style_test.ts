@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { sqlStyleFaults } from "../sql_style.ts";
+import { sqlStyleFaults } from "./style.ts";
 
 Deno.test("lower-case SQL in two-space steps is as it should be", () => {
   const text = `-- A Comment may say SELECT.

@@ -1,5 +1,5 @@
-import { exists } from "../local/files.ts";
-import { checkout } from "../local/stack.ts";
+import { exists } from "./files.ts";
+import { checkout } from "./stack.ts";
 
 /** The files below folders of the checkout, as paths from its top, in order. */
 export async function walk(folders: string[]): Promise<string[]> {

@@ -1,17 +1,7 @@
 import assert from "node:assert/strict";
-import { checkout } from "../../local/stack.ts";
-import {
-  editedMigrations,
-  migrations,
-  migrationsFolder,
-  releasedMigrations,
-} from "../../local/migrations/released.ts";
-import {
-  assemble,
-  firstMigrations,
-  lastStatement,
-  schemaFiles,
-} from "../../local/migrations/schemas.ts";
+import { checkout } from "../stack.ts";
+import { editedMigrations, migrations, migrationsFolder, releasedMigrations } from "./released.ts";
+import { assemble, firstMigrations, lastStatement, schemaFiles } from "./schemas.ts";
 import { walk } from "../walk.ts";
 
 Deno.test("every file of supabase/schemas is in a migration, once", async () => {

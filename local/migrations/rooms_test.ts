@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  pageWithPicture,
-  picture,
-  pictureFile,
-  upwardArrows,
-  uses,
-  usesIn,
-} from "../../local/migrations/rooms.ts";
-import { rooms } from "../../local/migrations/schemas.ts";
+import { pageWithPicture, picture, pictureFile, upwardArrows, uses, usesIn } from "./rooms.ts";
+import { rooms } from "./schemas.ts";
 
 const house = [
   {

@@ -1,11 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  errorsFile,
-  pageOfErrors,
-  type Register,
-  registerIn,
-  registers,
-} from "../../local/migrations/errors.ts";
+import { errorsFile, pageOfErrors, type Register, registerIn, registers } from "./errors.ts";
 
 Deno.test("docs/reference/errors.md has a table for each register, with each of its errors", async () => {
   const page = await Deno.readTextFile(errorsFile);

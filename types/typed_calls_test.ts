@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { checkout } from "../../local/stack.ts";
+import { checkout } from "../local/stack.ts";
 
 /** What supabase-js with types/database.ts takes … */
 const right = [
@@ -45,10 +45,10 @@ const wrong = [
 ];
 
 Deno.test("a wrong call of an operation does not compile, a right one does", async () => {
-  const path = `${checkout}/tests/unit/.typed_calls_${Deno.pid}.ts`;
+  const path = `${checkout}/types/.typed_calls_${Deno.pid}.ts`;
   const lines = [
     'import { createClient } from "@supabase/supabase-js";',
-    'import type { Database } from "../../types/database.ts";',
+    'import type { Database } from "./database.ts";',
     'const client = createClient<Database>("http://127.0.0.1", "key");',
     ...[...right, ...wrong].map((call) => `void client.${call.replaceAll(/\s*\n\s*/g, " ")};`),
   ];
