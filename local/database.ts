@@ -79,7 +79,7 @@ export async function prepareDatabase(
     await makeProject(stack);
     await beforeMigrations?.();
   }
-  // The first migration installs in these alone (docs/guest.md), whatever the database has.
+  // The first migration installs in these alone (docs/guides/guest.md), whatever the database has.
   const databaseUrl = `${stack.databaseUrl}?timezone=UTC&datestyle=ISO`;
   const output = await pushMigrations(databaseUrl, signal, project);
   if (output !== null) {

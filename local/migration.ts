@@ -57,13 +57,13 @@ await run(async () => {
   await writeDifference(name);
 });
 
-/** Brings the tables of docs/errors.md to what the registers say. */
+/** Brings the tables of docs/reference/errors.md to what the registers say. */
 async function writeErrors(): Promise<void> {
   const page = await Deno.readTextFile(errorsFile);
   const text = pageOfErrors(page, await registers());
   await Deno.writeTextFile(errorsFile, text);
   await command([Deno.execPath(), "fmt", "--quiet", errorsFile], {
-    failure: "Formatting docs/errors.md failed",
+    failure: "Formatting docs/reference/errors.md failed",
     cwd: checkout,
   });
 }

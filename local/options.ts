@@ -18,7 +18,7 @@ export function readOptions<Flag extends string, Name extends string = never>(
     ({ values } = parseArgs({ args: Deno.args, options }));
   } catch (error) {
     const message = error instanceof Error ? error.message.split(". ")[0] : `${error}`;
-    throw new Failure(`${message}; docs/local-stack.md lists the options.`);
+    throw new Failure(`${message}; docs/guides/local-stack.md lists the options.`);
   }
   const wanted = values.stack ?? "dev";
   const name = stackNames.find((known) => known === wanted);

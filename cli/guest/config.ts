@@ -35,7 +35,7 @@ export function withLogloom(config: string, functions: readonly string[]): Confi
     );
   } else if (at(hook, "uri") !== ourHook) {
     advice.push(
-      "The project has an access-token hook of its own: let it call Logloom's, as docs/identity.md shows.",
+      "The project has an access-token hook of its own: let it call Logloom's, as docs/background/identity.md shows.",
     );
   }
   const schemas = at(settings, "api", "schemas");

@@ -11,7 +11,7 @@ export type Parameters<Name extends Operation> = Functions[Name]["Args"];
 
 /** The one place that talks to the service. */
 export interface Service {
-  /** Calls an operation; `Result` is what docs/api.md says that it returns. */
+  /** Calls an operation; `Result` is what docs/reference/api/ says that it returns. */
   call<Result>(
     operation: string,
     parameters: Record<string, unknown>,

@@ -175,7 +175,7 @@ begin
   );
   v_installation := logloom_private.health_grade(
     case when v_is_restored then
-      'Restored from a dump and not repaired: see Backup and restore in docs/operations.md'
+      'Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md'
     end,
     null
   );
