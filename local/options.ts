@@ -2,10 +2,7 @@ import { parseArgs } from "node:util";
 import { Failure } from "./failure.ts";
 import { type Stack, stackNamed, stackNames } from "./stack.ts";
 
-/**
- * Reads a command's flags and its options with a value; every command of the stack takes --stack,
- * for those that work on several.
- */
+/** Reads a command's flags and options; commands that work on several stacks take --stack. */
 export function readOptions<Flag extends string, Name extends string = never>(
   flags: readonly Flag[],
   names: readonly Name[] = [],
