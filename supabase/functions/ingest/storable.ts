@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** What Postgres takes: no NUL, no half surrogate pair, no deep nesting, parallel arrays. */
+/** What Postgres accepts: no NUL, no half surrogate pair, no deep nesting, parallel arrays. */
 export function assertStorable(sent: string): void {
   assert.ok(sent.isWellFormed());
   const escapes = sent.match(/\\(?:u[0-9a-f]{4}|.)/g) ?? [];
