@@ -11,8 +11,9 @@ import { type Figure, printFigures } from "./support/report.ts";
 
 /**
  * The processor time of the worst bodies, without the database, and a search for worse ones: fast-check builds bodies
- * from pieces of each protocol and keeps changing the most expensive ones.  Options: --seconds N of search for each
- * protocol (default 20).
+ * from pieces of each protocol and keeps changing the most expensive ones.
+ *
+ * Options: --seconds N of search for each protocol (default 20).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { seconds: { type: "string", default: "20" } } });

@@ -13,8 +13,10 @@ import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 /**
  * Speed, delay and size of ingest, compared with R: one COPY of the same events into the same partition with the same
- * indexes, in rows a second.  Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each
- * phase (default 15), --sustained N (default 60).
+ * indexes, in rows a second.
+ *
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each phase (default 15), --sustained
+ * N (default 60).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

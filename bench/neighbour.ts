@@ -13,8 +13,10 @@ const rounds = 6;
 
 /**
  * How much one tenant's answers slow down while another sends ten times its rate, or has 20 requests in flight of any
- * kind that reads or compiles.  Options: --seconds N of each phase (default 36), --events FILE, --kind NAME (only this
- * kind, such as "tails"; may be repeated).
+ * kind that reads or compiles.
+ *
+ * Options: --seconds N of each phase (default 36), --events FILE, --kind NAME (only this kind, such as "tails"; may be
+ * repeated).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

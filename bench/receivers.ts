@@ -15,8 +15,9 @@ const rounds = 5;
 
 /**
  * The processor time and memory of the largest body of each protocol on the Deno of hosted functions; and OTLP protobuf
- * compared with native JSON, in turns.  Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N
- * of each turn (default 3).
+ * compared with native JSON, in turns.
+ *
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each turn (default 3).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

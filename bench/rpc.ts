@@ -15,8 +15,9 @@ const p95Limit = 25;
 const floorLimit = 2;
 
 /**
- * The speed of the operations compared with a floor, and all of them at once by many tenants.  Options: --seconds N for
- * each operation (default 5), --mixed N (default 60).
+ * The speed of the operations compared with a floor, and all of them at once by many tenants.
+ *
+ * Options: --seconds N for each operation (default 5), --mixed N (default 60).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

@@ -12,8 +12,10 @@ const otherTenants = 100;
 
 /**
  * The speed of the operations that read logs, over records of one tenant beside those of a hundred others, and their
- * plans.  Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10), --scale N (records
- * of the tenant in a day, default 1000000; the others have a tenth of it).
+ * plans.
+ *
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10), --scale N (records of the
+ * tenant in a day, default 1000000; the others have a tenth of it).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

@@ -46,9 +46,10 @@ interface Tally {
 }
 
 /**
- * Thirty days of event times in some minutes: ingest, searches, alerts, sealing and retention at once.  Options:
- * --minutes N (default 20), --rate N events a second (default 2000), --events FILE. With --tenants N instead a night of
- * that many tenants with a handful of events a day each.
+ * Thirty days of event times in some minutes: ingest, searches, alerts, sealing and retention at once.
+ *
+ * Options: --minutes N (default 20), --rate N events a second (default 2000), --events FILE. With --tenants N instead a
+ * night of that many tenants with a handful of events a day each.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
