@@ -1,5 +1,5 @@
--- Adds the records of a source to a group, those up to its write sequence. p_source: SQL that yields
--- a bounded number of them, newest first.
+-- Adds the records of a source to a group, those up to its write sequence. p_source: SQL that
+-- yields a bounded number of them, newest first.
 create function logloom_private.add_alert_piece(
   p_group logloom_private.alert_groups,
   p_source text

@@ -1,4 +1,5 @@
--- SQL of the partial values per minute of what a source yields: SQL with the columns of logloom.logs.
+-- SQL of the partial values per minute of what a source yields: SQL with the columns of
+-- logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
 returns text
 language plpgsql

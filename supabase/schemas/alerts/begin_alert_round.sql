@@ -1,6 +1,6 @@
 -- Brings the groups to where a round may add what arrived for it. Groups whose next write sequences
--- are not staged, or whose tenant lost records, are filled anew; those of tenants from which nothing
--- came are complete as they are. What no window needs any more is forgotten.
+-- are not staged, or whose tenant lost records, are filled anew; those of tenants from which
+-- nothing came are complete as they are. What no window needs any more is forgotten.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql

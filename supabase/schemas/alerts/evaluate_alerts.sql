@@ -1,6 +1,6 @@
 -- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
--- windows for one tenant, about alert_rule_budget long. Alerts fired, or null where nothing was left
--- to do.
+-- windows for one tenant, about alert_rule_budget long. Alerts fired, or null where nothing was
+-- left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -82,9 +82,9 @@ end;
 $$;
 
 -- A round where a minute has passed, then turns of reading until nothing is left or its time is up.
--- Called by pg_cron every few seconds; most calls find nothing to do. No set clause and not definer:
--- such a procedure could not commit. Every name and every type is qualified, since one of that name
--- in pg_temp would come first.
+-- Called by pg_cron every few seconds; most calls find nothing to do. No set clause and not
+-- definer: such a procedure could not commit. Every name and every type is qualified, since one of
+-- that name in pg_temp would come first.
 create procedure logloom_private.evaluate_alerts()
 language plpgsql
 as $$

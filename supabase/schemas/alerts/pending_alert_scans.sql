@@ -1,5 +1,5 @@
--- Plans of the rules that read their windows (percentiles, distinct counts, by, queries that name now)
--- and that the round did not evaluate yet.
+-- Plans of the rules that read their windows (percentiles, distinct counts, by, queries that name
+-- now) and that the round did not evaluate yet.
 create function logloom_private.pending_alert_scans(
   p_round logloom_private.alert_rounds,
   p_tenant_id text default null

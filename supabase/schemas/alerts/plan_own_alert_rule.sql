@@ -1,5 +1,5 @@
--- Compiles an enabled rule of the caller's tenant where it is new or asks something else now, so that
--- no round has to.
+-- Compiles an enabled rule of the caller's tenant where it is new or asks something else now, so
+-- that no round has to.
 create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Values of a query with by over the windows of a span, one for each group. The windows stand side by
--- side, as those of other rules that read their windows.
+-- Values of a query with by over the windows of a span, one for each group. The windows stand side
+-- by side, as those of other rules that read their windows.
 create function logloom_private.preview_group_values(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

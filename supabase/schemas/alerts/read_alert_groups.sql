@@ -64,8 +64,8 @@ begin
 end;
 $$;
 
--- Fills a group from the records, the newest first, back to p_needed_from, and keeps its place at the
--- deadline. Whether it is complete.
+-- Fills a group from the records, the newest first, back to p_needed_from, and keeps its place at
+-- the deadline. Whether it is complete.
 create function logloom_private.fill_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,

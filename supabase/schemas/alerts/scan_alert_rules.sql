@@ -98,8 +98,8 @@ begin
 end;
 $$;
 
--- Evaluates a tenant's rules that read their windows, until the deadline. Rules that ask the same of
--- the same windows share a reading. Alerts fired.
+-- Evaluates a tenant's rules that read their windows, until the deadline. Rules that ask the same
+-- of the same windows share a reading. Alerts fired.
 create function logloom_private.scan_alert_rules(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,

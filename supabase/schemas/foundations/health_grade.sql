@@ -1,5 +1,5 @@
--- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade without
--- its reason, and none of a tenant's words, since health is open to all.
+-- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade
+-- without its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql

@@ -1,5 +1,5 @@
--- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift, as
--- in a query (query_time). Null stays null. PT400 for anything else.
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift,
+-- as in a query (query_time). Null stays null. PT400 for anything else.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql

@@ -48,8 +48,8 @@ end;
 $$;
 
 -- The due notifications whose turn it is, while the service has room for them: the tenant with the
--- fewest under way comes next. A tenant has no more under way than stay free for others, so that one
--- whose receiver hangs neither delays them nor takes every place.
+-- fewest under way comes next. A tenant has no more under way than stay free for others, so that
+-- one whose receiver hangs neither delays them nor takes every place.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql

@@ -1,5 +1,5 @@
--- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more of
--- a feature (saved_searches, alerts).
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
+-- of a feature (saved_searches, alerts).
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
 returns void
 language plpgsql

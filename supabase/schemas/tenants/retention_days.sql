@@ -1,6 +1,6 @@
 -- The retention in force, in days: what the tenant set, else the default of its plan, never more
--- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given where
--- the caller has it at hand.
+-- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given
+-- where the caller has it at hand.
 create function logloom_private.retention_days(
   p_tenant_id text,
   p_plan logloom.plans default null
