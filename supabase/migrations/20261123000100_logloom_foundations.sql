@@ -354,7 +354,7 @@ create type logloom_private.error as (
 
 comment on type logloom_private.error is
   'An error of the register. message and hint are formats for the values of a case, explanation '
-  'is what docs/errors.md says in place of the hint. The name begins with its register.';
+  'is what docs/reference/errors.md says in place of the hint. The name begins with its register.';
 
 -- foundations/types/success.sql
 
@@ -1433,7 +1433,7 @@ begin
       'Send a short name, such as that of your company.',
       '`create_tenant`: it cannot be a tenant''s id.'),
     ('tenants.role_is_unknown', 400, 'Invalid p_role: member, admin or owner',
-      'docs/identity.md says what each may do.', 'There is no other role.'),
+      'docs/background/identity.md says what each may do.', 'There is no other role.'),
     ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
       'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
     ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
