@@ -5,7 +5,7 @@ import { startReleasedStack } from "./migrations/stack.ts";
 import { prepareConsoleTests } from "./console_step.ts";
 import { pgtapDatabase } from "./test_stack.ts";
 import { restore } from "./restore.ts";
-import { citus } from "./citus_step.ts";
+import { citus } from "../citus/tests/step.ts";
 import { hosted, hostedAll } from "./hosted.ts";
 import { installSenders } from "./senders/packages.ts";
 import {
@@ -20,7 +20,7 @@ import {
 } from "./step.ts";
 import { checkout, databasePassword } from "../local/stack.ts";
 
-const sources = ["local", "cli", "tests", "bench", "supabase/functions"];
+const sources = ["local", "cli", "tests", "bench", "citus", "supabase/functions"];
 
 /** In the order of their cost: what is quick to tell comes first. */
 export const steps: Step[] = [
@@ -53,7 +53,8 @@ export const steps: Step[] = [
     name: "unit",
     title: "functions, command line and stack, each by itself",
     needsStack: false,
-    run: (context) => denoTests(["supabase/functions", "cli", "local", "tests/unit"], context),
+    run: (context) =>
+      denoTests(["supabase/functions", "cli", "local", "citus/local", "tests/unit"], context),
   },
   {
     name: "migrations",
@@ -92,7 +93,7 @@ export const steps: Step[] = [
   },
   {
     name: "citus",
-    title: "spread over a coordinator and two workers, where Citus is installed",
+    title: "sharded over a coordinator and two workers, where Citus is installed",
     needsStack: false,
     run: citus,
   },
@@ -232,10 +233,10 @@ async function typeScript(): Promise<string[]> {
 
 /** What a linter reads as PostgreSQL does, function bodies included; and how it is written. */
 async function sqlSources({ files }: Context): Promise<StepResult> {
-  const all = (await walk(["supabase", "local"])).filter((path) => path.endsWith(".sql"));
+  const all = (await walk(["supabase", "citus", "local"])).filter((path) => path.endsWith(".sql"));
   const chosen = files.length ? files : all;
   // Tests are psql's, with commands of its own.
-  const linted = chosen.filter((path) => !path.startsWith("supabase/tests/"));
+  const linted = chosen.filter((path) => !/^(supabase|citus)\/tests\//.test(path));
   const result = linted.length === 0 ? { passed: 0, failed: 0 } : await check([
     `${checkout}/node_modules/.bin/postgres-language-server`,
     "check",
@@ -315,7 +316,7 @@ async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> 
   if (!testStack) throw new Error("pgTAP needs a stack");
   const { stack, system } = testStack;
   // What tests include is named .psql, so that no runner takes it for a test.
-  const all = (await walk(["supabase/tests"])).filter((path) => /\.p?sql$/.test(path));
+  const all = (await walk(["supabase/tests", "citus"])).filter((path) => /\.p?sql$/.test(path));
   const tests = (files.length ? files : all).filter((path) => path.endsWith(".test.sql"));
   if (tests.length === 0) return { passed: 0, failed: 0 };
 
@@ -348,7 +349,7 @@ async function pgtap({ files, stack: testStack }: Context): Promise<StepResult> 
         LC_ALL: "C.UTF-8",
         PGOPTIONS: sealed ? `-c logloom_test.sealed=${sealed}` : "",
       },
-      (line) => line.replaceAll(`${folder}/supabase/tests/`, ""),
+      (line) => line.replaceAll(`${folder}/`, "").replaceAll("supabase/tests/", ""),
     );
     const run = Number(/^Files=\d+, Tests=(\d+)/m.exec(text)?.[1] ?? 0);
     const failed = [...text.matchAll(/Failed (\d+)\/\d+ subtests/g)]

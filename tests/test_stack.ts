@@ -41,7 +41,7 @@ export async function startTestStack(
   const running = await up(stack, system, {
     progress,
     workers,
-    // A database that is spread over nodes is no template.
+    // A database that is sharded is no template.
     afterDatabase: workers ? undefined : async () => {
       await cloneDatabase(stack, "postgres", pgtapDatabase);
     },
