@@ -1,7 +1,21 @@
-import { type Context, denoTests, type StepResult, sum } from "../../tests/step.ts";
-import { startReleasedStack } from "../../tests/migrations/stack.ts";
-import { startTestStack } from "../../tests/test_stack.ts";
+import {
+  type Context,
+  denoTests,
+  type Step,
+  type StepResult,
+  sum,
+} from "../../tests/runner/step.ts";
+import { startReleasedStack } from "../../tests/runner/released_stack.ts";
+import { startTestStack } from "../../tests/runner/test_stack.ts";
 import { findSystem } from "../../local/system.ts";
+
+export const citus: Step = {
+  name: "citus",
+  title: "sharded over a coordinator and two workers, where Citus is installed",
+  needsStack: false,
+  isBeside: true,
+  run: onNodes,
+};
 
 /** What of the other steps is told by where the records are; the rest does not reach them. */
 const operations = [
@@ -28,7 +42,7 @@ const kills = [
 ];
 
 /** The same schema sharded over nodes. Without Citus, which no package registry has, it only says so. */
-export async function citus({ files }: Context): Promise<StepResult> {
+async function onNodes({ files }: Context): Promise<StepResult> {
   if (!(await findSystem())?.hasCitus) {
     const skipped = "Citus is not installed";
     console.log(`${skipped}: docs/scaling.md says how to try it.`);
@@ -62,7 +76,7 @@ async function sharded(...runs: string[][]): Promise<StepResult> {
   try {
     const results: StepResult[] = [];
     for (const files of runs) {
-      results.push(await denoTests([], { files, stack }, "deno", [], { LOGLOOM_IS_SHARDED: "1" }));
+      results.push(await denoTests([], { files, stack }, { env: { LOGLOOM_IS_SHARDED: "1" } }));
     }
     return sum(results);
   } finally {
