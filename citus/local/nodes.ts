@@ -84,14 +84,9 @@ export async function shardOverNodes(stack: Stack, workers: Node[]): Promise<voi
     }
     // What the extension shows to everybody is nothing for the API, whose schema it is in.
     await sql`revoke all on public.citus_tables, public.citus_schemas from public`;
-  });
-  const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
-  try {
     await sql.unsafe(`begin; ${await layer()}; commit`).simple();
     await sql`select logloom_citus.enable(${localShards})`;
-  } finally {
-    await sql.end();
-  }
+  });
 }
 
 /** The SQL that citus/install.psql includes. */
