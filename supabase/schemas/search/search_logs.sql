@@ -9,7 +9,6 @@ create function logloom_private.log_page_sql(
   p_order text,
   p_ts timestamptz default null,
   p_id uuid default null,
-  p_by_column boolean default false,
   p_is_part boolean default false,
   p_bytes bigint default null,
   p_fits boolean default false
@@ -66,36 +65,7 @@ begin
   else
     v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
   end if;
-  return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
-    else v_rows end;
-end;
-$$;
-
--- The records that SQL selects, column after column: a node sends columns as they are, and a
--- composite as a text, which costs both sides more.
-create function logloom_private.fetched_records(p_sql text)
-returns setof public.logloom_log_record
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-rows 100
-as $$
-begin
-  return query execute p_sql;
-end;
-$$;
-
--- fetched_records() as an array, in which those without an id are null.
-create function logloom_private.fetched_page(p_sql text)
-returns public.logloom_log_record[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select case when f.id is not null then f end from logloom_private.fetched_records(p_sql) f
-  );
+  return v_rows;
 end;
 $$;
 
@@ -119,7 +89,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_descending constant boolean := p_order = 'desc';
-  v_is_spread constant boolean := logloom_private.is_spread();
   v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
   v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
@@ -150,16 +119,11 @@ begin
   foreach v_part in array v_parts loop
     v_sql := logloom_private.log_page_sql(
       p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
-      v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-      v_bytes * (p_limit + 1 - cardinality(v_page.logs)) / (p_limit + 1)
+      v_are_parts, v_bytes * (p_limit + 1 - cardinality(v_page.logs)) / (p_limit + 1)
     );
-    -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
-    -- Read into the page itself: each variable and expression on the way of an ordinary page
-    -- costs it half a percent.
-    if cardinality(v_parts) = 1 and v_is_spread then
-      v_page.logs := logloom_private.fetched_page(v_sql);
-    elsif cardinality(v_parts) = 1 then
-      execute 'select array(' || v_sql || ')' into v_page.logs;
+    -- Of a single part nothing is opened after it.
+    if cardinality(v_parts) = 1 then
+      v_page.logs := logloom_private.read_page(v_sql);
     else
       v_before := v_page.logs;
       v_page.logs := v_before || logloom_private.read_apart(v_sql);
@@ -170,11 +134,10 @@ begin
         v_page.logs := '{}';
         v_sql := logloom_private.log_page_sql(
           p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_before), p_order, p_ts, p_id,
-          v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-          v_bytes - logloom_private.answered_bytes(v_before), true
+          v_are_parts, v_bytes - logloom_private.answered_bytes(v_before), true
         );
         v_page.logs := v_before || case
-          when cardinality(v_parts) = 1 and v_is_spread then logloom_private.fetched_page(v_sql)
+          when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
           else logloom_private.read_apart(v_sql)
         end;
       end if;
@@ -284,11 +247,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_page(

@@ -1,10 +1,10 @@
 import postgres from "postgres";
-import { exists, removeIfThere } from "./files.ts";
-import { Failure } from "./failure.ts";
-import { readyMark } from "./database.ts";
-import type { Node } from "./processes/postgres.ts";
-import { databaseUrl, type Stack } from "./stack.ts";
-import type { System } from "./system.ts";
+import { exists, removeIfThere } from "../../local/files.ts";
+import { Failure } from "../../local/failure.ts";
+import { readyMark } from "../../local/database.ts";
+import type { Node } from "../../local/processes/postgres.ts";
+import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
+import type { System } from "../../local/system.ts";
 
 /**
  * Shards of each sharded table. With a partition a day, each shard costs a table a day. Twelve are even on 1, 2, 3 and
@@ -51,7 +51,7 @@ export function requireSameWorkers(
   wanted: number | undefined,
 ): void {
   if (wanted === undefined || wanted === workers) return;
-  const where = workers === 0 ? "on a single server" : `spread over ${workers} workers`;
+  const where = workers === 0 ? "on a single server" : `sharded over ${workers} workers`;
   throw new Failure(
     `The ${stack.name} stack's data are ${where}. npm run reset removes them; ` +
       `then it starts with --citus ${wanted}.`,
@@ -59,7 +59,7 @@ export function requireSameWorkers(
 }
 
 /** Registers the workers with the coordinator and shards the tables, as an operator does by hand. */
-export async function spreadOverNodes(stack: Stack, workers: Node[]): Promise<void> {
+export async function shardOverNodes(stack: Stack, workers: Node[]): Promise<void> {
   const onNode = async (port: number, work: (sql: postgres.Sql) => Promise<unknown>) => {
     const sql = postgres(databaseUrl("supabase_admin", port, "postgres"), {
       max: 1,
@@ -84,6 +84,17 @@ export async function spreadOverNodes(stack: Stack, workers: Node[]): Promise<vo
     }
     // The extension's views are in the API's schema, but not for its users.
     await sql`revoke all on public.citus_tables, public.citus_schemas from public`;
-    await sql`select logloom_private.enable_citus(${localShards})`;
+    await sql.unsafe(`begin; ${await layer()}; commit`).simple();
+    await sql`select logloom_citus.enable(${localShards})`;
   });
+}
+
+/** The SQL that citus/install.psql includes. */
+async function layer(): Promise<string> {
+  const folder = `${checkout}/citus`;
+  const install = await Deno.readTextFile(`${folder}/install.psql`);
+  const paths = [...install.matchAll(/^\\ir (.+)$/gm)].map(([, path]) => path);
+  return (await Promise.all(paths.map((path) => Deno.readTextFile(`${folder}/${path}`)))).join(
+    "\n",
+  );
 }
