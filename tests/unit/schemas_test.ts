@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { callsIn, functionsOf, schemaTexts } from "../../local/migrations/functions.ts";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../walk.ts";
+import { walk } from "../../local/walk.ts";
 
 const texts = await schemaTexts();
 const functions = functionsOf(texts);
