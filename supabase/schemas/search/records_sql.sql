@@ -1,85 +1,12 @@
--- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
--- a snapshot a record is a row or in a block.
--- Whether the tenant has sealed records of the range in this snapshot.
-create function logloom_private.reads_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- To ask a node costs a small search a sixth, and only days that are over are sealed.
-  if p_from >= logloom_private.day_start(logloom_private.utc_day(clock_timestamp()))
-    and logloom_private.is_spread()
-  then
-    return false;
-  end if;
-  perform
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-  limit 1;
-  return found;
-end;
-$$;
-
--- From when on the tenant has rows in a range; its end where it has none.
-create function logloom_private.first_rows(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return greatest(p_from, coalesce(
-    (
-      select logloom_private.day_start(min(d.day))
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(p_from)
-          and logloom_private.utc_day(p_to - interval '1 microsecond')
-    ),
-    p_to
-  ));
-end;
-$$;
-
--- For who makes a statement now and runs it in a later snapshot.
--- Whether the tenant has sealed records of the range, or may have by the time that a statement
--- runs.
-create function logloom_private.may_read_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
-end;
-$$;
-
--- Rows and sealed records as one.
 -- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
--- sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing else
--- is there, all where p_reads is null.
+-- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
+-- it is null.
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
   p_from timestamptz,
   p_to timestamptz,
-  p_reads text
+  p_reads text[]
 )
 returns text
 language plpgsql
@@ -97,91 +24,10 @@ begin
   return 'from (select l.* ' || v_rows
     || ' union all select l.* from logloom_private.sealed_rows('
     || format(
-      '%s, %L, %L, %L, %L, %L',
+      '%s, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_reads
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
     )
     || ') l) l where true';
-end;
-$$;
-
--- The first records in an order: that many of rows and of sealed records, and of these the first.
--- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc).
--- p_filter is the query's and, where p_ts and p_id are given, that a record is after them. p_reads:
--- what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the
--- range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records
--- after so many bytes nothing but the place and the size is there.
-create function logloom_private.first_records_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz,
-  p_id uuid,
-  p_reads text default null,
-  p_is_part boolean default false,
-  p_bytes bigint default null
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_order constant text := format(
-    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
-  );
-  v_rows constant text := case
-    when p_is_part then logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => true
-    )
-    else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit,
-      p_bytes => p_bytes
-    )
-  end || v_order;
-begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    return v_rows;
-  end if;
-  return 'from ((select l.* ' || v_rows || ') union all select '
-    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
-    || ' from logloom_private.sealed_page('
-    || format(
-      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      case when p_is_part then p_from
-        else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
-    )
-    || ') l) l' || v_order;
-end;
-$$;
-
--- A record of the alias l, column after column.
-create function logloom_private.log_columns_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
-    || 'l.user_id, l.route, l.host, l.attrs';
-end;
-$$;
-
--- A record of the alias l as a composite.
-create function logloom_private.log_record_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
 end;
 $$;

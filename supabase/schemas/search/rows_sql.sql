@@ -5,7 +5,7 @@ create function logloom_private.rows_sql(
   p_from timestamptz,
   p_to timestamptz,
   p_filter text,
-  p_reads text,
+  p_reads text[],
   p_order text default 'desc',
   p_limit integer default null,
   p_expired boolean default false,

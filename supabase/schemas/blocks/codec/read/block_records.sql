@@ -3,8 +3,7 @@ create function logloom_private.block_records(
   p_tenant_id text,
   p_block_id bigint,
   p_positions integer[],
-  p_fields text[],
-  p_keys text[]
+  p_reads text[]
 )
 returns setof logloom.logs
 language plpgsql
@@ -21,7 +20,7 @@ begin
   where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
   if found then
     return query
-    select r.* from logloom_private.sealed_records(v_block, p_positions, p_fields, p_keys) r;
+    select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
   end if;
 end;
 $$;

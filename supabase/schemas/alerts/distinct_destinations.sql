@@ -1,18 +1,3 @@
--- PT404: no such alert rule.
-create function logloom_private.refuse_alert_rule()
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse('alerts.rule_not_found');
-end;
-$$;
-
-grant execute on function logloom_private.refuse_alert_rule()
-to authenticated, service_role;
-
 -- Each destination once, in the order of the first mention. Null where there is none.
 create function logloom_private.distinct_destinations(p_destinations text[])
 returns text[]

@@ -1,17 +1,5 @@
--- healthy, degraded or unhealthy.
-create function logloom_private.health_word(p_unhealthy boolean, p_degraded boolean)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when p_unhealthy then 'unhealthy' when p_degraded then 'degraded' else 'healthy' end;
-end;
-$$;
-
--- A time that lies ahead tells that the clock went back: it says nothing of what is.
--- How long it is silent that was last heard of at p_at; infinity where that is null or ahead.
+-- How long it is silent that was last heard of at p_at; infinity where that is null, or ahead: then
+-- the clock went back.
 create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
 returns interval
 language plpgsql
@@ -26,8 +14,8 @@ begin
 end;
 $$;
 
--- status and reason of a check, by what makes it unhealthy or degraded: no grade without its
--- reason, and none of a tenant's words, since health is open to all.
+-- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade
+-- without its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql
@@ -37,15 +25,18 @@ as $$
 begin
   return jsonb_strip_nulls(
     jsonb_build_object(
-      'status', logloom_private.health_word(p_unhealthy is not null, p_degraded is not null),
-      'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
+      'status', case
+        when p_unhealthy <> '' then 'unhealthy'
+        when p_degraded <> '' then 'degraded'
+        else 'healthy'
+      end,
+      'reason', nullif(concat_ws('; ', p_unhealthy, nullif(p_degraded, '')), '')
     )
   );
 end;
 $$;
 
--- Why something that has to be heard of is silent; null while it is not.
--- What is said of a check whose last success is too long ago.
+-- What health says of something whose last success is too long ago.
 create function logloom_private.silence_reason(
   p_what text,
   p_silence interval,
