@@ -35,7 +35,7 @@ export interface Stack {
     postgrest: number;
     postgrestAdmin: number;
     functions: Record<FunctionName, number>;
-    /** Further PostgreSQL nodes, where tables are spread over several. */
+    /** Further PostgreSQL nodes, where tables are sharded. */
     workers: number[];
   };
   url: string;

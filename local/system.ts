@@ -12,7 +12,7 @@ export interface System {
   description: string;
   /** Where PostgreSQL's programs are, as the parts themselves see it. */
   postgresBin: string;
-  /** Whether this PostgreSQL has Citus, which spreads tables over nodes. */
+  /** Whether this PostgreSQL has Citus, which shards tables over nodes. */
   hasCitus: boolean;
   /** A stack's folder as the parts themselves see it. */
   folder(stack: Stack): string;

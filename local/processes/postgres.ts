@@ -17,7 +17,7 @@ export function firstNode(system: System, stack: Stack): Node {
   return { name: "postgres", port: stack.ports.postgres, data: `${system.folder(stack)}/data` };
 }
 
-/** The workers of a stack that is spread over nodes, from 1 on. */
+/** The workers of a stack that is sharded, from 1 on. */
 export function workerNodes(system: System, stack: Stack, workers: number): Node[] {
   return stack.ports.workers.slice(0, workers).map((port, index) => ({
     name: `postgres-${index + 1}`,

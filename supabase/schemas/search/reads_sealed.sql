@@ -1,6 +1,6 @@
--- Whether the tenant has sealed records of the range in this snapshot. Exact within a stable function:
--- it and the statement that it decides for share a snapshot, and in a snapshot a record is a row or
--- in a block.
+-- Seam: whether the tenant has sealed records of the range in this snapshot. Exact within a stable
+-- function: it and the statement that it decides for share a snapshot, and in a snapshot a record
+-- is a row or in a block.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -12,12 +12,6 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- To ask a node costs a small search a sixth, and only days that are over are sealed.
-  if p_from >= logloom_private.day_start(logloom_private.utc_day(clock_timestamp()))
-    and logloom_private.is_spread()
-  then
-    return false;
-  end if;
   perform
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to

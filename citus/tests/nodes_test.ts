@@ -6,9 +6,9 @@ import {
   newTenant,
   rpc,
   type Tenant,
-} from "../support/client.ts";
-import { type Database, openDatabase, stopJob, stopWriter } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
+} from "../../tests/support/client.ts";
+import { type Database, openDatabase, stopJob, stopWriter } from "../../tests/support/database.ts";
+import { eventually } from "../../tests/support/eventually.ts";
 import {
   freezePostgres,
   isBack,
@@ -16,9 +16,9 @@ import {
   killProcess,
   signalIfThere,
   stackState,
-} from "../support/processes.ts";
-import { complete, outcomeOf, Sender } from "../support/sender.ts";
-import { stack } from "../support/stack.ts";
+} from "../../tests/support/processes.ts";
+import { complete, outcomeOf, Sender } from "../../tests/support/sender.ts";
+import { stack } from "../../tests/support/stack.ts";
 import { nodeOf, onNode } from "./node_database.ts";
 
 const settled = 120_000;

@@ -1,23 +1,25 @@
--- What Citus asks of tables that are spread over nodes by tenant_id, held without Citus: records
--- and what is known of them. Each rule was met as an error of Citus.
+-- What Citus asks of tables that are sharded by tenant_id, held without Citus: records and what is
+-- known of them. Each rule was met as an error of Citus.
 begin;
+\ir ../install.psql
 select plan(24);
 
 -- Packed counts are rows of the coordinator there, but the same functions read them.
-create temp table spread as
-select c.oid, c.oid::regclass::text as name, s.name is not null as is_spread
+create temp table sharded as
+select c.oid, c.oid::regclass::text as name, s.name is not null as is_sharded
 from pg_catalog.pg_class c
-left join unnest(logloom_private.spread_tables()) s (name) on s.name::regclass = c.oid
+left join unnest(logloom_citus.sharded_tables()) s (name) on s.name::regclass = c.oid
 where s.name is not null
   or c.oid in ('logloom_private.packed_counts'::regclass, 'logloom_private.counted_days'::regclass);
 
 create temp table ours as
 select
   p.oid, p.oid::regprocedure::text as signature, p.prosrc as source,
-  p.prosrc ~ (select string_agg(s.name, '|') from spread s) as names_spread
+  p.prosrc ~ (select string_agg(s.name, '|') from sharded s) as names_sharded
 from pg_catalog.pg_proc p
 where p.pronamespace in (
-  'logloom'::regnamespace, 'logloom_private'::regnamespace, 'public'::regnamespace
+  'logloom'::regnamespace, 'logloom_private'::regnamespace, 'logloom_citus'::regnamespace,
+  'public'::regnamespace
 );
 
 -- A statement that changes one of these tables, from its verb to its end: a semicolon, the end of
@@ -28,7 +30,7 @@ language plpgsql
 as $$
 declare
   v_start text := '\m(?:update|delete\s+from|insert\s+into)\s+(?:'
-    || (select string_agg(s.name, '|') from spread s) || ')\M';
+    || (select string_agg(s.name, '|') from sharded s) || ')\M';
   v_rest text := regexp_replace(p_source, '--[^\n]*', '', 'g');
   v_at integer;
   v_depth integer;
@@ -92,7 +94,7 @@ as $$
     s,
     format(
       '(?:from|join|,)\s+(?:%s)\s+(?:as\s+)?(\w+)\M',
-      (select string_agg(t.name, '|') from spread t where t.is_spread)
+      (select string_agg(t.name, '|') from sharded t where t.is_sharded)
     ),
     'gi'
   ) a
@@ -102,15 +104,15 @@ as $$
 $$;
 
 select is(
-  array(select s.name from spread s where s.is_spread order by s.name collate "C"),
+  array(select s.name from sharded s where s.is_sharded order by s.name collate "C"),
   array[
     'logloom.logs', 'logloom_private.block_columns', 'logloom_private.blocks',
     'logloom_private.log_counts', 'logloom_private.log_days'
   ],
-  'these are spread'
+  'these are sharded'
 );
 select is_empty(
-  $$select s.name from spread s
+  $$select s.name from sharded s
   where not exists (
     select from pg_catalog.pg_attribute a
     where a.attrelid = s.oid and a.attname = 'tenant_id' and a.attnotnull
@@ -118,7 +120,7 @@ select is_empty(
   'each has a tenant_id that is never null'
 );
 select is_empty(
-  $$select s.name from spread s
+  $$select s.name from sharded s
   join pg_catalog.pg_attribute a on a.attrelid = s.oid and a.attname = 'tenant_id'
   join pg_catalog.pg_class c on c.oid = s.oid
   where a.atttypid <> 'text'::regtype or a.attcollation <> 'pg_catalog.default'::regcollation
@@ -126,14 +128,14 @@ select is_empty(
   'of one type and collation, so that a tenant''s rows of all of them lie together'
 );
 select is_empty(
-  $$select s.name from spread s
+  $$select s.name from sharded s
   where not exists (
     select from pg_catalog.pg_index i where i.indrelid = s.oid and i.indisprimary
   )$$,
   'each has a primary key, without which a shard cannot be moved'
 );
 select is_empty(
-  $$select s.name || ' ' || i.indexrelid::regclass from spread s
+  $$select s.name || ' ' || i.indexrelid::regclass from sharded s
   join pg_catalog.pg_index i on i.indrelid = s.oid
   where (i.indisunique or i.indisexclusion)
     and not exists (
@@ -144,34 +146,34 @@ select is_empty(
   'each unique index holds tenant_id'
 );
 select is_empty(
-  $$select t.tgname from spread s
+  $$select t.tgname from sharded s
   join pg_catalog.pg_trigger t on t.tgrelid = s.oid
   where not t.tgisinternal$$,
   'none has a trigger'
 );
 select is_empty(
   $$select t.tgname from pg_catalog.pg_inherits i
-  join spread s on s.oid = i.inhparent
+  join sharded s on s.oid = i.inhparent
   join pg_catalog.pg_trigger t on t.tgrelid = i.inhrelid
   where not t.tgisinternal$$,
   'and none of their partitions'
 );
 select is_empty(
-  $$select r.rulename from spread s
+  $$select r.rulename from sharded s
   join pg_catalog.pg_rewrite r on r.ev_class = s.oid$$,
   'none has a rule'
 );
 select is_empty(
-  $$select s.name || '.' || a.attname from spread s
+  $$select s.name || '.' || a.attname from sharded s
   join pg_catalog.pg_attrdef d on d.adrelid = s.oid
   join pg_catalog.pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
   where pg_get_expr(d.adbin, d.adrelid) ~ 'nextval|regclass'$$,
   'no default of a column names a relation, which would be another on every node'
 );
 select is_empty(
-  $$select k.conname from spread s
+  $$select k.conname from sharded s
   join pg_catalog.pg_constraint k on k.conrelid = s.oid and k.contype = 'f'
-  where k.confrelid not in (select o.oid from spread o)
+  where k.confrelid not in (select o.oid from sharded o)
     or not exists (
       select from pg_catalog.pg_attribute a
       where a.attrelid = s.oid and a.attname = 'tenant_id' and a.attnum = any(k.conkey)
@@ -180,13 +182,13 @@ select is_empty(
 );
 select is_empty(
   $$select k.conname from pg_catalog.pg_constraint k
-  where k.contype = 'f' and k.confrelid in (select s.oid from spread s)
-    and k.conrelid not in (select s.oid from spread s)$$,
+  where k.contype = 'f' and k.confrelid in (select s.oid from sharded s)
+    and k.conrelid not in (select s.oid from sharded s)$$,
   'nothing else refers to them'
 );
 select is_empty(
   $$select p.policyname from pg_catalog.pg_policies p
-  join spread s on s.name = p.schemaname || '.' || p.tablename
+  join sharded s on s.name = p.schemaname || '.' || p.tablename
   where coalesce(p.qual, '') || coalesce(p.with_check, '') ~* 'select'$$,
   'no policy has a sub-select'
 );
@@ -217,23 +219,23 @@ select is_empty(
           where o.source
               ~ format('\.?\m%s\)?::%s\M', a.attname, replace(t.oid::regtype::text, '.', '\.'))
             and o.signature ~ 'insert_records|replay_dead_letters'
-        ) = 2
+        ) = 3
     )$$,
   'what a record may be is a domain that the writer casts to, so that no node refuses one'
 );
 select is_empty(
   $$select o.signature from ours o
-  where o.source ~* '\yctid\y' and o.names_spread$$,
+  where o.source ~* '\yctid\y' and o.names_sharded$$,
   'no function pages them by ctid'
 );
 select is_empty(
   $$select o.signature from ours o
-  where o.source ~* 'with\s+recursive' and o.names_spread$$,
+  where o.source ~* 'with\s+recursive' and o.names_sharded$$,
   'no function walks them by recursion'
 );
 select is_empty(
   $$select o.signature from ours o
-  where o.source ~* '\m(?:in|any)\s*\(\s*select\s+logloom_private\.\w+\(' and o.names_spread$$,
+  where o.source ~* '\m(?:in|any)\s*\(\s*select\s+logloom_private\.\w+\(' and o.names_sharded$$,
   'none compares them with what a function gives in the same statement, of which no node is told'
 );
 select is_empty(

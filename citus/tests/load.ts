@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { newTenant, rpc, type Tenant } from "../support/client.ts";
-import type { Database } from "../support/database.ts";
-import { pause } from "../support/eventually.ts";
-import { complete, outcomeOf, Sender } from "../support/sender.ts";
+import { newTenant, rpc, type Tenant } from "../../tests/support/client.ts";
+import type { Database } from "../../tests/support/database.ts";
+import { pause } from "../../tests/support/eventually.ts";
+import { complete, outcomeOf, Sender } from "../../tests/support/sender.ts";
 
 /** Milliseconds within which the nodes have everything that was acknowledged. */
 export const settled = 180_000;

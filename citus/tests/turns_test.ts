@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { type Answer, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
-import { changeSettings, openDatabase, recordsOf } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { putOnPlan } from "../support/plans.ts";
-import { stack, system } from "../support/servers.ts";
+import { type Answer, ingest, newTenant, rpc, type Tenant } from "../../tests/support/client.ts";
+import { changeSettings, openDatabase, recordsOf } from "../../tests/support/database.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { putOnPlan } from "../../tests/support/plans.ts";
+import { stack, system } from "../../tests/support/servers.ts";
 import { firstNode } from "../../local/processes/postgres.ts";
 import { nodeOf, onNode } from "./node_database.ts";
 import { noon, sealRecordsOf } from "./sealed_day.ts";

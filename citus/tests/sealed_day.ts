@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
-import { callAsOwner, type Database, recordsOf } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
+import { ingest, newTenant, rpc, type Tenant } from "../../tests/support/client.ts";
+import { callAsOwner, type Database, recordsOf } from "../../tests/support/database.ts";
+import { eventually } from "../../tests/support/eventually.ts";
 
 /** Noon of a day that is over, so that its records can be sealed. */
 export const noon = new Date(new Date().setUTCHours(12, 0, 0, 0) - 4 * 86_400_000);

@@ -1,16 +1,9 @@
 begin;
-\ir ../actors.psql
-select plan(29);
+\ir ../../supabase/tests/actors.psql
+\ir ../install.psql
+select plan(40);
 
--- Whoever reads or refuses what is away reads again where a shard moved.
-select is_empty(
-  $$select p.oid::regprocedure
-    from pg_catalog.pg_proc p
-    where strpos(p.prosrc, 'logloom_private.refuse_search_away()') > 0
-      and strpos(p.prosrc, 'logloom_private.reads_again(sqlerrm)') = 0
-      and p.oid <> 'logloom_private.reads_again(text)'::regprocedure$$,
-  'each operation that tells of a node that is away'
-);
+select logloom_citus.replace_bodies();
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 select public.ingest_logs(
@@ -136,7 +129,7 @@ end;
 $$;
 grant execute on function pg_temp.answer(text) to public;
 
-create temp table answers (name text, quiet text, once text, twice text);
+create temp table answers (name text, quiet text, once text, twice text, away text);
 grant all on answers to public;
 do $$
 declare
@@ -144,6 +137,7 @@ declare
   v_quiet text;
   v_once text;
   v_twice text;
+  v_away text;
 begin
   for v_reading in select * from readings loop
     perform pg_temp.fails(0);
@@ -152,7 +146,9 @@ begin
     v_once := pg_temp.answer(v_reading.call);
     perform pg_temp.fails(9);
     v_twice := pg_temp.answer(v_reading.call);
-    insert into answers values (v_reading.name, v_quiet, v_once, v_twice);
+    perform pg_temp.fails(1, 'connection to the remote node 10.0.0.2:5432 failed', '08006');
+    v_away := pg_temp.answer(v_reading.call);
+    insert into answers values (v_reading.name, v_quiet, v_once, v_twice, v_away);
   end loop;
 end;
 $$;
@@ -161,6 +157,11 @@ select is(a.once, a.quiet, a.name || ' answers as if nothing had happened') from
 select is(
   a.twice, 'PT504 The server that has these records does not answer',
   a.name || ' says that the records are away, where it happens again'
+)
+from answers a;
+select is(
+  a.away, 'PT504 The server that has these records does not answer',
+  a.name || ' says so, and not where they are, where the node does not answer'
 )
 from answers a;
 select is(

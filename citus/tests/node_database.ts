@@ -1,5 +1,5 @@
-import { type Database, openDatabase } from "../support/database.ts";
-import type { Tenant } from "../support/client.ts";
+import { type Database, openDatabase } from "../../tests/support/database.ts";
+import type { Tenant } from "../../tests/support/client.ts";
 import { databaseUrl } from "../../local/stack.ts";
 
 /** A superuser's connection to one node; it may be cut. */

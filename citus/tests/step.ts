@@ -1,11 +1,17 @@
-import { type Context, denoTests, type Step, type StepResult, sum } from "../runner/step.ts";
-import { startReleasedStack } from "../runner/released_stack.ts";
-import { startTestStack } from "../runner/test_stack.ts";
+import {
+  type Context,
+  denoTests,
+  type Step,
+  type StepResult,
+  sum,
+} from "../../tests/runner/step.ts";
+import { startReleasedStack } from "../../tests/runner/released_stack.ts";
+import { startTestStack } from "../../tests/runner/test_stack.ts";
 import { findSystem } from "../../local/system.ts";
 
 export const citus: Step = {
   name: "citus",
-  title: "spread over a coordinator and two workers, where Citus is installed",
+  title: "sharded over a coordinator and two workers, where Citus is installed",
   needsStack: false,
   isBeside: true,
   run: onNodes,
@@ -23,19 +29,19 @@ const operations = [
   "usage",
 ].map((name) => `tests/e2e/${name}_test.ts`);
 
-const upgradeTest = "tests/citus/upgrade_test.ts";
-/** It spreads the tables, so it comes before all others on its stack. */
-const spreading = "tests/citus/enable_citus_test.ts";
+const upgradeTest = "citus/tests/upgrade_test.ts";
+/** It looks at the tables as they were sharded, so it comes before all others on its stack. */
+const sharding = "citus/tests/enable_citus_test.ts";
 /** Of nodes, what other steps tell of one server. */
-const reading = ["sealed", "turns"].map((name) => `tests/citus/${name}_test.ts`);
+const reading = ["sealed", "turns"].map((name) => `citus/tests/${name}_test.ts`);
 
 const kills = [
   ...["kill", "poison", "sealing_kill"].map((name) => `tests/faults/${name}_test.ts`),
-  "tests/citus/nodes_test.ts",
-  "tests/citus/operations_test.ts",
+  "citus/tests/nodes_test.ts",
+  "citus/tests/operations_test.ts",
 ];
 
-/** The same schema spread over nodes. Without Citus, which no package registry has, it only says so. */
+/** The same schema sharded over nodes. Without Citus, which no package registry has, it only says so. */
 async function onNodes({ files }: Context): Promise<StepResult> {
   if (!(await findSystem())?.hasCitus) {
     const skipped = "Citus is not installed";
@@ -46,10 +52,10 @@ async function onNodes({ files }: Context): Promise<StepResult> {
   Deno.env.set("LOGLOOM_TIMEZONE", "UTC");
   const results: StepResult[] = [];
   if (files.length === 0 || files.includes(upgradeTest)) results.push(await upgrade());
-  const others = files.filter((path) => path !== upgradeTest && path !== spreading);
-  if (files.length === 0) results.push(await spread([spreading, ...reading, ...operations], kills));
-  else if (others.length > 0 || files.includes(spreading)) {
-    results.push(await spread([spreading, ...others]));
+  const others = files.filter((path) => path !== upgradeTest && path !== sharding);
+  if (files.length === 0) results.push(await sharded([sharding, ...reading, ...operations], kills));
+  else if (others.length > 0 || files.includes(sharding)) {
+    results.push(await sharded([sharding, ...others]));
   }
   return sum(results);
 }
@@ -65,12 +71,12 @@ async function upgrade(): Promise<StepResult> {
   }
 }
 
-async function spread(...runs: string[][]): Promise<StepResult> {
+async function sharded(...runs: string[][]): Promise<StepResult> {
   const stack = await startTestStack("scratch", 2);
   try {
     const results: StepResult[] = [];
     for (const files of runs) {
-      results.push(await denoTests([], { files, stack }, { env: { LOGLOOM_IS_SPREAD: "1" } }));
+      results.push(await denoTests([], { files, stack }, { env: { LOGLOOM_IS_SHARDED: "1" } }));
     }
     return sum(results);
   } finally {

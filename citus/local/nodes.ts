@@ -1,13 +1,13 @@
 import postgres from "postgres";
-import { exists, removeIfThere } from "./files.ts";
-import { Failure } from "./failure.ts";
-import { readyMark } from "./database.ts";
-import type { Node } from "./processes/postgres.ts";
-import { databaseUrl, type Stack } from "./stack.ts";
-import type { System } from "./system.ts";
+import { exists, removeIfThere } from "../../local/files.ts";
+import { Failure } from "../../local/failure.ts";
+import { readyMark } from "../../local/database.ts";
+import type { Node } from "../../local/processes/postgres.ts";
+import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
+import type { System } from "../../local/system.ts";
 
 /**
- * Shards of each table that is spread: with a partition a day, each costs as many tables. As many for each node whether
+ * Shards of each table that is sharded: with a partition a day, each costs as many tables. As many for each node whether
  * there are 1, 2, 3 or 4: eight over three nodes would be 3, 3 and 2.
  */
 export const localShards = 12;
@@ -51,15 +51,15 @@ export function requireSameWorkers(
   wanted: number | undefined,
 ): void {
   if (wanted === undefined || wanted === workers) return;
-  const where = workers === 0 ? "on a single server" : `spread over ${workers} workers`;
+  const where = workers === 0 ? "on a single server" : `sharded over ${workers} workers`;
   throw new Failure(
     `The ${stack.name} stack's data are ${where}. npm run reset removes them; ` +
       `then it starts with --citus ${wanted}.`,
   );
 }
 
-/** Makes the workers known to the coordinator and spreads the tables over them: what an operator does by hand. */
-export async function spreadOverNodes(stack: Stack, workers: Node[]): Promise<void> {
+/** Makes the workers known to the coordinator and shards the tables over them: what an operator does by hand. */
+export async function shardOverNodes(stack: Stack, workers: Node[]): Promise<void> {
   const onNode = async (port: number, work: (sql: postgres.Sql) => Promise<unknown>) => {
     const sql = postgres(databaseUrl("supabase_admin", port, "postgres"), {
       max: 1,
@@ -84,6 +84,22 @@ export async function spreadOverNodes(stack: Stack, workers: Node[]): Promise<vo
     }
     // What the extension shows to everybody is nothing for the API, whose schema it is in.
     await sql`revoke all on public.citus_tables, public.citus_schemas from public`;
-    await sql`select logloom_private.enable_citus(${localShards})`;
   });
+  const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    await sql.unsafe(`begin; ${await layer()}; commit`).simple();
+    await sql`select logloom_citus.enable(${localShards})`;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** The SQL that citus/install.psql includes. */
+async function layer(): Promise<string> {
+  const folder = `${checkout}/citus`;
+  const install = await Deno.readTextFile(`${folder}/install.psql`);
+  const paths = [...install.matchAll(/^\\ir (.+)$/gm)].map(([, path]) => path);
+  return (await Promise.all(paths.map((path) => Deno.readTextFile(`${folder}/${path}`)))).join(
+    "\n",
+  );
 }

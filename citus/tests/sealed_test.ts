@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { ingest } from "../support/client.ts";
-import { openDatabase, recordsOf } from "../support/database.ts";
+import { ingest } from "../../tests/support/client.ts";
+import { openDatabase, recordsOf } from "../../tests/support/database.ts";
 import {
   answersTo,
   noon,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { uninstall } from "../../cli/uninstall.ts";
 import { pushMigrations } from "../../local/database.ts";
-import { localShards } from "../../local/nodes.ts";
+import { localShards } from "../local/nodes.ts";
 import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
-import { callAsOwner, type Database, openDatabase } from "../support/database.ts";
-import { eventually, pause } from "../support/eventually.ts";
-import { stack } from "../support/stack.ts";
+import { callAsOwner, type Database, openDatabase } from "../../tests/support/database.ts";
+import { eventually, pause } from "../../tests/support/eventually.ts";
+import { stack } from "../../tests/support/stack.ts";
 import { assertNothingLost, startLoad } from "./load.ts";
 import {
   answersTo,
@@ -82,7 +82,7 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
   await asking;
   assert.deepEqual(await answers(), before);
   const there = await onNodes(sql);
-  await callAsOwner(sql, `select logloom_private.enable_citus(${localShards})`);
+  await callAsOwner(sql, `select logloom_citus.enable(${localShards})`);
   assert.deepEqual(there, await onNodes(sql), "nothing is left to be done by hand");
   console.log(`${asked} times asked: ${await load.end()}`);
   await assertNothingLost(sql, load.senders);

@@ -1,14 +1,21 @@
 import assert from "node:assert/strict";
-import { type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { outcomeOf } from "../support/sender.ts";
+import { type Database, openDatabase, queueIsEmpty } from "../../tests/support/database.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { outcomeOf } from "../../tests/support/sender.ts";
 import { assertNothingLost, countedOf, settled, startLoad } from "./load.ts";
 import { databaseUrl } from "../../local/stack.ts";
 import { onNode } from "./node_database.ts";
 import { makeCluster } from "../../local/database.ts";
-import { localShards } from "../../local/nodes.ts";
+import { localShards } from "../local/nodes.ts";
 import { firstNode, workerNodes } from "../../local/processes/postgres.ts";
-import { copyOf, freePort, server, stack, startBeside, system } from "../support/servers.ts";
+import {
+  copyOf,
+  freePort,
+  server,
+  stack,
+  startBeside,
+  system,
+} from "../../tests/support/servers.ts";
 
 // What docs/scaling.md has an operator do, each while events come in and are searched.
 
@@ -17,7 +24,7 @@ const workers = workerNodes(system, stack, 2);
 /** The place that is left for another one. */
 const third = workerNodes(system, stack, 3)[2];
 
-const spread = [
+const sharded = [
   "logloom.logs",
   "logloom_private.log_counts",
   "logloom_private.log_days",
@@ -95,10 +102,10 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
       join pg_dist_shard_placement p on p.shardid = s.shardid
       where p.nodeport = ${target} and s.shardminvalue = s.shardmaxvalue
       order by s.logicalrelid::text collate "C"`;
-    assert.deepEqual(rows.map(({ name }) => name), spread);
+    assert.deepEqual(rows.map(({ name }) => name), sharded);
     await assertNothingLost(sql, load.senders);
     await using owner = openDatabase(databaseUrl("postgres", coordinator.port, "postgres"));
-    const [{ again }] = await owner`select logloom_private.enable_citus(${localShards}) as again`;
+    const [{ again }] = await owner`select logloom_citus.enable(${localShards}) as again`;
     assert.deepEqual(again, [], "an upgrade ends as it did before");
   });
 

@@ -9,7 +9,7 @@ Deno.test("a stack that runs or has data refuses another number of workers", () 
       "then it starts with --citus 2.",
   });
   throws(() => requireSameWorkers(stack, 2, 3), {
-    message: "The dev stack's data are spread over 2 workers. npm run reset removes them; " +
+    message: "The dev stack's data are sharded over 2 workers. npm run reset removes them; " +
       "then it starts with --citus 3.",
   });
   doesNotThrow(() => requireSameWorkers(stack, 2, 2));

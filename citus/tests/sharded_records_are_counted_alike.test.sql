@@ -1,6 +1,7 @@
--- Where records are spread over nodes the writer counts what it adds from the queue, elsewhere from
+-- Where records are sharded the writer counts what it adds from the queue, elsewhere from
 -- what its insert returns.
 begin;
+\ir ../install.psql
 select plan(5);
 
 update logloom_private.settings set count_services_max = 2, count_service_length_max = 10;
@@ -45,7 +46,7 @@ delete from logloom_private.log_counts c where true;
 delete from logloom_private.log_days d where d.tenant_id = 'acme';
 delete from logloom_private.log_writes a where true;
 
-select pg_temp.over_batches('logloom_private.note_spread_range');
+select pg_temp.over_batches('logloom_citus.note_records');
 select isnt_empty('select from from_the_insert', 'there are counts, days and write_seqs');
 select bag_eq(
   'select k.what from pg_temp.known() k', 'select f.what from from_the_insert f',
@@ -61,7 +62,7 @@ select is(
 );
 
 update logloom_private.queue q set ts = '{}', level = '{}', service = '{}' where true;
-select pg_temp.over_batches('logloom_private.note_spread_range');
+select pg_temp.over_batches('logloom_citus.note_records');
 select is(
   (select sum(c.events)::integer from logloom_private.log_counts c), 12,
   'where there is none nothing is counted'

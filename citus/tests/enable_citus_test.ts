@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
-import { ingest, newTenant } from "../support/client.ts";
+import { ingest, newTenant } from "../../tests/support/client.ts";
 import {
   callAsOwner,
   countRecords,
@@ -8,12 +8,12 @@ import {
   queueIsEmpty,
   recordsOf,
   stopWriter,
-} from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { stack } from "../support/stack.ts";
-import { localShards } from "../../local/nodes.ts";
+} from "../../tests/support/database.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { stack } from "../../tests/support/stack.ts";
+import { localShards } from "../local/nodes.ts";
 
-const spread = [
+const sharded = [
   "logloom.logs",
   "logloom_private.log_counts",
   "logloom_private.log_days",
@@ -46,19 +46,19 @@ Deno.test("records and what is known of them lie on the nodes together, all else
     order by p.logicalrelid::text collate "C"`;
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
-    spread.map((name) => ({ name, shardcount: localShards, column: "tenant_id", together: true })),
+    sharded.map((name) => ({ name, shardcount: localShards, column: "tenant_id", together: true })),
   );
   const [{ alone }] = await sql`
     select count(*)::integer as alone
     from pg_inherits i
     where i.inhparent = 'logloom.logs'::regclass
       and not exists (select from pg_dist_partition p where p.logicalrelid = i.inhrelid)`;
-  assert.equal(alone, 0, "each day's partition is spread like its parent");
+  assert.equal(alone, 0, "each day's partition is sharded like its parent");
 });
 
-Deno.test("called again it spreads nothing, and a day that is made later is spread like the others", async () => {
+Deno.test("called again it shards nothing, and a day that is made later is sharded like the others", async () => {
   await using sql = openDatabase(stack.databaseUrl);
-  const [{ again }] = await sql`select logloom_private.enable_citus(${localShards}) as again`;
+  const [{ again }] = await sql`select logloom_citus.enable(${localShards}) as again`;
   assert.deepEqual(again, []);
   const [{ shards }] = await sql.begin(async (sql) => {
     await sql`select logloom_private.create_partition('2020-02-29')`;
@@ -86,8 +86,8 @@ Deno.test("a migration that changes records and makes a type and a function reac
         create function logloom_private.later(p_msg text) returns logloom_private.later_type
         language plpgsql immutable set search_path = pg_catalog, pg_temp
         as 'begin return row(p_msg)::logloom_private.later_type; end'`;
+      await sql`select logloom_private.finish_migration()`;
     });
-    await sql`select logloom_private.enable_citus(${localShards})`;
     const rows = await sql`
       select l.later, (logloom_private.later(l.msg)).word from logloom.logs l
       where l.tenant_id = ${tenant.id}`;
@@ -104,11 +104,11 @@ Deno.test("a migration that changes records and makes a type and a function reac
 
 Deno.test("it refuses another number of shards, and what could be none", async () => {
   await using sql = openDatabase(stack.databaseUrl);
-  assert.deepEqual(await refusal(sql`select logloom_private.enable_citus(9)`.execute()), {
+  assert.deepEqual(await refusal(sql`select logloom_citus.enable(9)`.execute()), {
     code: "55000",
-    message: `logloom.logs is spread already, over ${localShards} shards`,
+    message: `logloom.logs is sharded already, over ${localShards} shards`,
   });
-  assert.deepEqual(await refusal(sql`select logloom_private.enable_citus(0)`.execute()), {
+  assert.deepEqual(await refusal(sql`select logloom_citus.enable(0)`.execute()), {
     code: "22023",
     message: "Invalid p_shards: 1 to 1024",
   });
@@ -116,7 +116,7 @@ Deno.test("it refuses another number of shards, and what could be none", async (
 
 Deno.test("its hint about another number of shards names nothing that would drop functions", async () => {
   await using sql = openDatabase(stack.databaseUrl);
-  const { hint = "" } = await errorOf(sql`select logloom_private.enable_citus(9)`.execute());
+  const { hint = "" } = await errorOf(sql`select logloom_citus.enable(9)`.execute());
   assert.match(hint, new RegExp(`^Call it with ${localShards}\\. `));
   await using admin = openDatabase();
   const kept = admin.begin(async (admin) => {
@@ -136,7 +136,7 @@ Deno.test("only the owner may call it", async () => {
   const rows = await sql`
     select r.rolname from pg_roles r
     where r.rolname in ('anon', 'authenticated', 'service_role', 'authenticator')
-      and has_function_privilege(r.oid, 'logloom_private.enable_citus(integer)', 'execute')`;
+      and has_schema_privilege(r.oid, 'logloom_citus', 'usage')`;
   assert.deepEqual([...rows], []);
 });
 
