@@ -122,7 +122,7 @@ const unitTests = [
 
 async function typeScript(): Promise<string[]> {
   // The console's tests stand on packages of its own, and are checked when those are there.
-  const sources = ["local", "cli", "tests", "bench", "supabase/functions"];
+  const sources = ["local", "cli", "tests", "types", "bench", "supabase/functions"];
   return (await walk(sources)).filter((path) =>
     path.endsWith(".ts") && !path.startsWith("tests/console/")
   );
