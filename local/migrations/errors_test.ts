@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { errorsFile, pageOfErrors, type Register, registerIn, registers } from "./errors.ts";
 
-Deno.test("docs/errors.md has a table for each register, with each of its errors", async () => {
+Deno.test("docs/reference/errors.md has a table for each register, with each of its errors", async () => {
   const page = await Deno.readTextFile(errorsFile);
   const all = await registers();
   const listed = [...page.matchAll(/^\| `PT\d{3}` *\|/gm)].length;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { startPeer } from "../_shared/testing.ts";
 import { apiKey, startIngest } from "./testing.ts";
 
-/** What Postgres takes: no NUL, no half surrogate pair, no deep nesting, parallel arrays. */
+/** What Postgres accepts: no NUL, no half surrogate pair, no deep nesting, parallel arrays. */
 function assertStorable(sent: string): void {
   assert.ok(sent.isWellFormed());
   const escapes = sent.match(/\\(?:u[0-9a-f]{4}|.)/g) ?? [];
