@@ -122,7 +122,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     const warning = await prepareDatabase(system, stack, interrupted.signal, options);
     if (warning) warn(warning);
     if (workers > 0) {
-      await progress(`Spreading tables over ${workers} workers (Citus)`);
+      await progress(`Sharding tables over ${workers} workers (Citus)`);
       await spreadOverNodes(stack, nodes);
     }
     await options.afterDatabase?.();
@@ -147,7 +147,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       );
     }
     if (options.demo) {
-      await progress("Making the demo tenant's key");
+      await progress("Creating the demo tenant's key");
       state.demo = await demo(stack).catch((error) => {
         warn(`There is no demo: ${sentence(error)}`);
         return null;
