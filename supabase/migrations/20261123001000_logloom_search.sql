@@ -3544,7 +3544,8 @@ begin
     from logloom_private.log_days u
     where u.tenant_id = p_tenant_id
       and u.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(p_to);
-    select coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false') || ' and '
+    select
+      coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false') || ' and '
     into v_spans
     from (
       select
