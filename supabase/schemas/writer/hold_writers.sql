@@ -1,6 +1,6 @@
--- Waits until nothing writes to logloom.logs, and keeps the writer, retention, erasures and the
--- sealing from it to the end of the transaction; requests go on into the queue. The first statement
--- of a migration that changes logloom.logs: otherwise the two deadlock.
+-- Seam: waits until nothing writes to logloom.logs, and keeps the writer, retention, erasures and
+-- the sealing from it to the end of the transaction; requests go on into the queue. The first
+-- statement of a migration that changes logloom.logs: otherwise the two deadlock.
 create function logloom_private.hold_writers()
 returns void
 language plpgsql
@@ -11,10 +11,5 @@ begin
   -- In the order in which the jobs take them.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  -- A migration may make types and functions too, which a node takes only over the connection that
-  -- everything before them came by.
-  if logloom_private.is_spread() then
-    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-  end if;
 end;
 $$;
