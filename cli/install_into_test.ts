@@ -102,7 +102,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   );
   assert.match(
     await afterwards(),
-    /--health-as NAME, Logloom's is NAME, and health is the project's own\.$/,
+    /--health-as NAME, Logloom's function is NAME, and health is your own\.$/,
   );
 
   // Another name later: the folder of the former one goes.
@@ -304,6 +304,23 @@ Deno.test("a project whose git writes CRLF is upgraded all the same", async () =
   assert.equal(config.match(/\[functions\.ingest\]/g)?.length, 1);
 });
 
+Deno.test("0.1.0 is not upgraded in place, and a page says what to do", async () => {
+  await using shop = await project({
+    "migrations/20261121000100_logloom.sql":
+      "create function logloom_private.claims() returns jsonb",
+    "migrations/20261121000200_logloom_schedules.sql": "select logloom_private.schedule_jobs();",
+  });
+  const before = await filesBelow(shop.path);
+  assert.equal(
+    await refusal(shop.path),
+    "Nothing was installed. The project has Logloom 0.1.0, with 20261121000100_logloom.sql, and this " +
+      "version does not upgrade it in place. docs/upgrade.md shows how to carry its data over.",
+  );
+  assert.deepEqual(await filesBelow(shop.path), before);
+  await using own = await project({ "migrations/1_logloom.sql": "create table logs (id int);" });
+  assert.equal(await refusal(own.path), "installed");
+});
+
 Deno.test("an older Logloom does not go over a newer one", async () => {
   await using shop = await project({
     "migrations/30000101000000_logloom_more.sql":
@@ -360,13 +377,13 @@ Deno.test("versions come after the project's last one, and what is applied does 
   );
   assert.throws(
     () => versions([{ version: "7", name: "logloom", text: "c" }]),
-    /7_logloom\.sql\. A migration that was applied cannot change/,
+    /7_logloom\.sql\. An applied migration cannot change/,
   );
   // With what is written around it.
   const installed = (text: string) =>
     versions([{ version: "0007", name: "logloom", text: asInstalled(text) }]);
   assert.deepEqual(installed("a"), ["20261201100000_logloom_schedules"]);
-  assert.throws(() => installed("c"), /A migration that was applied cannot change/);
+  assert.throws(() => installed("c"), /An applied migration cannot change/);
 });
 
 Deno.test("a function that the project made and dropped, or made elsewhere, is not in the way", () => {

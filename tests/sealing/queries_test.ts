@@ -163,12 +163,12 @@ const setup = `
         )
         into v_expected;
         execute 'select jsonb_build_array((select jsonb_agg(to_jsonb(l) order by l.ts, l.id) '
-          || 'from logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2, null) l), '
-          || '(select coalesce(sum(l.events), 0) from logloom_private.sealed_counts(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2) l), '
-          || replace(v_aggregate, '%1$s', 'logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2, $3)')
+          || 'from logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, null) l), '
+          || '(select coalesce(sum(l.events), 0) from logloom_private.sealed_counts(''sealed-queries'', ''-infinity'', ''infinity'', $1) l), '
+          || replace(v_aggregate, '%1$s', 'logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2)')
           || ')'
         into v_found
-        using v_query.tree, v_query.filter, array_to_string(v_query.by_sql || v_query.aggregate_sql, ', ');
+        using v_query.tree, v_query.reads;
         v_expected := v_expected || pg_temp.numbers(
           v_query, jsonb_array_length(v_outcomes), format('(select l.* from given l where %s) l', v_query.filter), null
         );

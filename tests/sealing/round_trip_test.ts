@@ -73,7 +73,7 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
     const read = async (positions: string) =>
       await tx.unsafe(
         `select ${columns} from logloom_private.blocks c,
-          logloom_private.sealed_records(c, ${positions}, null, null) r
+          logloom_private.sealed_records(c, ${positions}, null) r
         where c.block_id = ${block_id}`,
       );
     deepStrictEqual([...await read("null")], [...given]);

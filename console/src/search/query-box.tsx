@@ -7,25 +7,10 @@ import {
   useRef,
   useState,
 } from "react";
-import type { Field } from "../service/records.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import type { QueryBoxProps } from "./query-editor.tsx";
 
-export interface BoxHandle {
-  focus: () => void;
-  /** Replaces what is in the box. What somebody types goes the other way, so that no letter is overtaken. */
-  put: (text: string) => void;
-}
-
-export interface QueryBoxProps {
-  /** What is in the box: its first content, and after that what it said last. */
-  text: string;
-  fields: Field[];
-  onChange: (text: string) => void;
-  onRun: (text: string) => void;
-  ref: Ref<BoxHandle>;
-}
-
-/** A plain input until the editor is loaded, which is after the first paint. */
+/** A plain input until the editor is loaded, after the first paint. */
 export function QueryBox(props: QueryBoxProps) {
   const [Editor, setEditor] = useState<
     ComponentType<QueryBoxProps & { hadFocus: boolean }> | null
@@ -41,7 +26,7 @@ export function QueryBox(props: QueryBoxProps) {
       hadFocus.current = document.activeElement === input.current;
       setEditor(() => QueryEditor);
     }, () => {
-      // Without the editor the plain input does all but completion.
+      // Without the editor the plain input does everything but completion.
     });
     return () => {
       isHere = false;

@@ -1,8 +1,19 @@
-import type { View, Views } from "./handler.ts";
+export type Status = "healthy" | "degraded" | "unhealthy";
+
+/** The content of an endpoint, from the database or, while it is unreachable, from `away`. */
+export interface View {
+  /** 200, otherwise 503. */
+  readonly available: boolean;
+  readonly status: Status;
+  readonly checks: Readonly<Record<string, unknown>>;
+}
+
+/** The used part of `health_report`: a view for each endpoint, by name. */
+export type Views = Readonly<Record<string, View | undefined>>;
 
 /**
- * What the endpoints show while the database cannot be asked, and why: what cannot be known is null.
- * A test holds its members against those that the database shows.
+ * The endpoints while the database is unreachable, with the reason; unknown values are null. A test compares the
+ * members with the database's.
  */
 export function away(now: Date, why: string): Views {
   const reason = `Not known: ${why}`;

@@ -154,7 +154,7 @@ select is(pg_temp.answers(), b.answers, 'every answer is as it was') from before
 select pg_temp.act_as_postgres();
 create temp table one as
 select r.id, r.ts, r.msg
-from logloom_private.blocks c, logloom_private.sealed_records(c, '{7}', null, null) r
+from logloom_private.blocks c, logloom_private.sealed_records(c, '{7}', null) r
 where c.tenant_id = 'acme';
 grant select on one to public;
 select pg_temp.act_as_user('acme', 'alice');

@@ -14,7 +14,7 @@ begin
     ) with ordinality i (n, at)
     where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal'
       and n ->> 'field' in ('req_id', 'user_id', 'route', 'host', 'env')
-      and n - array['type', 'field', 'name', 'test', 'values', 'size', 'position'] = '{}'
+      and n - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
     order by array_position(array['req_id', 'user_id', 'route', 'host', 'env'], n ->> 'field'), at
     limit 1
   );

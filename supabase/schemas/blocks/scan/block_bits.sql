@@ -36,14 +36,10 @@ begin
 end;
 $$;
 
--- Which records of a block a query finds in [p_from, p_to). p_tree and p_filter are the query's,
--- the tree null where only the filter is at hand; p_fields and p_keys what the filter reads.
+-- Which records of a block a query finds in [p_from, p_to).
 create function logloom_private.block_bits(
   p_block logloom_private.blocks,
   p_tree jsonb,
-  p_filter text,
-  p_fields text[],
-  p_keys text[],
   p_from timestamptz,
   p_to timestamptz
 )
@@ -62,7 +58,7 @@ declare
   v_found integer[];
 begin
   perform logloom_private.take_turn();
-  v_bits := logloom_private.node_bits(p_block, coalesce(p_tree, '{"type": "unknown"}'));
+  v_bits := logloom_private.node_bits(p_block, p_tree);
   if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
     v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);
     v_bits := array[v_bits[1] & v_within, v_within];
@@ -72,7 +68,7 @@ begin
     return v_bits[1];
   end if;
   v_found := logloom_private.filtered_positions(
-    p_block, logloom_private.bit_positions(v_rest), p_filter, p_fields, p_keys
+    p_block, logloom_private.bit_positions(v_rest), p_tree
   );
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
 end;

@@ -1,11 +1,9 @@
--- Those of a block's ascending positions whose records pass p_filter, which is asked of each;
--- p_fields and p_keys are what it reads.
+-- Those of a block's ascending positions whose records a query finds, each put to its row filter,
+-- which takes its turns.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
-  p_filter text,
-  p_fields text[],
-  p_keys text[]
+  p_tree jsonb
 )
 returns integer[]
 language plpgsql
@@ -22,14 +20,14 @@ begin
       from unnest($1) with ordinality p (position, n)
       join (
         select l.*, row_number() over () as n
-        from logloom_private.sealed_records($2, $1, $3, $4) l
+        from logloom_private.sealed_records($2, $1, $3) l
       ) l on l.n = p.n
-      where %s
+      where case when l.n & 255 <> 0 or logloom_private.take_turn() then %s end
     $query$,
-    p_filter
+    logloom_private.query_sql(p_tree, 'l')
   )
   into v_found
-  using p_positions, p_block, p_fields, p_keys;
+  using p_positions, p_block, logloom_private.query_reads(p_tree);
   return coalesce(v_found, '{}');
 end;
 $$;

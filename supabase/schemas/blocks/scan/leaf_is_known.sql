@@ -10,8 +10,8 @@ begin
     select
     from jsonb_object_keys(p_leaf) k
     where k not in (
-      'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
-      'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
+      'type', 'field', 'name', 'reads', 'path', 'joined', 'test', 'values', 'pattern', 'fold',
+      'size', 'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
     )
   );
 end;

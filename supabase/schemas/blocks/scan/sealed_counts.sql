@@ -7,7 +7,6 @@ create function logloom_private.sealed_counts(
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_by text[] default array['service', 'level']
 )
 returns table (service text, level text, events bigint)
@@ -18,8 +17,6 @@ set jit = off
 rows 100
 as $$
 declare
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_blocks bigint[] := array(
     select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
   );
@@ -52,9 +49,7 @@ begin
       and c.block_id = any(v_blocks) and c.block_id <> all(v_counted)
     order by c.last_ts
   loop
-    v_bits := logloom_private.block_bits(
-      v_block, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-    );
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
     continue when bit_count(v_bits) = 0;
     return query
     select x.service, x.level, x.events

@@ -43,7 +43,7 @@ begin
     continue when v_positions = '{}';
     return query
     select r.*
-    from logloom_private.sealed_records(v_block, v_positions, null, null) r
+    from logloom_private.sealed_records(v_block, v_positions, null) r
     where r.id = p_id and r.ts >= p_from and r.ts < p_to;
   end loop;
 end;

@@ -46,7 +46,6 @@ create function logloom_private.sealed_numbers(
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_key text,
   p_exact boolean,
   p_doubles boolean
@@ -66,8 +65,6 @@ set jit = off
 rows 1000
 as $$
 declare
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_blocks constant bigint[] := array(
     select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
   );
@@ -89,9 +86,7 @@ begin
       and c.block_id = any(v_blocks)
     order by c.last_ts
   loop
-    v_bits := logloom_private.block_bits(
-      v_block, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-    );
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
     continue when bit_count(v_bits) = 0;
     v_numbers := null;
     v_doubles := null;

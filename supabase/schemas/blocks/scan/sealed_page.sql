@@ -17,21 +17,20 @@ end;
 $$;
 
 -- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
--- p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; each record
--- has only what it reads, ts and id, or all where it is null. p_bytes: a page ends before the first
--- record with so many bytes before it; of a block's first such record ts, id and record_bytes are
+-- p_ts and p_id where they are given. Each has what p_reads names, ts and id, or all where it is
+-- null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
+-- first such record ts, id and record_bytes are
 -- there, and none after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_limit integer,
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_reads text default null,
+  p_reads text[] default null,
   p_bytes bigint default null
 )
 returns setof logloom.logs
@@ -43,10 +42,9 @@ rows 100
 as $$
 declare
   v_is_descending constant boolean := p_order = 'desc';
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
-  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id l.record_bytes');
-  v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
+  v_reads constant text[] := case
+    when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
+  end;
   -- Null: all of the range.
   v_candidates constant bigint[] := case
     when logloom_private.needed_leaf(p_tree) is not null
@@ -96,14 +94,12 @@ begin
       perform logloom_private.take_turn();
     elsif v_tries then
       v_positions := logloom_private.tried_positions(
-        v_block, p_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from, p_to
+        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
       );
       v_tries := v_positions is not null;
     end if;
     if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
-      v_bits := logloom_private.block_bits(
-        v_block, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-      );
+      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
       continue when bit_count(v_bits) = 0;
       if bit_count(v_bits) < v_block.records then
         v_positions := logloom_private.bit_positions(v_bits);
@@ -211,7 +207,7 @@ begin
       return query
       select r.*
       from logloom_private.sealed_records(
-        v_block, v_next, array['ts', 'id', 'record_bytes'], '{}'
+        v_block, v_next, array['ts', 'id', 'record_bytes']
       ) r;
     end if;
     continue when v_positions is null;
@@ -219,7 +215,7 @@ begin
     select r.*
     from logloom_private.sealed_records(
       v_block, case when cardinality(v_positions) < v_block.records then v_positions end,
-      v_shown, v_shown_keys
+      v_reads
     ) r
     where p_ts is null
       or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)

@@ -1,12 +1,11 @@
--- A tenant's sealed records in [p_from, p_to) that a query finds. p_reads: SQL over the alias l
--- that reads them; each record has only what it reads, or all where it is null.
+-- A tenant's sealed records in [p_from, p_to) that a query finds; of each what p_reads names, all
+-- where it is null.
 create function logloom_private.sealed_rows(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
-  p_reads text
+  p_reads text[]
 )
 returns setof logloom.logs
 language plpgsql
@@ -16,10 +15,6 @@ set jit = off
 rows 1000
 as $$
 declare
-  v_filter_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_filter_keys constant text[] := logloom_private.keys_read(p_filter);
-  v_fields constant text[] := logloom_private.fields_read(p_reads);
-  v_keys constant text[] := logloom_private.keys_read(p_reads);
   v_blocks constant bigint[] := array(
     select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
   );
@@ -33,9 +28,7 @@ begin
       and c.block_id = any(v_blocks)
     order by c.last_ts
   loop
-    v_bits := logloom_private.block_bits(
-      v_block, p_tree, p_filter, v_filter_fields, v_filter_keys, p_from, p_to
-    );
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
     continue when bit_count(v_bits) = 0;
     return query
     select r.*
@@ -43,7 +36,7 @@ begin
       v_block,
       case when bit_count(v_bits) < v_block.records
         then logloom_private.bit_positions(v_bits) end,
-      v_fields, v_keys
+      p_reads
     ) r;
   end loop;
 end;

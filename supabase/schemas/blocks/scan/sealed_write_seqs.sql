@@ -8,7 +8,6 @@ create function logloom_private.sealed_write_seqs(
   p_last bigint,
   p_from timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_limit integer,
   p_bytes bigint
 )
@@ -20,8 +19,6 @@ set jit = off
 rows 100
 as $$
 declare
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_block logloom_private.blocks;
   v_write_seqs bigint[];
   v_positions integer[];
@@ -40,9 +37,7 @@ begin
       select from unnest(v_write_seqs) a where a between p_first and p_last
     );
     v_positions := logloom_private.bit_positions(
-      logloom_private.block_bits(
-        v_block, p_tree, p_filter, v_fields, v_keys, p_from, 'infinity'
-      )
+      logloom_private.block_bits(v_block, p_tree, p_from, 'infinity')
     );
     continue when v_positions = '{}';
     v_batches := logloom_private.block_batches(v_block, v_positions);
@@ -78,12 +73,12 @@ begin
       ) s on s.position = o.position
     ) f;
     return query
-    select r.* from logloom_private.sealed_records(v_block, v_positions, null, null) r;
+    select r.* from logloom_private.sealed_records(v_block, v_positions, null) r;
     if v_next is not null then
       return query
       select r.*
       from logloom_private.sealed_records(
-        v_block, v_next, array['ts', 'id', 'write_seq', 'record_bytes'], '{}'
+        v_block, v_next, array['ts', 'id', 'write_seq', 'record_bytes']
       ) r;
     end if;
   end loop;

@@ -3,9 +3,6 @@
 create function logloom_private.tried_positions(
   p_block logloom_private.blocks,
   p_tree jsonb,
-  p_filter text,
-  p_fields text[],
-  p_keys text[],
   p_limit integer,
   p_is_descending boolean,
   p_past timestamptz,
@@ -43,7 +40,7 @@ begin
       logloom_private.first_positions(
         p_block, v_all, v_tried::integer, p_is_descending, p_past, p_from, p_to
       ),
-      p_filter, p_fields, p_keys
+      p_tree
     );
     select count(*) into v_count
     from unnest(logloom_private.block_times(p_block, v_found)) t (ts)

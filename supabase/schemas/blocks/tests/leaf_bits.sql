@@ -74,7 +74,7 @@ begin
   end if;
   -- One thing among many, a request above all: where it stands, not a test of each value.
   if p_column.kind <> 'dictionary' and p_leaf ->> 'test' = 'equal' and v_field <> 'attrs'
-    and p_leaf - array['type', 'field', 'name', 'test', 'values', 'size', 'position'] = '{}'
+    and p_leaf - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
   then
     v_each := logloom_private.column_texts(p_column, null);
     return logloom_private.position_bits(

@@ -3,8 +3,7 @@ create function logloom_private.block_records(
   p_tenant_id text,
   p_block_id bigint,
   p_positions integer[],
-  p_fields text[],
-  p_keys text[]
+  p_reads text[]
 )
 returns setof logloom.logs
 language plpgsql
@@ -14,7 +13,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- A row in a variable, not in a join: of a table that is spread over nodes a join has rows of
+  -- A row in a variable, not in a join: of a table that is sharded a join has rows of
   -- another type.
   select c.* into v_block
   from logloom_private.blocks c
@@ -22,7 +21,7 @@ begin
   if found then
     perform logloom_private.can_read(v_block.format);
     return query
-    select r.* from logloom_private.sealed_records(v_block, p_positions, p_fields, p_keys) r;
+    select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
   end if;
 end;
 $$;

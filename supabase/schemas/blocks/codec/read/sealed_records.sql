@@ -1,10 +1,9 @@
--- The records at ascending positions of a block, or all where p_positions is null. Fields beyond
--- p_fields and keys of attrs beyond p_keys are null; tenant_id is always there.
+-- Records of a block at ascending positions, all where null. Fields and keys of attributes that
+-- p_reads does not name are null, but for tenant_id; all are there where it is null.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
-  p_fields text[],
-  p_keys text[]
+  p_reads text[]
 )
 returns setof logloom.logs
 language plpgsql
@@ -15,6 +14,9 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
+  v_keys constant text[] := array(
+    select substr(r, 7) from unnest(p_reads) r where left(r, 6) = 'attrs.'
+  );
   v_batch_received_at timestamptz[] := p_block.batch_received_at;
   v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
   v_ts timestamptz[];
@@ -38,14 +40,14 @@ begin
   if v_records = 0 then
     return;
   end if;
-  if p_fields is null or 'ts' = any(p_fields) then
+  if p_reads is null or 'ts' = any(p_reads) then
     v_ts := logloom_private.block_times(p_block, p_positions);
   end if;
-  if p_fields is null or p_fields && array['id', 'received_at', 'write_seq'] then
+  if p_reads is null or p_reads && array['id', 'received_at', 'write_seq'] then
     v_batches := logloom_private.block_batches(p_block, p_positions);
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
-  if p_fields is null or p_fields && array['service', 'level'] then
+  if p_reads is null or p_reads && array['service', 'level'] then
     if p_positions is null then
       v_services := logloom_private.run_texts(p_block, p_block.run_services);
       v_levels := logloom_private.run_texts(p_block, p_block.run_levels);
@@ -65,7 +67,7 @@ begin
       from unnest(p_positions) with ordinality p (position, n), s;
     end if;
   end if;
-  if p_fields is null or 'msg' = any(p_fields) then
+  if p_reads is null or 'msg' = any(p_reads) then
     v_messages := logloom_private.block_messages(p_block, p_positions);
   end if;
   for v_column in
@@ -73,7 +75,7 @@ begin
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
       and c.name in ('env', 'req_id', 'user_id', 'route', 'host', 'record_bytes')
-      and (p_fields is null or c.name = any(p_fields))
+      and (p_reads is null or c.name = any(p_reads))
   loop
     v_lower := v_column.first;
     v_upper := v_column.last;
@@ -95,8 +97,10 @@ begin
       when 'record_bytes' then v_record_bytes := v_texts::integer[];
     end case;
   end loop;
-  if p_fields is null or 'attrs' = any(p_fields) then
-    v_attributes := logloom_private.block_attributes(p_block, p_positions, p_keys);
+  if p_reads is null or 'attrs' = any(p_reads) then
+    v_attributes := logloom_private.block_attributes(p_block, p_positions, null);
+  elsif v_keys <> '{}' then
+    v_attributes := logloom_private.block_attributes(p_block, p_positions, v_keys);
   end if;
   return query
   select
