@@ -107,7 +107,7 @@ Deno.test({
     const { page } = tab;
     await isSeen(page, "card declined");
     await page.keyboard.press("l");
-    await page.getByText("Following what comes in.").waitFor();
+    await page.getByText("Following new records.").waitFor();
     await isSeen(page, "card declined");
     await send(user.token, [{ level: "error", msg: "just now" }, {
       level: "info",
@@ -119,7 +119,7 @@ Deno.test({
 
     await page.getByRole("button", { name: "Save this search" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Errors");
-    await page.getByLabel(/Everyone of this tenant/).check();
+    await page.getByLabel(/Everyone in this tenant/).check();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     const { body } = await rpc<{ query_dsl: string }[]>(user.token, "list_saved_searches", {});

@@ -107,7 +107,7 @@ Deno.test({
     await page.reload();
     isOutdated = true;
     await keys.click();
-    await page.getByText("The console was updated, and has been loaded anew.").waitFor();
+    await page.getByText("The console was updated and reloaded.").waitFor();
     // What is missing in the newest page, too, is told instead of loading for ever.
     await page.getByText("This screen could not be loaded").waitFor();
     assert.match(page.url(), /#\/keys$/);
