@@ -11,7 +11,7 @@ import {
 import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
-import { assemble, firstMigrations, lastStatement, schemaFiles } from "./migrations/schemas.ts";
+import { assemble, firstMigrations, lastStatement, schemaTexts } from "./migrations/schemas.ts";
 import { withScratchPostgres } from "./migrations/scratch.ts";
 import { followingVersion, versionAt } from "./migrations/versions.ts";
 import { checkout } from "./stack.ts";
@@ -91,10 +91,7 @@ async function writeDifference(name: string): Promise<void> {
     const from = await cloneDatabase(stack, bareDatabase, "from_migrations");
     const to = await cloneDatabase(stack, bareDatabase, "from_schemas");
     await applySql(from, await texts(names.map((name) => `${migrationsFolder}/${name}`)));
-    await applySql(to, [
-      ...await texts((await schemaFiles()).map((path) => `${checkout}/${path}`)),
-      { path: "the last statement", text: lastStatement },
-    ]);
+    await applySql(to, await schemaTexts());
     console.log("  Comparing them (supabase db diff) …");
     const sql = await difference(from, to);
     const rows = await rowDifferences(from, to);

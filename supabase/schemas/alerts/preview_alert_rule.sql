@@ -243,11 +243,8 @@ exception
 when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return public.preview_alert_rule(

@@ -41,8 +41,6 @@ declare
   v_role constant text := 'alter role authenticator'
     || case when p_of_database then format(' in database %I', current_database()) else '' end;
 begin
-  -- Where records are spread over nodes: they have no PostgREST, and would refuse the setting.
-  perform set_config('citus.enable_alter_role_set_propagation', 'off', true);
   if p_function is null then
     execute v_role || ' reset pgrst.db_pre_request';
   else
