@@ -2,7 +2,32 @@
 
 -- foundations/requirements.sql
 
--- Before anything is made: what a project has to offer.
+-- Before anything is made: 0.1.0 has other tables under the same names, and stays as it is.
+do $$
+declare
+  v_is_there boolean := to_regclass('logloom_private.sealed_chunks') is not null;
+begin
+  if not v_is_there and to_regclass('supabase_migrations.schema_migrations') is not null then
+    execute $history$
+      select exists (
+        select
+        from supabase_migrations.schema_migrations m
+        where m.name = 'logloom' and to_jsonb(m) ->> 'statements' like '%logloom_private.%'
+      )
+    $history$
+    into v_is_there;
+  end if;
+  if v_is_there then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'Logloom 0.1.0 is in this project, and this version does not upgrade it in place; '
+        'nothing was changed',
+      hint = 'docs/upgrade.md shows how to carry its data over: export, uninstall, install, ship.';
+  end if;
+end;
+$$;
+
+-- What a project has to offer.
 do $$
 declare
   v_missing text;
@@ -1000,7 +1025,7 @@ begin
     ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
       'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
-        '([identity.md](identity.md#oauth-clients)).'),
+        '([identity.md](../background/identity.md#oauth-clients)).'),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),
@@ -1013,7 +1038,7 @@ begin
     ('callers.role_is_missing', 403, 'This takes the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
       'The caller is less than that in the tenant: `member`, `admin`, `owner` '
-        '([identity.md](identity.md)).')
+        '([identity.md](../background/identity.md)).')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

@@ -138,8 +138,9 @@ const setup = `
     insert into given select (jsonb_populate_record(null::given, e)).* from jsonb_array_elements(p_events) e;
     update given set tenant_id = 'sealed-queries', write_seq = ascii(id::text);
     delete from logloom_private.blocks c where c.tenant_id = 'sealed-queries';
-    perform logloom_private.encode_block(
-      'sealed-queries', format('s as materialized (select * from given where right(id::text, 1) in %s)', w)
+    perform logloom_private.write_block(
+      'sealed-queries',
+      logloom_private.read_records(format('select * from given where right(id::text, 1) in %s', w))
     )
     from unnest(array['(''0'', ''1'', ''2'', ''7'', ''b'')', '(''3'', ''4'', ''5'', ''6'', ''8'', ''9'', ''a'', ''c'', ''d'', ''e'', ''f'')']) w;
     foreach v_source in array p_queries loop

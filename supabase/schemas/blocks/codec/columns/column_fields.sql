@@ -1,0 +1,12 @@
+-- The fields that are a column of a block, in the order of record_arrays.columns.
+create function logloom_private.column_fields()
+returns text[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '{env,req_id,user_id,route,host,record_bytes}';
+end;
+$$;
