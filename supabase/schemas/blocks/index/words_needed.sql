@@ -1,5 +1,5 @@
--- What the words of a text that holds a literal, in any letter case, hold: texts of which words_of the
--- text has each, unless it is null.
+-- Texts that words_of a text holds, where it is not null, if the text holds a literal in any letter
+-- case.
 create function logloom_private.words_needed(p_literal text)
 returns text[]
 language plpgsql

@@ -1,4 +1,4 @@
--- A value of a column, in its letter case: where it stands, without a test of each value. Null where
+-- Where the values stand in a column, found without a test of each one: a bit a record. Null where
 -- values are tested.
 create function logloom_private.equal_bits(
   p_column logloom_private.block_columns,

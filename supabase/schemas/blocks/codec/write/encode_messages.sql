@@ -1,5 +1,5 @@
--- A block with its runs, templates and digits, and the order of its records: the arrays are given by
--- ts and id.
+-- A block with its runs, templates and digits, and the order of its records: the arrays are given
+-- by ts and id.
 create function logloom_private.encode_messages(
   p_block logloom_private.blocks,
   p_services text[],
