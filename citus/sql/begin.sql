@@ -12,13 +12,13 @@ begin
 end;
 $$;
 
--- What an earlier version of this layer knows of the core's bodies outlives it.
-create temp table kept_bodies (signature text, core text, replaced_by text);
+-- What an earlier version of this layer knows of the core's functions outlives it.
+create temp table kept_functions (signature text, core text, replaced_by text);
 
 do $$
 begin
-  if to_regclass('logloom_citus.core_bodies') is not null then
-    insert into pg_temp.kept_bodies select b.* from logloom_citus.core_bodies b;
+  if to_regclass('logloom_citus.core_functions') is not null then
+    insert into pg_temp.kept_functions select b.* from logloom_citus.core_functions b;
     drop schema logloom_citus cascade;
   end if;
   -- What nodes need of it is made there by superusers, where it is not new in this transaction.

@@ -1,4 +1,4 @@
--- Puts the core's bodies back and takes this layer away: for a copy of the database that was
+-- Puts the core's functions back and takes this layer away: for a copy of the database that was
 -- restored on one server. 55000 where records are sharded.
 create function logloom_citus.disable()
 returns void
@@ -18,18 +18,7 @@ begin
       message = 'Records are sharded',
       hint = 'Dump the coordinator, restore the dump on one server, and call this there.';
   end if;
-  perform logloom_citus.put_bodies_back();
-  -- Made again without the settings: to reset one of an extension that is not there is refused.
-  for v_definition in
-    select regexp_replace(
-      pg_get_functiondef(p.oid),
-      '\n SET ("citus\.\w+"|default_transaction_isolation) TO [^\n]*', '', 'g'
-    )
-    from pg_catalog.pg_proc p
-    where p.oid = 'logloom_private.set_pre_request(text, boolean)'::regprocedure
-      or p.pronamespace = 'public'::regnamespace
-        and p.proname = any (logloom_private.operations()) and p.provolatile = 's'
-  loop
+  for v_definition in select f.core from logloom_citus.core_functions f loop
     execute v_definition;
   end loop;
   drop schema logloom_citus cascade;

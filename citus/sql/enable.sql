@@ -137,7 +137,7 @@ begin
         hint = 'update_distributed_table_colocation brings them together.';
     end if;
   end loop;
-  perform logloom_citus.bring_to_nodes();
+  perform logloom_citus.after_migration();
   -- A search's functions read, on the node where they run, more of the same tenant.
   execute format(
     'alter role %I set citus.allow_nested_distributed_execution to on', current_user

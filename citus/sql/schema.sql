@@ -2,16 +2,16 @@
 -- records and functions to the nodes. Nobody but the owner reaches into its schema.
 create schema logloom_citus;
 
-create table logloom_citus.core_bodies (
+create table logloom_citus.core_functions (
   signature text primary key,
   core text not null,
   replaced_by text not null
 );
 
-alter table logloom_citus.core_bodies enable row level security;
-alter table logloom_citus.core_bodies force row level security;
+alter table logloom_citus.core_functions enable row level security;
+alter table logloom_citus.core_functions force row level security;
 
-comment on table logloom_citus.core_bodies is
+comment on table logloom_citus.core_functions is
   'Of each function of the core that is replaced the definition, and the one that is in its place.';
 
 comment on schema logloom_citus is
