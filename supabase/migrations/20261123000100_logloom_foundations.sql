@@ -354,7 +354,7 @@ create type logloom_private.error as (
 
 comment on type logloom_private.error is
   'An error of the register. message and hint are formats for the values of a case, explanation '
-  'is what docs/errors.md says in place of the hint. The name begins with its register.';
+  'is what docs/reference/errors.md says in place of the hint. The name begins with its register.';
 
 -- foundations/types/success.sql
 
@@ -1433,7 +1433,7 @@ begin
       'Send a short name, such as that of your company.',
       '`create_tenant`: it cannot be a tenant''s id.'),
     ('tenants.role_is_unknown', 400, 'Invalid p_role: member, admin or owner',
-      'docs/identity.md says what each may do.', 'There is no other role.'),
+      'docs/background/identity.md says what each may do.', 'There is no other role.'),
     ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
       'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
     ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
@@ -1840,8 +1840,8 @@ begin
 end;
 $$;
 
--- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade without
--- its reason, and none of a tenant's words, since health is open to all.
+-- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade
+-- without its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql
@@ -2082,8 +2082,8 @@ $$;
 grant execute on function logloom_private.page_place(timestamptz, text, text)
 to authenticated, service_role;
 
--- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift, as
--- in a query (query_time). Null stays null. PT400 for anything else.
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift,
+-- as in a query (query_time). Null stays null. PT400 for anything else.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql

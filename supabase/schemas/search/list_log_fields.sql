@@ -179,8 +179,8 @@ $$;
 
 create function logloom_private.read_log_fields(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz
+  p_ts_from text,
+  p_ts_to text
 )
 returns setof public.logloom_log_field
 language plpgsql
@@ -210,7 +210,7 @@ when connection_exception or admin_shutdown or internal_error then
 end;
 $$;
 
-grant execute on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
+grant execute on function logloom_private.read_log_fields(text, text, text)
 to authenticated, service_role;
 
 create function public.list_log_fields(
@@ -228,10 +228,7 @@ as $$
 begin
   return query
   select f.field, f.type, f.count, f.values
-  from logloom_private.read_log_fields(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to)
-  ) f;
+  from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) f;
 end;
 $$;
 
