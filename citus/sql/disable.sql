@@ -1,6 +1,6 @@
 -- Puts the core's functions back and takes this layer away: for a copy of the database that was
 -- restored on one server. 55000 where records are sharded.
-create function logloom_citus.disable()
+create or replace function logloom_citus.disable()
 returns void
 language plpgsql
 volatile
@@ -26,23 +26,20 @@ end;
 $$;
 
 -- Lets the statements of this session that remove the service take it from the nodes too.
-create function logloom_citus.leave_nodes()
+create or replace function logloom_citus.leave_nodes()
 returns void
 language plpgsql
 volatile
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
+-- definer because the setting is its owner's, whoever of the operators calls this
 begin
   perform set_config('citus.enable_alter_role_set_propagation', 'off', false);
   -- Types and tables go from the nodes over one connection.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', false);
   execute format(
-    'alter role %s reset citus.allow_nested_distributed_execution',
-    (
-      select n.nspowner::regrole
-      from pg_catalog.pg_namespace n
-      where n.nspname = 'logloom_private'
-    )
+    'alter role %I reset citus.allow_nested_distributed_execution', current_user
   );
 end;
 $$;

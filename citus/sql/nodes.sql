@@ -1,5 +1,5 @@
 -- The tables that are sharded; everything else stays on the coordinator.
-create function logloom_citus.sharded_tables()
+create or replace function logloom_citus.sharded_tables()
 returns text[]
 language plpgsql
 immutable
@@ -15,7 +15,7 @@ end;
 $$;
 
 -- Whether they are.
-create function logloom_citus.is_sharded()
+create or replace function logloom_citus.is_sharded()
 returns boolean
 language plpgsql
 stable
@@ -36,7 +36,7 @@ $$;
 -- every node; those that are there already stay. A search runs on the node that has the tenant's
 -- records, with the types and functions that its SQL names. What reads a table that stays on the
 -- coordinator could not work there.
-create function logloom_citus.distribute_functions()
+create or replace function logloom_citus.distribute_functions()
 returns void
 language plpgsql
 volatile
@@ -116,7 +116,7 @@ $$;
 
 -- Brings what the nodes need of this version to them. What a migration makes anew is the core's
 -- again, and what it adds the nodes do not have.
-create function logloom_citus.after_migration()
+create or replace function logloom_citus.after_migration()
 returns void
 language plpgsql
 volatile
@@ -138,7 +138,7 @@ $$;
 
 -- A migration may make types and functions too, which a node takes only over the connection that
 -- everything before them came by.
-create function logloom_citus.hold_writers()
+create or replace function logloom_citus.hold_writers()
 returns void
 language plpgsql
 volatile

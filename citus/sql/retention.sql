@@ -1,5 +1,5 @@
 -- A statement a tenant and table.
-create function logloom_citus.expired_days(
+create or replace function logloom_citus.expired_days(
   p_tenant_ids text[],
   p_day date,
   p_limit integer
@@ -47,7 +47,7 @@ $$;
 
 -- Tenant by tenant and statement by statement. The writer rests, so that no count of a record that
 -- comes meanwhile is forgotten.
-create function logloom_citus.forget_tenants_day(
+create or replace function logloom_citus.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
   out tenant_ids text[],

@@ -1,6 +1,6 @@
 -- The functions of logloom_private that have another body where records are sharded: the one of the
 -- same name here.
-create function logloom_citus.seams()
+create or replace function logloom_citus.seams()
 returns text[]
 language plpgsql
 immutable
@@ -19,7 +19,7 @@ $$;
 
 -- Every function of the core that is another where records are sharded, as it is to be: the seams,
 -- and those that need a setting of this server.
-create function logloom_citus.replacements()
+create or replace function logloom_citus.replacements()
 returns table (signature text, definition text)
 language plpgsql
 stable
@@ -59,7 +59,7 @@ $$;
 
 -- Puts the replacements in place and keeps what is the core's; once more after a migration has
 -- brought some of it anew.
-create function logloom_citus.replace_functions()
+create or replace function logloom_citus.replace_functions()
 returns void
 language plpgsql
 volatile

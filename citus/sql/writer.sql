@@ -3,7 +3,7 @@
 -- away. An insert that returns rows, or may meet a conflict, would be written twice: as a file and
 -- then as rows. So the writer inserts without either, and what is counted is read from the queue a
 -- second time, of the counts' columns alone.
-create function logloom_citus.note_records(
+create or replace function logloom_citus.note_records(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
@@ -94,7 +94,7 @@ end;
 $$;
 
 -- By COPY, which Citus prepares: neither returning rows nor meeting a conflict.
-create function logloom_citus.insert_records(
+create or replace function logloom_citus.insert_records(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
