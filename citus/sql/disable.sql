@@ -35,11 +35,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the setting is its owner's, whoever of the operators calls this
 begin
-  perform set_config('citus.enable_alter_role_set_propagation', 'off', false);
-  -- Types and tables go from the nodes over one connection.
-  perform set_config('citus.multi_shard_modify_mode', 'sequential', false);
   execute format(
     'alter role %I reset citus.allow_nested_distributed_execution', current_user
   );
+  -- Nodes have no PostgREST, and would refuse its setting.
+  perform set_config('citus.enable_alter_role_set_propagation', 'off', false);
+  -- Types and tables go from the nodes over one connection.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', false);
 end;
 $$;
