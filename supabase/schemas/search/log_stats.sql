@@ -183,7 +183,9 @@ as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
 begin

@@ -31,26 +31,6 @@ begin
 end;
 $$;
 
--- The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.
-create function logloom_private.page_limit(p_limit integer)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_max integer;
-  v_default integer;
-begin
-  select s.list_limit_max, s.list_limit_default into v_max, v_default
-    from logloom_private.settings s;
-  if p_limit not between 1 and v_max then
-    perform logloom_private.refuse('search.page_limit_is_out_of_range', v_max::text);
-  end if;
-  return coalesce(p_limit, v_default);
-end;
-$$;
-
 -- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
 -- series, or any. PT400 where the query holds what is not taken.
 create function logloom_private.search_query(

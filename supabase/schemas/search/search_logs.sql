@@ -17,7 +17,9 @@ as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit integer := logloom_private.page_limit(p_limit);
+  v_limit integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
   v_order text;
   v_now timestamptz := now();
   v_first tstzrange;
@@ -44,7 +46,15 @@ begin
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
-  v_order := logloom_private.page_order(v_query.plan, p_order);
+  -- That of the query's sort, or p_order.
+  v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+  if p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  elsif v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  v_order := coalesce(v_order, p_order, 'desc');
   if v_after[1] <> v_order then
     perform logloom_private.refuse('search.cursor_has_another_order');
   end if;

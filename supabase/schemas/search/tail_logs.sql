@@ -64,8 +64,7 @@ begin
   );
   v_rows := case when v_is_sealed then
         'from (select l.* ' || v_rows
-        || ' union all select ' || logloom_private.sized_columns_sql()
-        || ' from logloom_private.sealed_write_seqs('
+        || ' union all select l.* from logloom_private.sealed_write_seqs('
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
@@ -76,13 +75,10 @@ begin
         v_rows
       end
     || ' order by l.write_seq, l.id limit ' || p_limit;
-  return case when p_fits
-    then logloom_private.fitting_sql(
-      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_bytes
-    )
-    else logloom_private.small_sql(
-      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, p_limit, p_bytes
-    ) end;
+  return logloom_private.fitting_sql(
+    logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_limit,
+    p_bytes, p_fits
+  );
 end;
 $$;
 
@@ -104,7 +100,9 @@ as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
   v_query logloom_private.compiled_query;
   v_last bigint;
   v_after text[];
