@@ -11,12 +11,12 @@ import {
 import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
-import { assemble, firstMigrations, lastStatement, schemaFiles } from "./migrations/schemas.ts";
+import { assemble, firstMigrations, lastStatement, schemaTexts } from "./migrations/schemas.ts";
 import { withScratchPostgres } from "./migrations/scratch.ts";
 import { followingVersion, versionAt } from "./migrations/versions.ts";
 import { checkout } from "./stack.ts";
 
-// npm run migration [-- NAME]: brings supabase/migrations to what supabase/schemas says.
+// npm run migration [-- NAME]: brings supabase/migrations up to date with supabase/schemas.
 
 const usage =
   "npm run migration -- NAME, for example add_log_archive: small letters, digits and _; " +
@@ -49,7 +49,7 @@ await run(async () => {
     for (const migration of await firstMigrations()) {
       const text = await assemble(migration);
       await Deno.writeTextFile(`${migrationsFolder}/${migration.name}`, text);
-      console.log(`supabase/migrations/${migration.name} is what supabase/schemas says.`);
+      console.log(`supabase/migrations/${migration.name} is up to date.`);
     }
     return;
   }
@@ -57,13 +57,13 @@ await run(async () => {
   await writeDifference(name);
 });
 
-/** Brings the tables of docs/errors.md to what the registers say. */
+/** Updates the tables of docs/reference/errors.md from the registers. */
 async function writeErrors(): Promise<void> {
   const page = await Deno.readTextFile(errorsFile);
   const text = pageOfErrors(page, await registers());
   await Deno.writeTextFile(errorsFile, text);
   await command([Deno.execPath(), "fmt", "--quiet", errorsFile], {
-    failure: "Formatting docs/errors.md failed",
+    failure: "Formatting docs/reference/errors.md failed",
     cwd: checkout,
   });
 }
@@ -81,7 +81,7 @@ function options(): { name: string | undefined; isRelease: boolean } {
   return { name, isRelease: values.release === true };
 }
 
-/** Writes what is missing between the migrations as they are and the schemas as a migration of its own. */
+/** Writes the difference between the migrations and the schemas as a new migration. */
 async function writeDifference(name: string): Promise<void> {
   await withScratchPostgres(async (stack) => {
     const names = await migrations();
@@ -91,15 +91,12 @@ async function writeDifference(name: string): Promise<void> {
     const from = await cloneDatabase(stack, bareDatabase, "from_migrations");
     const to = await cloneDatabase(stack, bareDatabase, "from_schemas");
     await applySql(from, await texts(names.map((name) => `${migrationsFolder}/${name}`)));
-    await applySql(to, [
-      ...await texts((await schemaFiles()).map((path) => `${checkout}/${path}`)),
-      { path: "the last statement", text: lastStatement },
-    ]);
+    await applySql(to, await schemaTexts());
     console.log("  Comparing them (supabase db diff) …");
     const sql = await difference(from, to);
     const rows = await rowDifferences(from, to);
     if (sql === "" && rows.length === 0) {
-      console.log("The migrations are what supabase/schemas says; there is nothing to write.");
+      console.log("The migrations match supabase/schemas; there is nothing to write.");
       return;
     }
     const file = `${migrationsFolder}/${nextVersion(names)}_logloom_${name}.sql`;
@@ -111,7 +108,7 @@ async function writeDifference(name: string): Promise<void> {
   });
 }
 
-/** Now, but after every migration that is there. */
+/** Now, but after every existing migration. */
 function nextVersion(names: string[]): string {
   const now = versionAt(new Date());
   const last = names.at(-1)?.slice(0, now.length) ?? "";

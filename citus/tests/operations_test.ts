@@ -17,7 +17,7 @@ import {
   system,
 } from "../../tests/support/servers.ts";
 
-// What docs/scaling.md has an operator do, each while events come in and are searched.
+// What docs/guides/scaling.md has an operator do, each while events come in and are searched.
 
 const coordinator = firstNode(system, stack);
 const workers = workerNodes(system, stack, 2);

@@ -21,7 +21,7 @@ const fields = [
   "user_id",
 ] as const;
 
-/** A record in full: message, fields, attributes as a tree, each value with what can be done with it. */
+/** A complete record: message, fields, attributes as a tree, with actions for each value. */
 export function Detail({ record, onFilter }: {
   record: LogRecord;
   onFilter: (field: string, value: string, mode: Mode) => void;

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "./json.ts";
 
-/** The fields of an event that are text, in the order of their columns. */
+/** The text fields of an event, in the order of their columns. */
 export const textFields = [
   "msg",
   "service",
@@ -18,8 +18,8 @@ export const eventFields: ReadonlySet<string> = new Set(["ts", "level", "attrs",
 type Target = TextField | "ts" | "level" | "trace_id" | "span_id";
 
 /**
- * The names that libraries and protocols have for a field, the one that counts most first. A dotted
- * name is a flat key or a path. The field's own name is not among them: it stands before all.
+ * Names of a field in libraries and protocols, the most important first. A dotted name is a flat key or a path. The
+ * field's own name is not listed: it always wins.
  */
 const otherNames: Readonly<Record<Target, readonly string[]>> = {
   ts: [
@@ -95,7 +95,7 @@ export const namesOf = Object.fromEntries(
   ]),
 ) as unknown as Readonly<Record<Target, readonly Name[]>>;
 
-/** The keys under which a field may be found, but for the event's own fields. */
+/** The keys of a field, without its own name. */
 export const otherKeys: ReadonlySet<string> = new Set([
   "ddtags",
   ...Object.values(namesOf).flat().flatMap(({ flat, path }) =>
@@ -103,7 +103,7 @@ export const otherKeys: ReadonlySet<string> = new Set([
   ).filter((key) => !eventFields.has(key)),
 ]);
 
-/** What stands under a name, as a flat key or else as a path. */
+/** The value under a name, as a flat key or else as a path. */
 export function lookUp(event: JsonObject, { flat, path }: Name): unknown {
   if (Object.hasOwn(event, flat)) return event[flat];
   if (path === undefined) return undefined;
@@ -115,7 +115,7 @@ export function lookUp(event: JsonObject, { flat, path }: Name): unknown {
   return value;
 }
 
-/** Takes out what stands under a name, and the objects that hold nothing without it. */
+/** Takes out the value under a name, and objects that become empty. */
 export function takeOut(event: JsonObject, { flat, path }: Name): void {
   if (Object.hasOwn(event, flat)) {
     delete event[flat];

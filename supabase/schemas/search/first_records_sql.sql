@@ -1,8 +1,9 @@
 -- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc): that
 -- many of rows and of sealed ones, and of these the first. p_filter is the query's and, where p_ts
 -- and p_id are given, that a record is after them. p_reads: what is read besides ts and id; all may
--- be where it is null. p_is_part: the range is one of search_parts, which begin with what the tenant
--- keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size is there.
+-- be where it is null. p_is_part: the range is one of search_parts, which begin with what the
+-- tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size
+-- is there.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

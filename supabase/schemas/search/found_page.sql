@@ -1,6 +1,6 @@
 -- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
--- after part of the range, until the page is full, by number or by p_bytes (default max_page_bytes).
--- It begins no further part after search_turn, so that it may find fewer.
+-- after part of the range, until the page is full, by number or by p_bytes (default
+-- max_page_bytes). It begins no further part after search_turn, so that it may find fewer.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
