@@ -84,6 +84,7 @@ begin
   loop
     fetch v_blocks into v_block;
     exit when not found;
+    perform logloom_private.can_read(v_block.format);
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
