@@ -1510,7 +1510,6 @@ $$;
 create function logloom_private.after_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1632,7 +1631,6 @@ $$;
 create function logloom_private.finish_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1682,7 +1680,6 @@ $$;
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1797,7 +1794,6 @@ $$;
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1929,7 +1925,6 @@ create function logloom_private.record_job(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1992,7 +1987,6 @@ create function logloom_private.refuse_and_keep(
 )
 returns jsonb
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2174,7 +2168,6 @@ to authenticated, service_role;
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2227,7 +2220,6 @@ $$;
 create function logloom_private.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2368,7 +2360,6 @@ create function logloom_private.take_turn(
 )
 returns boolean
 language plpgsql
-volatile
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
