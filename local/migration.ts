@@ -49,7 +49,7 @@ await run(async () => {
     for (const migration of await firstMigrations()) {
       const text = await assemble(migration);
       await Deno.writeTextFile(`${migrationsFolder}/${migration.name}`, text);
-      console.log(`supabase/migrations/${migration.name} is what supabase/schemas says.`);
+      console.log(`supabase/migrations/${migration.name} is up to date.`);
     }
     return;
   }
@@ -96,7 +96,7 @@ async function writeDifference(name: string): Promise<void> {
     const sql = await difference(from, to);
     const rows = await rowDifferences(from, to);
     if (sql === "" && rows.length === 0) {
-      console.log("The migrations are what supabase/schemas says; there is nothing to write.");
+      console.log("The migrations match supabase/schemas; there is nothing to write.");
       return;
     }
     const file = `${migrationsFolder}/${nextVersion(names)}_logloom_${name}.sql`;

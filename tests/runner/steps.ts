@@ -123,7 +123,7 @@ const unitTests = [
 
 async function typeScript(): Promise<string[]> {
   // The console's tests stand on packages of its own, and are checked when those are there.
-  const sources = ["local", "cli", "tests", "bench", "citus", "supabase/functions"];
+  const sources = ["local", "cli", "tests", "types", "citus", "bench", "supabase/functions"];
   return (await walk(sources)).filter((path) =>
     path.endsWith(".ts") && !path.startsWith("tests/console/")
   );

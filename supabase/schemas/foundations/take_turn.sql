@@ -1,9 +1,7 @@
--- What of a tenant reads at once for longer than a moment: as many processors as its plan says
-
--- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
--- the worker, whose leader takes it again at its next turn.
 -- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
 -- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
+-- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
+-- the worker, whose leader takes it again when it asks next.
 create function logloom_private.take_turn(
   p_scan text default current_setting('logloom.scan', true)
 )

@@ -1,8 +1,9 @@
 -- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc): that
 -- many of rows and of sealed ones, and of these the first. p_filter is the query's and, where p_ts
 -- and p_id are given, that a record is after them. p_reads: what is read besides ts and id; all may
--- be where it is null. p_is_part: the range is one of search_parts, which begin with what the tenant
--- keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size is there.
+-- be where it is null. p_is_part: the range is one of search_parts, which begin with what the
+-- tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size
+-- is there.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -40,9 +41,8 @@ begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;
   end if;
-  return 'from ((select l.* ' || v_rows || ') union all select '
-    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
-    || ' from logloom_private.sealed_page('
+  return 'from ((select l.* ' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
     || format(
       '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),

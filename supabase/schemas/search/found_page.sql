@@ -1,6 +1,6 @@
 -- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
--- after part of the range, until the page is full, by number or by p_bytes (default max_page_bytes).
--- It begins no further part after search_turn, so that it may find fewer.
+-- after part of the range, until the page is full, by number or by p_bytes (default
+-- max_page_bytes). It begins no further part after search_turn, so that it may find fewer.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -60,7 +60,7 @@ begin
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
-      v_found := logloom_private.those_that_fit(v_found);
+      v_found := array_remove(v_found, null);
     end if;
     v_page.logs := v_page.logs || v_found;
     if v_is_full or cardinality(v_page.logs) > p_limit then

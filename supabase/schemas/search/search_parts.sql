@@ -1,7 +1,7 @@
 -- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
--- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens stays
--- locked until its transaction ends, so that one over a year would hold thousands of locks. What the
--- tenant no longer keeps is in none, unless p_expired.
+-- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
+-- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
+-- What the tenant no longer keeps is in none, unless p_expired.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,

@@ -1,6 +1,6 @@
 -- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
--- those too that the tenant no longer keeps. The only place that says whose rows are read. Constants,
--- not parameters: with them the planner leaves out the partitions of other days.
+-- those too that the tenant no longer keeps. The only place that says whose rows are read.
+-- Constants, not parameters: with them the planner leaves out the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -24,8 +24,8 @@ begin
     -- What is older than the tenant keeps is gone, or about to go.
     v_from := logloom_private.kept_since(p_tenant_id, v_from);
   end if;
-  -- The days on which the tenant has rows, those in a row as one span: no other partition is opened.
-  -- Of a range that touches two days at most, both are: to ask which have rows costs more.
+  -- The days on which the tenant has rows, those in a row as one span: no other partition is
+  -- opened. Of a range that touches two days at most, both are: to ask which have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
     -- By itself: where records are sharded that costs a third of a statement with more in it.
     select array_agg(u.day)
@@ -33,7 +33,8 @@ begin
     from logloom_private.log_days u
     where u.tenant_id = p_tenant_id
       and u.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(p_to);
-    select coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false') || ' and '
+    select
+      coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false') || ' and '
     into v_spans
     from (
       select
