@@ -17,10 +17,9 @@ end;
 $$;
 
 -- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
--- p_ts and p_id where they are given. Each has what p_reads names, ts and id, or all where it is
--- null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
--- first such record ts, id and record_bytes are
--- there, and none after it.
+-- p_ts and p_id where they are given. Each record has ts, id and what p_reads names; all where it
+-- is null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
+-- first such record ts, id and record_bytes are there, and none after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -84,6 +83,7 @@ begin
   loop
     fetch v_blocks into v_block;
     exit when not found;
+    perform logloom_private.can_read(v_block.format);
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;

@@ -1,36 +1,6 @@
--- The checker of comparisons and ranges.
-
-create function logloom_private.query_check_range_of_times(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_lower logloom_private.query_span;
-  v_upper logloom_private.query_span;
-begin
-  if p_range.lower_token is not null then
-    v_lower := logloom_private.query_time(
-      p_range.lower_token, p_range.lower_position, p_state."now"
-    );
-  end if;
-  if p_range.upper_token is not null then
-    v_upper := logloom_private.query_time(
-      p_range.upper_token, p_range.upper_position, p_state."now"
-    );
-  end if;
-  return logloom_private.query_check_within(
-    p_state, p_field,
-    case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
-    case when p_range.upper_open then v_upper.starts else v_upper.ends end, v_upper.names_now
-  );
-end;
-$$;
+-- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null is no bound. Texts
+-- are compared by code point; of attributes JSON numbers as decimals or, with a unit (seconds or
+-- bytes), JSON strings that are quantities.
 
 create function logloom_private.query_check_range_of_levels(
   p_state logloom_private.query_state,
@@ -96,9 +66,11 @@ begin
   v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'range',
-    'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
-    'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open
-  ) || case when v_unit is null then '{}'::jsonb else jsonb_build_object('unit', v_unit) end);
+    'bounds', jsonb_build_object(
+      'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
+      'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open, 'unit', v_unit
+    )
+  ));
   return p_state;
 end;
 $$;
@@ -135,9 +107,62 @@ begin
   end if;
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'range',
-    'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
-    'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+    'bounds', jsonb_build_object(
+      'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+      'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+    )
   ));
   return p_state;
+end;
+$$;
+
+-- The bounds that a range has, or null. p_type is what a bound is cast to.
+create function logloom_private.bounds_sql(p_bounds jsonb, p_value text, p_type text default '')
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return nullif(concat_ws(
+    ' and ',
+    p_value || case when (p_bounds -> 'lower_open')::boolean then ' > ' else ' >= ' end
+      || quote_literal(p_bounds ->> 'lower') || p_type,
+    p_value || case when (p_bounds -> 'upper_open')::boolean then ' < ' else ' <= ' end
+      || quote_literal(p_bounds ->> 'upper') || p_type
+  ), '');
+end;
+$$;
+
+create function logloom_private.range_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+  v_number constant text := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
+begin
+  if p_leaf ->> 'field' <> 'attrs' then
+    return coalesce(
+      logloom_private.bounds_sql(v_bounds, p_value || ' collate "C"'), p_value || ' is not null'
+    );
+  elsif v_bounds ->> 'unit' is not null then
+    return logloom_private.bounds_sql(
+      v_bounds,
+      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(v_bounds ->> 'unit') || ')',
+      '::numeric'
+    );
+  end if;
+  -- jsonb orders types before values, so the type comes first.
+  return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
+    || coalesce(logloom_private.bounds_sql(v_bounds, p_value), 'true')
+    || ' when ''string'' then '
+    || coalesce(
+      logloom_private.bounds_sql(v_bounds, v_number, '::numeric'), v_number || ' is not null'
+    )
+    || ' end';
 end;
 $$;

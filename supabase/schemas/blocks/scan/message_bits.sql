@@ -1,5 +1,4 @@
--- A leaf over the message: surely and perhaps.
--- A leaf over the message: the bits that are sure, and those that may be.
+-- A leaf over messages: its exact bits and its candidate bits.
 create function logloom_private.message_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb
@@ -11,21 +10,20 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_leaf constant jsonb := logloom_private.template_leaf(p_leaf);
-  v_folded constant boolean := logloom_private.template_is_folded(v_leaf);
-  v_literal constant text := logloom_private.template_literal(v_leaf);
+  v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
+  v_literal constant text := p_leaf -> 'template' ->> 'literal';
   v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_found integer[];
   v_templates text[];
   v_texts text[];
   v_bits varbit;
 begin
-  if v_leaf is null then
+  if v_literal is null then
     return array[v_none, ~v_none];
   end if;
   execute format(
     'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
-    logloom_private.words_sql(v_literal)
+    logloom_private.words_sql(p_leaf)
   )
   into v_found
   using p_block.run_words;
@@ -69,12 +67,14 @@ begin
         from unnest($1, $2, $3) with ordinality u (text, templates, records, n)
       ) s
     $query$,
-    logloom_private.template_test_sql(v_leaf), case when v_folded then 'folded' else 'msg' end
+    logloom_private.template_sql(p_leaf), case when v_folded then 'folded' else 'msg' end
   )
   into v_bits
   using
     v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
     p_block.template_records;
-  return array[case when (v_leaf ->> 'sure')::boolean then v_bits else v_none end, v_bits];
+  return array[
+    case when (p_leaf -> 'template' -> 'decides')::boolean then v_bits else v_none end, v_bits
+  ];
 end;
 $$;
