@@ -627,10 +627,10 @@ declare
   v_sql text;
   v_deadline timestamptz;
   v_found public.logloom_log_record[];
+  v_logs public.logloom_log_record[] := '{}';
   v_is_full boolean;
   v_page logloom_private.found_page;
 begin
-  v_page.logs := '{}';
   select clock_timestamp() + s.search_turn, coalesce(p_bytes, s.max_page_bytes)
   into v_deadline, p_bytes
   from logloom_private.settings s;
@@ -649,7 +649,7 @@ begin
     -- Most pages have no large record, and adding up sizes costs: first as if there were none.
     for v_fits in 0..1 loop
       v_sql := logloom_private.log_page_sql(
-        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
+        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_logs), p_order, p_ts, p_id,
         v_is_part, p_bytes, v_fits = 1
       );
       -- After a single part nothing more is opened.
@@ -662,13 +662,15 @@ begin
     if v_is_full then
       v_found := array_remove(v_found, null);
     end if;
-    v_page.logs := v_page.logs || v_found;
-    if v_is_full or cardinality(v_page.logs) > p_limit then
-      v_page.logs := v_page.logs[1:p_limit];
-      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
-      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
+    v_logs := case when cardinality(v_logs) = 0 then v_found else v_logs || v_found end;
+    if v_is_full or cardinality(v_logs) > p_limit then
+      v_page.logs := v_logs[1:p_limit];
+      v_page.last_ts := v_logs[cardinality(v_page.logs)].ts;
+      v_page.last_id := v_logs[cardinality(v_page.logs)].id;
       return v_page;
-    elsif v_part = v_parts[cardinality(v_parts)] then
+    end if;
+    v_page.logs := v_logs;
+    if v_part = v_parts[cardinality(v_parts)] then
       return v_page;
     elsif clock_timestamp() > v_deadline then
       -- Before or after all records of the parts that are left.
@@ -683,6 +685,8 @@ begin
     end if;
     p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
   end loop;
+  -- The tenant keeps nothing of the range.
+  v_page.logs := v_logs;
   return v_page;
 end;
 $$;
