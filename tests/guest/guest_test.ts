@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
-import { digest } from "../../cli/guest/files.ts";
 import { installInto } from "../../cli/install_into.ts";
 import { uninstall } from "../../cli/uninstall.ts";
 import { serviceRoleKey, signToken } from "../../local/keys.ts";
-import { exists } from "../../local/files.ts";
-import {
-  migrations,
-  migrationsFolder,
-  releasedMigrations,
-} from "../../local/migrations/released.ts";
+import { migrations } from "../../local/migrations/released.ts";
 import { databaseUrl } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
 import { answers, ofClub, openShop, rows, type Shop } from "./shop.ts";
@@ -216,7 +210,7 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
     /functions\/health\n {2}\[functions\.health\] in config\.toml\n.*--health-as NAME/,
   );
   const { migrations: added, advice } = await installInto(club.folder, { healthAs: "logs-health" });
-  assert.equal(added[0], "20290103000000_logloom.sql");
+  assert.equal(added[0], "20290103000000_logloom_foundations.sql");
   assert.match(advice.join(), /access-token hook of its own/);
   await club.push();
   await eventually("PostgREST has read its settings", async () => {
@@ -310,55 +304,6 @@ Deno.test("what Logloom brought and the project uses by now stays", async () => 
     "  The extension pg_cron stays: the project uses it.",
     "  The extension pgcrypto stays: the project uses it.",
   ]);
-});
-
-Deno.test("what 0.1.0 installed is upgraded by the same command", async () => {
-  await using shop = await openShop([]);
-  const folder = `${shop.folder}/supabase`;
-  for (const name of (await releasedMigrations()).keys()) {
-    await Deno.copyFile(`${migrationsFolder}/${name}`, `${folder}/migrations/${name}`);
-  }
-  // It was made for UTC alone.
-  await shop.push(`${shop.stack.databaseUrl}?timezone=UTC&datestyle=ISO`);
-  const url = "https://shop.example.com/functions/v1/";
-  await shop.sql`
-    update logloom_private.notify_endpoint set url = ${`${url}notify`} where singleton`;
-  await shop.sql`create function public.add_member(a text) returns text language sql as 'select a'`;
-  const notify = "// what 0.1.0 wrote\n";
-  await Deno.mkdir(`${folder}/functions/notify`, { recursive: true });
-  await Deno.mkdir(`${folder}/functions/_logloom`);
-  await Deno.writeTextFile(`${folder}/functions/notify/index.ts`, notify);
-  await Deno.writeTextFile(
-    `${folder}/functions/_logloom/manifest.json`,
-    JSON.stringify({ "notify/index.ts": digest(notify) }),
-  );
-
-  const installed = await installInto(shop.folder);
-  assert.deepEqual(installed.formerFunctions, ["notify"]);
-  assert.equal(await exists(`${folder}/functions/notify`), false);
-  assert.deepEqual(
-    installed.migrations.map((name) => name.slice(15)),
-    (await migrations()).slice(2).map((name) => name.slice(15)),
-  );
-  // A function of the project that is called as one of this version's is in the way.
-  await shop.sql`create function public.get_tenant_usage(a text) returns text
-    language sql as 'select a'`;
-  assert.match(
-    await refusedPush(shop),
-    /Logloom cannot be upgraded, public has a function of its name: (public\.)?get_tenant_usage\(text\)/,
-  );
-  await shop.sql`drop function public.get_tenant_usage(text)`;
-  await shop.push();
-  await assertOperations(shop);
-  assert.deepEqual(
-    (await shop.sql`select public.add_member('mine') as answer`)[0],
-    { answer: "mine" },
-  );
-  const [endpoint] = await shop.sql`select url from logloom_private.notify_endpoint`;
-  assert.equal(endpoint.url, `${url}logloom-notify`);
-  assert.deepEqual((await installInto(shop.folder)).formerFunctions, []);
-  assert.deepEqual(await uninstalled(shop), []);
-  assert.equal((await shop.sql`select public.add_member('mine')`).length, 1);
 });
 
 Deno.test("in a project with much of its own", async (t) => {
@@ -582,7 +527,7 @@ Change or remove them, then run this again.`,
       }
       await sql.unsafe("drop function app.notes(); drop table public.logloom_notes");
       const [again] = (await installInto(shop.folder)).migrations;
-      assert.equal(again, "20290301000001_logloom.sql");
+      assert.equal(again, "20290301000001_logloom_foundations.sql");
       await shop.push();
       assert.equal((await sql`select from logloom.plans`).length > 0, true);
     },
