@@ -19,15 +19,17 @@ const before =
 set timezone = 'UTC';
 set datestyle = 'ISO, MDY';
 set intervalstyle = 'postgres';
+set search_path = pg_catalog, pg_temp;
 
 `;
 const after = `
 reset timezone;
 reset datestyle;
 reset intervalstyle;
+reset search_path;
 `;
 
-/** Our migration as a project gets it: with our time zone and date style, whatever the database uses. */
+/** Our migration as a project gets it: with our time zone, date style and names, whatever the database uses. */
 export function asInstalled(text: string): string {
   return `${before}${text}${after}`;
 }
