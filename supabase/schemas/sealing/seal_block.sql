@@ -35,7 +35,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
+            coalesce(l.record_bytes, octet_length(to_json(l)::text)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
