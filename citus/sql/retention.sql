@@ -12,7 +12,6 @@ as $$
 declare
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_is_known boolean;
 begin
   foreach tenant_id in array p_tenant_ids loop
     execute format(
@@ -21,26 +20,20 @@ begin
       tenant_id, v_from, v_to, p_limit + 1
     )
     into records;
-    v_is_known := records > 0;
-    if not v_is_known then
-      v_is_known := exists (
-        select
-        from logloom_private.log_counts c
-        where c.tenant_id = expired_days.tenant_id
-          and c.minute >= v_from and c.minute < v_to
-      );
-    end if;
-    if not v_is_known then
-      v_is_known := exists (
-        select
+    if records = 0 then
+      perform
+      from logloom_private.log_counts c
+      where c.tenant_id = expired_days.tenant_id and c.minute >= v_from and c.minute < v_to
+      limit 1;
+      if not found then
+        perform
         from logloom_private.blocks c
-        where c.tenant_id = expired_days.tenant_id
-          and c.last_ts >= v_from and c.last_ts < v_to
-      );
+        where c.tenant_id = expired_days.tenant_id and c.last_ts >= v_from and c.last_ts < v_to
+        limit 1;
+        continue when not found;
+      end if;
     end if;
-    if v_is_known then
-      return next;
-    end if;
+    return next;
   end loop;
 end;
 $$;
