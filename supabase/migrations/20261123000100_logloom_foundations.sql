@@ -737,7 +737,7 @@ begin
           '8 MB.')
     ) s (name, meaning)
   loop
-    execute pg_catalog.format(
+    execute format(
       'comment on column logloom_private.settings.%I is %L', v_setting.name, v_setting.meaning
     );
   end loop;
