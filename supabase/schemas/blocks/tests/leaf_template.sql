@@ -13,13 +13,13 @@ declare
   v_values constant jsonb := p_leaf -> 'values';
   v_template jsonb;
 begin
-  v_template := '{"literal": ""}'::jsonb || jsonb_strip_nulls(case p_leaf ->> 'test'
+  v_template := '{"literal": ""}'::jsonb || case p_leaf ->> 'test'
     when 'exists' then logloom_private.exists_template()
     when 'equal' then logloom_private.equal_template(v_values)
     when 'contains' then logloom_private.contains_template(v_values)
     when 'word' then logloom_private.word_template(v_values)
     when 'regex' then logloom_private.regex_template(v_values)
-  end);
+  end;
   return jsonb_build_object(
     'template', v_template,
     'words', logloom_private.words_needed(v_template ->> 'literal')
