@@ -613,9 +613,9 @@ begin
           'together.'),
         ('count_service_length_max', 'A service with a longer name is not counted apart.'),
         ('count_compact_rows',
-          'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.'),
+          'Rows of log_counts that one run of compact_log_counts sums up, about.'),
         ('count_pack_rows',
-          'Of a day of a tenant that has at most so many rows of logloom_private.log_counts '
+          'Of a day of a tenant that has at most so many rows of log_counts '
           'they are packed.'),
         ('count_pack_days', 'Days of tenants that one step of compact_log_counts packs.'),
         ('api_pool_size',
@@ -1305,6 +1305,9 @@ begin
       'Wait for one to end.',
       '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
         '`concurrent_validations`.'),
+    ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
+      'A later version of Logloom has written them: install it again.',
+      'A later version has sealed these records: the database was brought back to an older one.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. What is sent meanwhile is kept.',
       'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')
@@ -1503,11 +1506,11 @@ $$;
 
 -- foundations/after_migration.sql
 
--- Seam: whatever else each migration is followed by. Here nothing is.
+-- Seam: what else is done after each migration. Nothing is, here. No later migration may make it
+-- anew: the body that a layer gave it would not be called by that one.
 create function logloom_private.after_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1629,7 +1632,6 @@ $$;
 create function logloom_private.finish_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1679,7 +1681,6 @@ $$;
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1794,7 +1795,6 @@ $$;
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1807,8 +1807,9 @@ $$;
 
 -- foundations/list_limit.sql
 
--- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds.
-create function logloom_private.list_limit(p_limit integer)
+-- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds, by
+-- p_error where that is not the error of all lists.
+create function logloom_private.list_limit(p_limit integer, p_error text default null)
 returns integer
 language plpgsql
 stable
@@ -1823,13 +1824,15 @@ begin
   select s.list_limit_max, s.list_limit_default into v_max, v_default
     from logloom_private.settings s;
   if p_limit < 1 or p_limit > v_max then
-    perform logloom_private.refuse('parameters.list_limit_is_out_of_range', v_max::text);
+    perform logloom_private.refuse(
+      coalesce(p_error, 'parameters.list_limit_is_out_of_range'), v_max::text
+    );
   end if;
   return coalesce(p_limit, v_default);
 end;
 $$;
 
-grant execute on function logloom_private.list_limit(integer)
+grant execute on function logloom_private.list_limit(integer, text)
 to authenticated, service_role;
 
 -- foundations/lock_key.sql
@@ -1923,7 +1926,6 @@ create function logloom_private.record_job(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1986,7 +1988,6 @@ create function logloom_private.refuse_and_keep(
 )
 returns jsonb
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2168,7 +2169,6 @@ to authenticated, service_role;
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2211,22 +2211,6 @@ begin
   end loop;
   perform logloom_private.record_job(p_job, v_started_at, v_error);
   commit;
-end;
-$$;
-
--- foundations/scanning.sql
-
--- The tenant's id. Lets take_turn(), where it is given no scan, take the turns of this one to the
--- end of the transaction: on a node, which knows no setting of who asks.
-create function logloom_private.scanning(p_tenant_id text, p_scan text)
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform set_config('logloom.scan', p_scan, true);
-  return p_tenant_id;
 end;
 $$;
 
@@ -2362,7 +2346,6 @@ create function logloom_private.take_turn(
 )
 returns boolean
 language plpgsql
-volatile
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$

@@ -382,7 +382,6 @@ create function logloom_private.enroll_member(
 )
 returns public.logloom_member
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -397,6 +396,7 @@ declare
   v_added logloom.tenant_members;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   if length(v_email) > 320 then
     perform logloom_private.refuse('tenants.email_is_too_long');
@@ -479,7 +479,6 @@ comment on function public.add_tenant_member(text, text, text, text) is
 create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -500,7 +499,6 @@ $$;
 create function logloom_private.adopt_pre_request()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -597,7 +595,6 @@ $$;
 create function logloom_private.call_host_pre_request()
 returns void
 language plpgsql
-volatile
 as $$
 begin
   null;
@@ -647,7 +644,6 @@ $$;
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -704,7 +700,6 @@ $$;
 create function logloom_private.check_request()
 returns void
 language plpgsql
-volatile
 as $$
 declare
   -- The project's own may set another.
@@ -746,7 +741,6 @@ $$;
 create function logloom_private.found_tenant(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -944,7 +938,6 @@ comment on function public.get_current_tenant(text) is
 create function logloom_private.hold_tenant(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1104,7 +1097,6 @@ comment on function public.list_tenant_members(text, integer, text) is
 create function logloom_private.lock_members(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1243,7 +1235,6 @@ $$;
 create function logloom_private.provision_current_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1265,7 +1256,6 @@ to authenticated, service_role;
 create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1285,7 +1275,6 @@ $$;
 create function logloom_private.expel_member(p_tenant_id text, p_user_id text)
 returns public.logloom_success
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1344,7 +1333,6 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_role', p_role is null);
   if p_role not in ('member', 'admin', 'owner') then
     perform logloom_private.refuse('tenants.role_is_unknown');
   end if;
@@ -1357,7 +1345,6 @@ $$;
 create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1404,7 +1391,6 @@ grant execute on function logloom_private.require_role(text, text) to authentica
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1549,7 +1535,6 @@ to authenticated, service_role;
 create function logloom_private.change_member_role(p_tenant_id text, p_user_id text, p_role text)
 returns public.logloom_member
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1560,6 +1545,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   perform logloom_private.lock_members(v_tenant_id);
   select m.* into v_member

@@ -27,7 +27,8 @@ comment on type logloom_private.record_arrays is
 
 -- blocks/tables/blocks.sql
 
--- Sealed records: blocks of a tenant's records as compressed columns.
+-- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond a new
+-- format of its own needs a new number in blocks/codec/format/block_formats.sql.
 --
 -- The records of a block are sorted by service, level, the message's template, ts and id, in
 -- collation C; a position is a place in that order, 1-based. A template is a text with each digit
@@ -46,6 +47,7 @@ create table logloom_private.blocks (
   bytes bigint not null,
   records integer not null,
   ts_unit integer not null,
+  format smallint not null,
   tenant_id text not null,
   separator text not null,
   run_services text[] not null,
@@ -63,13 +65,15 @@ create table logloom_private.blocks (
   ts_low smallint[] compression lz4 not null,
   ts_middle "char"[] compression lz4,
   ts_high smallint[] compression lz4,
+  ts_top "char"[] compression lz4,
   batch_prefixes bytea compression lz4 not null,
   batch_received_at timestamptz[] compression lz4 not null,
   batch_write_seqs bigint[] compression lz4 not null,
   batch_codes "char"[] compression lz4,
   wide_batch_codes smallint[] compression lz4,
   id_indexes smallint[] compression lz4 not null,
-  weight bigint,
+  checksum bytea not null,
+  weight bigint not null,
   primary key (tenant_id, block_id)
 );
 
@@ -78,11 +82,12 @@ on logloom_private.blocks (tenant_id, last_ts, first_ts);
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
+-- Blocks of older formats than block_format(), which rewrite_step looks for: a new format makes it
+-- anew.
+create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
+
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
 create index blocks_last_ts_idx on logloom_private.blocks (last_ts);
-
-alter table logloom_private.blocks enable row level security;
-alter table logloom_private.blocks force row level security;
 
 comment on table logloom_private.blocks is
   'Records of days that are over, up to settings.seal_block_records in a row; the columns of a '
@@ -92,7 +97,14 @@ comment on column logloom_private.blocks.bytes is
   'What the block and its columns take, compressed, without indexes.';
 
 comment on column logloom_private.blocks.weight is
-  'What settings.seal_block_bytes bounds; null where the block was made before this column.';
+  'What settings.seal_block_bytes bounds.';
+
+comment on column logloom_private.blocks.format is
+  'How the block is stored: one of logloom_private.block_formats().';
+
+comment on column logloom_private.blocks.checksum is
+  'logloom_private.block_checksum of the block and its columns, of all values but block_id, '
+  'sealed_at and bytes.';
 
 comment on column logloom_private.blocks.separator is
   'Ends each template in templates. No message of the block holds it.';
@@ -111,7 +123,10 @@ comment on column logloom_private.blocks.run_words is
   'they are not far fewer than the templates.';
 
 comment on column logloom_private.blocks.template_records is
-  'How many records have each template, over all runs.';
+  'How many records have each template, over all runs. They stand one after another, by ts: a '
+  'template''s last position is the sum of these counts up to its own and of run_records of the '
+  'runs without messages before it, and ts at its first and last position is when the template '
+  'was first and last seen in the block.';
 
 comment on column logloom_private.blocks.offset_records is
   'How many messages stand before those of each 16th template, from the first on; offset_digits: '
@@ -121,9 +136,9 @@ comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';
 
 comment on column logloom_private.blocks.ts_unit is
-  'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle and ts_high '
-  'are 16, 8 and 16 bits of the steps from first_ts on, less 32768, 128 and 32768; null where all '
-  'are 0.';
+  'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle, '
+  'ts_high and ts_top are 16, 8, 16 and 8 bits of the steps from first_ts on, less 32768, 128, '
+  '32768 and 128; null where all are 0. Microseconds so reach over eight years.';
 
 comment on column logloom_private.blocks.batch_prefixes is
   'The batches that the records came in: 14 bytes of their ids each. Beside it when each was '
@@ -164,9 +179,6 @@ create table logloom_private.block_columns (
   )
 );
 
-alter table logloom_private.block_columns enable row level security;
-alter table logloom_private.block_columns force row level security;
-
 comment on table logloom_private.block_columns is
   'The values of a field, or of a top-level key of attrs, at positions first to last of a block; '
   'beyond them it has none. A column of nulls is not stored.';
@@ -188,6 +200,118 @@ comment on column logloom_private.block_columns.filter is
 comment on column logloom_private.block_columns.codes is
   'Places in dictionary less 129; in wide_codes, the places themselves, where there are more than '
   '256; both are null where all values are the same.';
+
+-- blocks/codec/format/block_checksum.sql
+
+-- A checksum over all values of a block and of its columns, but for its id, when it was stored and
+-- how many bytes it takes.
+create function logloom_private.block_checksum(
+  p_block logloom_private.blocks,
+  p_columns logloom_private.block_columns[]
+)
+returns bytea
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  b constant logloom_private.blocks := p_block;
+  v_columns bytea;
+begin
+  select string_agg(
+    sha256(record_send(row(
+      c.least, c.greatest, c.first, c.last, c.name, c.kind, c.dictionary, c.counts, c.codes,
+      c.wide_codes, c.numbers, c.wide_numbers, c.texts, c.digits, c.filter
+    ))),
+    '' order by c.name collate "C"
+  )
+  into v_columns
+  from unnest(p_columns) c;
+  return sha256(record_send(row(
+    b.first_ts, b.last_ts, b.first_write_seq, b.last_write_seq, b.first_id, b.last_id, b.records,
+    b.ts_unit, b.format, b.tenant_id, b.separator, b.run_services, b.run_levels, b.run_records,
+    b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records, b.offset_records,
+    b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high, b.ts_top,
+    b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes, b.wide_batch_codes,
+    b.id_indexes, b.weight, v_columns
+  )));
+end;
+$$;
+
+-- blocks/codec/format/block_formats.sql
+
+-- The formats of blocks that this version reads, ascending; it writes the last one. A release that
+-- changes what tables/blocks.sql says adds a number, reads both, and makes
+-- blocks_older_format_idx anew; rewrite_step brings older blocks to it.
+create function logloom_private.block_formats()
+returns smallint[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '{1}';
+end;
+$$;
+
+-- blocks/codec/format/block_is_intact.sql
+
+-- Whether a block and its columns are what was stored.
+create function logloom_private.block_is_intact(p_block logloom_private.blocks)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_block.checksum = logloom_private.block_checksum(
+    p_block,
+    array(
+      select c
+      from logloom_private.block_columns c
+      where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+    )
+  );
+end;
+$$;
+
+-- blocks/codec/format/can_read.sql
+
+-- True: this version reads blocks of the format. What reads blocks asks it of each.
+create function logloom_private.can_read(p_format smallint)
+returns boolean
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_format = any(logloom_private.block_formats()) then
+    return true;
+  end if;
+  perform logloom_private.refuse('search.block_format_is_unknown', p_format::text);
+  return false;
+end;
+$$;
+
+-- blocks/codec/format/require_intact.sql
+
+-- LL001 where a block is not what was stored: what is made of it would replace it.
+create function logloom_private.require_intact(p_block logloom_private.blocks)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.can_read(p_block.format);
+  if not logloom_private.block_is_intact(p_block) then
+    raise sqlstate 'LL001' using
+      message = format('Block %s is damaged: its checksum differs', p_block.block_id);
+  end if;
+end;
+$$;
 
 -- blocks/codec/templates/cut_digits.sql
 
@@ -967,6 +1091,51 @@ $$;
 
 -- blocks/codec/read/attribute_texts.sql
 
+-- attrs of p_records records as JSON texts: p_values of the columns p_names, each from the record
+-- p_first on.
+create function logloom_private.few_attribute_texts(
+  p_records integer,
+  p_names text[],
+  p_first integer[],
+  p_values logloom_private.column_values[]
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+begin
+  return array(
+    select
+      case
+        when bool_or(p.is_rest)
+          then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+      end
+    from generate_series(1, p_records) r (n)
+    left join (
+      select
+        c.key is null as is_rest, c.first + t.n - 1 as n,
+        case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+          else c.key || t.text end as text
+      from (
+        select
+          v.texts, p_first[v.n] as first,
+          case when p_names[v.n] <> 'attrs'
+            then to_json(substr(p_names[v.n], 7)) || ': ' end as key
+        from unnest(p_values) with ordinality v (texts, n)
+        offset 0
+      ) c
+      cross join lateral unnest(c.texts) with ordinality t (text, n)
+      where t.text is not null
+    ) p on p.n = r.n
+    group by r.n
+    order by r.n
+  );
+end;
+$$;
+
 -- attrs at ascending positions of a block, or of all records, as JSON texts; of p_keys alone where
 -- that is given. Rare keys come in any order.
 create function logloom_private.attribute_texts(
@@ -1036,32 +1205,7 @@ begin
 
   -- A statement made for these columns has to be planned, which takes as long as many records.
   if v_records <= 400 then
-    return array(
-      select
-        case
-          when bool_or(p.is_rest)
-            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
-        end
-      from generate_series(1, v_records) r (n)
-      left join (
-        select
-          c.key is null as is_rest, c.first + t.n - 1 as n,
-          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
-            else c.key || t.text end as text
-        from (
-          select
-            v.texts, v_from[v.n] as first,
-            case when v_names[v.n] <> 'attrs'
-              then to_json(substr(v_names[v.n], 7)) || ': ' end as key
-          from unnest(v_values) with ordinality v (texts, n)
-          offset 0
-        ) c
-        cross join lateral unnest(c.texts) with ordinality t (text, n)
-        where t.text is not null
-      ) p on p.n = r.n
-      group by r.n
-      order by r.n
-    );
+    return logloom_private.few_attribute_texts(v_records, v_names, v_from, v_values);
   end if;
 
   -- Between two bounds the same columns cover all records.
@@ -1365,7 +1509,7 @@ begin
   elsif cardinality(p_positions) > p_block.records / 4 then
     return logloom_private.texts_at(logloom_private.all_messages(p_block), p_positions);
   end if;
-  select o.* into v_found from logloom_private.message_ordinals(p_block, p_positions) o;
+  v_found := logloom_private.message_ordinals(p_block, p_positions);
   if v_found.o_positions = '{}' then
     return array_fill(null::text, array[cardinality(p_positions)]);
   end if;
@@ -1439,6 +1583,7 @@ begin
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
   if found then
+    perform logloom_private.can_read(v_block.format);
     return query
     select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
   end if;
@@ -1497,23 +1642,37 @@ declare
   v_low smallint[] := p_block.ts_low;
   v_middle "char"[] := p_block.ts_middle;
   v_high smallint[] := p_block.ts_high;
+  v_top "char"[] := p_block.ts_top;
+  v_steps bigint[];
 begin
   if p_positions is null then
     -- unnest() where a row is made takes a third of the time that it takes after "from".
-    return array(
+    v_steps := array(
       select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
         + coalesce(o.high + 32768, 0) * 16777216::bigint
       from (
         select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
       ) o
     );
+  else
+    v_steps := array(
+      select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
+        + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
+      from unnest(p_positions) with ordinality p (position, n)
+      order by p.n
+    );
   end if;
-  return array(
-    select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
-      + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
-    from unnest(p_positions) with ordinality p (position, n)
-    order by p.n
-  );
+  -- Of few blocks: months in microseconds.
+  if v_top is not null then
+    if p_positions is not null then
+      v_top := logloom_private.elements_at(v_top, p_positions);
+    end if;
+    v_steps := array(
+      select o.step + (o.top::integer + 128) * 1099511627776
+      from (select unnest(v_steps) as step, unnest(v_top) as top) o
+    );
+  end if;
+  return v_steps;
 end;
 $$;
 
@@ -1824,78 +1983,44 @@ begin
 end;
 $$;
 
--- Records in another order.
-create function logloom_private.ordered_records(
-  p_records logloom_private.record_arrays,
-  p_order integer[]
-)
-returns logloom_private.record_arrays
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return row(
-    logloom_private.elements_at(p_records.ts, p_order),
-    logloom_private.elements_at(p_records.received_at, p_order),
-    logloom_private.elements_at(p_records.write_seqs, p_order),
-    logloom_private.elements_at(p_records.ids, p_order),
-    logloom_private.elements_at(p_records.services, p_order),
-    logloom_private.elements_at(p_records.levels, p_order),
-    logloom_private.elements_at(p_records.messages, p_order),
-    logloom_private.elements_at(p_records.attrs, p_order),
-    array(
-      select row(logloom_private.elements_at(c.texts, p_order))::logloom_private.column_values
-      from unnest(p_records.columns) with ordinality c (texts, n)
-      order by c.n
-    )
-  );
-end;
-$$;
-
--- A block and its columns, which have no block_id yet, of a tenant's records by ts and id; and the
--- records by position. All of it works on arrays, read by unnest in a select list: that hands on an
--- element at a time and keeps the order, where a function in FROM stores all of it first.
+-- A block and its columns, which have no block_id yet, of a tenant's records. p_block: the block as
+-- encode_messages made it; p_records: its records by position. All of it works on arrays, read by
+-- unnest in a select list: that hands on an element at a time and keeps the order, where a function
+-- in FROM stores all of it first.
 create function logloom_private.encode_block(
-  p_tenant_id text,
+  p_block logloom_private.blocks,
   p_records logloom_private.record_arrays,
   out o_block logloom_private.blocks,
-  out o_columns logloom_private.block_columns[],
-  out o_records logloom_private.record_arrays
+  out o_columns logloom_private.block_columns[]
 )
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
 declare
+  v_formats constant smallint[] := logloom_private.block_formats();
   v_names constant text[] := logloom_private.column_fields();
-  v_messages record;
   v_column logloom_private.block_columns;
 begin
-  o_block.tenant_id := p_tenant_id;
-  o_block.records := cardinality(p_records.ids);
-  o_block.first_ts := p_records.ts[1];
-  o_block.last_ts := p_records.ts[o_block.records];
+  o_block := p_block;
+  o_block.format := v_formats[cardinality(v_formats)];
   o_block.weight := logloom_private.weight_of(p_records);
+  select min(t), max(t) into o_block.first_ts, o_block.last_ts from unnest(p_records.ts) t;
   select min(w), max(w) into o_block.first_write_seq, o_block.last_write_seq
   from unnest(p_records.write_seqs) w;
-  select m.* into v_messages
-  from logloom_private.encode_messages(
-    o_block, p_records.services, p_records.levels, p_records.messages
-  ) m;
-  o_records := logloom_private.ordered_records(p_records, v_messages.o_order);
-  o_block := logloom_private.encode_times(v_messages.o_block, o_records.ts);
+  o_block := logloom_private.encode_times(o_block, p_records.ts);
   o_block := logloom_private.encode_ids(
-    o_block, o_records.ids, o_records.received_at, o_records.write_seqs
+    o_block, p_records.ids, p_records.received_at, p_records.write_seqs
   );
-  o_columns := logloom_private.encode_attributes(o_records.attrs);
+  o_columns := logloom_private.encode_attributes(p_records.attrs);
   for v_at in 1..cardinality(v_names) loop
-    v_column := logloom_private.encode_column(v_names[v_at], 1, (o_records.columns[v_at]).texts);
+    v_column := logloom_private.encode_column(v_names[v_at], 1, (p_records.columns[v_at]).texts);
     if v_column.kind is not null then
       o_columns := o_columns || v_column;
     end if;
   end loop;
+  o_block.checksum := logloom_private.block_checksum(o_block, o_columns);
 end;
 $$;
 
@@ -2110,8 +2235,9 @@ begin
   select
     array_agg(((o.ts & 65535) - 32768)::smallint),
     array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
-    array_agg(((o.ts >> 24) - 32768)::smallint) filter (where v_greatest > 16777215)
-  into p_block.ts_low, p_block.ts_middle, p_block.ts_high
+    array_agg(((o.ts >> 24 & 65535) - 32768)::smallint) filter (where v_greatest > 16777215),
+    array_agg(((o.ts >> 40)::integer - 128)::"char") filter (where v_greatest > 1099511627775)
+  into p_block.ts_low, p_block.ts_middle, p_block.ts_high, p_block.ts_top
   from (select unnest(v_offsets) / p_block.ts_unit as ts offset 0) o;
   return p_block;
 end;
@@ -2205,17 +2331,44 @@ returns logloom_private.blocks
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
+set work_mem = '48MB'
 as $$
 declare
   v_encoded record;
+  v_order integer[];
   v_block logloom_private.blocks;
 begin
   if p_records.ids is null then
     return null;
   end if;
-  select e.* into v_encoded from logloom_private.encode_block(p_tenant_id, p_records) e;
+  v_block.tenant_id := p_tenant_id;
+  v_block.records := cardinality(p_records.ids);
+  -- Assigned: a function after "from" has its result stored first.
+  v_encoded := logloom_private.encode_messages(
+    v_block, p_records.services, p_records.levels, p_records.messages
+  );
+  v_order := v_encoded.o_order;
+  -- Each record once: compare_block cannot tell.
+  if (select count(*) from (select from unnest(v_order) o group by o) o) <> v_block.records then
+    raise sqlstate 'LL001' using message = 'A block has records twice';
+  end if;
+  -- In their place: records are some ten MB.
+  p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
+  p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
+  p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
+  p_records.ids := logloom_private.elements_at(p_records.ids, v_order);
+  p_records.services := logloom_private.elements_at(p_records.services, v_order);
+  p_records.levels := logloom_private.elements_at(p_records.levels, v_order);
+  p_records.messages := logloom_private.elements_at(p_records.messages, v_order);
+  p_records.attrs := logloom_private.elements_at(p_records.attrs, v_order);
+  p_records.columns := array(
+    select row(logloom_private.elements_at(c.texts, v_order))::logloom_private.column_values
+    from unnest(p_records.columns) with ordinality c (texts, n)
+    order by c.n
+  );
+  v_encoded := logloom_private.encode_block(v_encoded.o_block, p_records);
   v_block := logloom_private.store_block(v_encoded.o_block, v_encoded.o_columns);
-  perform logloom_private.compare_block(v_block, v_encoded.o_records);
+  perform logloom_private.compare_block(v_block, p_records);
   return v_block;
 end;
 $$;
@@ -2562,7 +2715,8 @@ begin
   return coalesce(
     '(l.words is null or ' || (
       select string_agg(format('strpos(l.words, %L) > 0', w.word), ' and ' order by w.n)
-      from jsonb_array_elements_text(p_leaf -> 'words') with ordinality w (word, n)
+      from jsonb_array_elements_text(logloom_private.leaf_template(p_leaf) -> 'words')
+        with ordinality w (word, n)
     ) || ')',
     'true'
   );
@@ -2663,11 +2817,11 @@ $$;
 
 -- blocks/tests/leaf_template.sql
 
--- What a leaf over messages asks of their templates, for query_leaf.
---   template  by and values: the test that templates pass, in lower case where the leaf folds case;
---             decides: whether they alone tell, or only leave out; literal: a text in each of them
---   words     texts that the words of a run with such a template hold
--- A test without a file here has no template.
+-- What a leaf over messages asks of their templates; null for a test without a file here.
+--   by, values  the test that templates pass, in lower case where the leaf folds case
+--   decides     whether they alone tell, or only leave out
+--   literal     a text in each of them
+--   words       texts that the words of a run with such a template hold
 create function logloom_private.leaf_template(p_leaf jsonb)
 returns jsonb
 language plpgsql
@@ -2685,10 +2839,8 @@ begin
     when 'word' then logloom_private.word_template(v_values)
     when 'regex' then logloom_private.regex_template(v_values)
   end);
-  return jsonb_build_object(
-    'template', v_template,
-    'words', logloom_private.words_needed(v_template ->> 'literal')
-  );
+  return v_template
+    || jsonb_build_object('words', logloom_private.words_needed(v_template ->> 'literal'));
 end;
 $$;
 
@@ -3076,6 +3228,48 @@ begin
 end;
 $$;
 
+-- blocks/scan/blocks_with_dictionary.sql
+
+-- Those of the blocks in which the counts of a dictionary answer a leaf; none where the tree is not
+-- one leaf over one column.
+create function logloom_private.blocks_with_dictionary(
+  p_tenant_id text,
+  p_blocks bigint[],
+  p_leaf jsonb
+)
+returns bigint[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_column constant text := case when p_leaf ->> 'field' = 'attrs'
+    then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
+begin
+  if (p_leaf ->> 'decided_by' in ('dictionary', 'numbers')) is not true
+    or p_leaf ->> 'joined' is not null
+  then
+    return '{}';
+  end if;
+  return array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks) and not exists (
+      select
+      from logloom_private.block_columns k
+      where k.tenant_id = p_tenant_id and k.block_id = c.block_id
+        and (
+          k.name = v_column and k.kind <> 'dictionary'
+          -- Keys that have no column.
+          or v_is_attribute and k.name = 'attrs'
+            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+        )
+    )
+  );
+end;
+$$;
+
 -- blocks/scan/candidate_blocks.sql
 
 -- The blocks of a tenant with records in [p_from, p_to), without those that hold none of the values
@@ -3103,6 +3297,7 @@ begin
   select c.block_id
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    and logloom_private.can_read(c.format)
     and (
       v_leaf is null or coalesce(
         (
@@ -3187,46 +3382,6 @@ end;
 $$;
 
 -- blocks/scan/dictionary_count.sql
-
--- Those of the blocks in which the counts of a dictionary answer a leaf; none where the tree is not
--- one leaf over one column.
-create function logloom_private.blocks_with_dictionary(
-  p_tenant_id text,
-  p_blocks bigint[],
-  p_leaf jsonb
-)
-returns bigint[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
-  v_column constant text := case when p_leaf ->> 'field' = 'attrs'
-    then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
-begin
-  if (p_leaf ->> 'decided_by' in ('dictionary', 'numbers')) is not true
-    or p_leaf ->> 'joined' is not null
-  then
-    return '{}';
-  end if;
-  return array(
-    select c.block_id
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks) and not exists (
-      select
-      from logloom_private.block_columns k
-      where k.tenant_id = p_tenant_id and k.block_id = c.block_id
-        and (
-          k.name = v_column and k.kind <> 'dictionary'
-          -- Keys that have no column.
-          or v_is_attribute and k.name = 'attrs'
-            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
-        )
-    )
-  );
-end;
-$$;
 
 -- How many records of blocks_with_dictionary a leaf finds. Without a value a leaf is never true.
 create function logloom_private.dictionary_count(
@@ -3367,7 +3522,7 @@ declare
   v_positions integer[] := '{}';
   v_count integer := 0;
 begin
-  if v_upper is null or v_values > v_greatest then
+  if v_upper is null or p_block.ts_top is not null or v_values > v_greatest then
     return null;
   end if;
   if v_values <= 10 then
@@ -3457,6 +3612,26 @@ begin
 end;
 $$;
 
+-- blocks/scan/largest_record.sql
+
+-- The greatest record_bytes of a block, null where it is not known.
+create function logloom_private.largest_record(p_block logloom_private.blocks)
+returns bigint
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name = 'record_bytes'
+  );
+end;
+$$;
+
 -- blocks/scan/message_bits.sql
 
 -- A leaf over messages: its exact bits and its candidate bits.
@@ -3472,7 +3647,8 @@ set jit = off
 as $$
 declare
   v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
-  v_literal constant text := p_leaf -> 'template' ->> 'literal';
+  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_literal constant text := v_template ->> 'literal';
   v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_found integer[];
   v_templates text[];
@@ -3535,7 +3711,7 @@ begin
     v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
     p_block.template_records;
   return array[
-    case when (p_leaf -> 'template' -> 'decides')::boolean then v_bits else v_none end, v_bits
+    case when (v_template -> 'decides')::boolean then v_bits else v_none end, v_bits
   ];
 end;
 $$;
@@ -3611,6 +3787,51 @@ begin
     else
       return array[v_none, ~v_none];
   end case;
+end;
+$$;
+
+-- blocks/scan/page_positions.sql
+
+-- Ascending positions of a block among which are those that a page can hold. tries: whether the
+-- outermost records are asked one by one first; not again where that found too few.
+create function logloom_private.page_positions(
+  p_block logloom_private.blocks,
+  p_tree jsonb,
+  p_limit integer,
+  p_is_descending boolean,
+  p_past timestamptz,
+  p_from timestamptz,
+  p_to timestamptz,
+  inout tries boolean,
+  out positions integer[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bits varbit;
+begin
+  -- Null: all of them.
+  if p_tree ->> 'type' = 'all' then
+    perform logloom_private.take_turn();
+  elsif tries then
+    positions := logloom_private.tried_positions(
+      p_block, p_tree, p_limit, p_is_descending, p_past, p_from, p_to
+    );
+    tries := positions is not null;
+  end if;
+  if p_tree ->> 'type' is distinct from 'all' and positions is null then
+    v_bits := logloom_private.block_bits(p_block, p_tree, p_from, p_to);
+    if bit_count(v_bits) < p_block.records then
+      positions := logloom_private.bit_positions(v_bits);
+    end if;
+  end if;
+  if positions is distinct from '{}' then
+    positions := logloom_private.first_positions(
+      p_block, positions, p_limit, p_is_descending, p_past, p_from, p_to
+    );
+  end if;
 end;
 $$;
 
@@ -3795,6 +4016,7 @@ begin
       and c.last_ts >= p_from and c.first_ts < p_to
       and p_id between c.first_id and c.last_id
   loop
+    perform logloom_private.can_read(v_block.format);
     v_prefixes := v_block.batch_prefixes;
     continue when position(v_prefix in v_prefixes) = 0;
     v_positions := array_positions(v_block.id_indexes, v_index);
@@ -3990,21 +4212,105 @@ $$;
 
 -- blocks/scan/sealed_page.sql
 
--- The greatest record_bytes of a block, null where it is not known.
-create function logloom_private.largest_record(p_block logloom_private.blocks)
-returns bigint
+-- The first p_limit of times and p_times, but for p_past, with the sizes of their records; edge: the
+-- last time that a page of p_limit records and p_bytes can hold, which ends before the first record
+-- that finds it full, whatever the ids of one time are. Null: it is not full.
+create function logloom_private.page_edge(
+  p_limit integer,
+  p_bytes bigint,
+  p_is_descending boolean,
+  p_past timestamptz,
+  p_times timestamptz[],
+  p_sizes integer[],
+  inout times timestamptz[],
+  inout sizes integer[],
+  out edge timestamptz
+)
 language plpgsql
 stable
-parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (
-    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = 'record_bytes'
-  );
+  select
+    array_agg(b.ts), array_agg(b.size),
+    (
+      array_agg(b.ts)
+      filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+    )[1]
+  into times, sizes, edge
+  from (
+    select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
+    from (
+      select
+        o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+        -- Of one time all.
+        sum(o.size) over (
+          order by case when p_is_descending then o.ts end desc, o.ts
+        ) as through
+      from (
+        select u.ts, coalesce(u.size, 0) as size
+        from (
+          select unnest(times) as ts, unnest(sizes) as size
+          union all
+          select unnest(p_times), unnest(p_sizes)
+        ) u
+        where p_past is null or u.ts <> p_past
+        order by
+          case when p_is_descending then u.ts end desc,
+          case when not p_is_descending then u.ts end
+        limit p_limit
+      ) o
+    ) g
+    window w as (order by g.n)
+  ) b;
+end;
+$$;
+
+-- Those of a block's positions after (p_ts, p_id) that p_bytes leave room for, and the one after
+-- them.
+create function logloom_private.positions_within_bytes(
+  p_block logloom_private.blocks,
+  p_sizes integer[],
+  p_bytes bigint,
+  p_is_descending boolean,
+  p_ts timestamptz,
+  p_id uuid,
+  inout positions integer[],
+  out next integer[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select
+    array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+    (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+  into positions, next
+  from (
+    select
+      o.position, row_number() over w as n,
+      sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+    from (
+      select u.position, u.ts, u.id, u.size
+      from unnest(
+        positions, logloom_private.block_times(p_block, positions),
+        logloom_private.block_ids(
+          p_block, positions, logloom_private.block_batches(p_block, positions)
+        ),
+        p_sizes
+      ) u (position, ts, id, size)
+      where p_ts is null
+        or case when p_is_descending then (u.ts, u.id) < (p_ts, p_id)
+          else (u.ts, u.id) > (p_ts, p_id) end
+    ) o
+    window w as (
+      order by
+        case when p_is_descending then o.ts end desc,
+        case when p_is_descending then o.id end desc, o.ts, o.id
+      rows unbounded preceding
+    )
+  ) f;
 end;
 $$;
 
@@ -4045,7 +4351,9 @@ declare
   v_tries boolean := p_limit <= 250;
   v_blocks refcursor;
   v_block logloom_private.blocks;
-  v_bits varbit;
+  v_found record;
+  v_full record;
+  v_within record;
   v_positions integer[];
   v_times timestamptz[];
   v_sizes integer[];
@@ -4075,30 +4383,15 @@ begin
   loop
     fetch v_blocks into v_block;
     exit when not found;
+    perform logloom_private.can_read(v_block.format);
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    -- Null: all of them.
-    v_positions := null;
-    if p_tree ->> 'type' = 'all' then
-      perform logloom_private.take_turn();
-    elsif v_tries then
-      v_positions := logloom_private.tried_positions(
-        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
-      );
-      v_tries := v_positions is not null;
-    end if;
-    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
-      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-      continue when bit_count(v_bits) = 0;
-      if bit_count(v_bits) < v_block.records then
-        v_positions := logloom_private.bit_positions(v_bits);
-      end if;
-    end if;
-    continue when v_positions = '{}';
-    v_positions := logloom_private.first_positions(
-      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    v_found := logloom_private.page_positions(
+      v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to, v_tries
     );
+    v_tries := v_found.tries;
+    v_positions := v_found.positions;
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
@@ -4121,39 +4414,12 @@ begin
       if v_is_large then
         v_sizes := logloom_private.block_sizes(v_block, v_positions);
       end if;
-      -- A page ends before the first record that finds it full, whatever the ids of one time are.
-      select
-        array_agg(b.ts), array_agg(b.size),
-        (
-          array_agg(b.ts)
-          filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
-        )[1]
-      into v_best, v_best_sizes, v_edge
-      from (
-        select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
-        from (
-          select
-            o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-            -- Of one time all.
-            sum(o.size) over (
-              order by case when v_is_descending then o.ts end desc, o.ts
-            ) as through
-          from (
-            select u.ts, coalesce(u.size, 0) as size
-            from (
-              select unnest(v_best) as ts, unnest(v_best_sizes) as size
-              union all
-              select unnest(v_times), unnest(v_sizes)
-            ) u
-            where p_ts is null or u.ts <> p_ts
-            order by
-              case when v_is_descending then u.ts end desc,
-              case when not v_is_descending then u.ts end
-            limit p_limit
-          ) o
-        ) g
-        window w as (order by g.n)
-      ) b;
+      v_full := logloom_private.page_edge(
+        p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
+      );
+      v_best := v_full.times;
+      v_best_sizes := v_full.sizes;
+      v_edge := v_full.edge;
     end if;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
     into v_positions, v_sizes
@@ -4163,35 +4429,11 @@ begin
     v_next := null;
     -- Of more than a page holds no more is read.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
-      v_times := logloom_private.block_times(v_block, v_positions);
-      select
-        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
-        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
-      into v_positions, v_next
-      from (
-        select
-          o.position, row_number() over w as n,
-          sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
-        from (
-          select u.position, u.ts, u.id, u.size
-          from unnest(
-            v_positions, v_times,
-            logloom_private.block_ids(
-              v_block, v_positions, logloom_private.block_batches(v_block, v_positions)
-            ),
-            v_sizes
-          ) u (position, ts, id, size)
-          where p_ts is null
-            or case when v_is_descending then (u.ts, u.id) < (p_ts, p_id)
-              else (u.ts, u.id) > (p_ts, p_id) end
-        ) o
-        window w as (
-          order by
-            case when v_is_descending then o.ts end desc,
-            case when v_is_descending then o.id end desc, o.ts, o.id
-          rows unbounded preceding
-        )
-      ) f;
+      v_within := logloom_private.positions_within_bytes(
+        v_block, v_sizes, p_bytes, v_is_descending, p_ts, p_id, v_positions
+      );
+      v_positions := v_within.positions;
+      v_next := v_within.next;
     end if;
     if v_next is not null then
       return query
@@ -4296,6 +4538,7 @@ begin
     where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
       and c.last_ts >= p_from
   loop
+    perform logloom_private.can_read(v_block.format);
     v_write_seqs := v_block.batch_write_seqs;
     continue when not exists (
       select from unnest(v_write_seqs) a where a between p_first and p_last
@@ -4375,7 +4618,9 @@ begin
       then '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')' end;
   elsif p_node ->> 'decided_by' = 'run' then
     return logloom_private.query_sql(p_node, 'l');
-  elsif p_node ->> 'field' = 'msg' and (p_node -> 'template' -> 'decides')::boolean then
+  elsif p_node ->> 'field' = 'msg'
+    and (logloom_private.leaf_template(p_node) -> 'decides')::boolean
+  then
     return '(' || logloom_private.template_sql(p_node) || ')';
   end if;
   return null;
@@ -4392,7 +4637,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_literal constant text := p_node -> 'template' ->> 'literal';
+  v_literal constant text := logloom_private.leaf_template(p_node) ->> 'literal';
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
@@ -4530,7 +4775,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_template constant jsonb := p_leaf -> 'template';
+  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
   v_literal constant text := v_template ->> 'literal';
   v_text constant text :=
     case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;

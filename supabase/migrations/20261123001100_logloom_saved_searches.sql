@@ -71,9 +71,6 @@ create table logloom.saved_searches (
 create index saved_searches_tenant_id_created_at_idx
 on logloom.saved_searches (tenant_id, created_at desc, id desc);
 
-alter table logloom.saved_searches enable row level security;
-alter table logloom.saved_searches force row level security;
-
 create policy saved_searches_select_creator_or_shared on logloom.saved_searches
 for select to authenticated
 using (
@@ -434,17 +431,6 @@ begin
   return row(
     '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
   )::public.logloom_saved_search_run;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_saved_search(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
-  );
 end;
 $$;
 

@@ -35,7 +35,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            %s,
+            coalesce(l.record_bytes, octet_length(to_json(l)::text)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
@@ -50,7 +50,7 @@ begin
         limit %s
       ) r
     $query$,
-    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    p_tenant_id, v_from, v_to,
     greatest(v_settings.seal_block_records / p_share, 1)
   );
   execute format(
@@ -162,32 +162,6 @@ begin
 end;
 $$;
 
--- Makes one block of several of a tenant, in this transaction. Its id.
-create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
-returns bigint
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_block logloom_private.blocks;
-begin
-  v_block := logloom_private.write_block(
-    p_tenant_id,
-    logloom_private.read_records(
-      format(
-        'select r.* from unnest(%L::bigint[]) c (block_id), '
-          || 'logloom_private.block_records(%L, c.block_id, null, null) r',
-        p_block_ids, p_tenant_id
-      )
-    )
-  );
-  delete from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
-  return v_block.block_id;
-end;
-$$;
-
 -- Small blocks of a tenant that make one: of a day, or of a week where each is less than a day's
 -- worth. Null where there are none.
 -- Small blocks of a tenant in the week of p_day that make one block; null where there are none.
@@ -208,9 +182,7 @@ begin
     select
       c.block_id, c.key,
       sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
-      sum(coalesce(c.weight, 8 * c.bytes)) over (
-        partition by c.key order by c.first_ts, c.block_id
-      ) as weight
+      sum(c.weight) over (partition by c.key order by c.first_ts, c.block_id) as weight
     from (
       select
         w.*,
@@ -263,6 +235,7 @@ begin
     where c.tenant_id = p_tenant_id
       and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
   loop
+    perform logloom_private.require_intact(v_block);
     v_block_records := 0;
     for v_day in
       select d::date

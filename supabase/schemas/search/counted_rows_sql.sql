@@ -1,31 +1,6 @@
--- SQL over what is known of records without reading them
-
--- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
--- level and service as far as it groups by them.
-create function logloom_private.sealed_counts_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
-    '%s, %L, %L, %L, %L',
-    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
-  ) || ') l';
-end;
-$$;
-
--- The counts of the range's whole minutes, and the records of what it has of its first and last
--- one. Null where the counts cannot answer the query.
--- SQL from "from" on: ts, level, service and events of what is to be counted; null where the counts
--- cannot answer.
+-- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
+-- range's whole minutes, and the records of what it has of its first and last one. Null where the
+-- counts cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
