@@ -41,16 +41,22 @@ const piece = fc.oneof(
 );
 const text = fc.array(piece, { minLength: 1, maxLength: 12 }).map((pieces) => pieces.join(""));
 
+/** A leaf of the compiler that looks for a text in messages. */
+const leaf = String.raw`
+  create function pg_temp.leaf(p_literal text) returns jsonb language sql return jsonb_build_object(
+    'test', 'contains',
+    'values', array['%' || logloom_private.query_like_text(p_literal) || '%']
+  )`;
+
 Deno.test(`each part of a text, in any letter case, is one that its words may hold, seed ${seed}`, async () => {
   await using sql = openDatabase(undefined, 1);
+  await sql.unsafe(leaf);
   await sql.unsafe(`
     create function pg_temp.passes(p_text text, p_literal text) returns boolean language plpgsql as $$
     declare
       v_passes boolean;
     begin
-      execute 'select ' || logloom_private.words_sql(
-        jsonb_build_object('words', logloom_private.words_needed(p_literal))
-      )
+      execute 'select ' || logloom_private.words_sql(pg_temp.leaf(p_literal))
         || ' from (select logloom_private.words_of($1)) l (words)'
       into v_passes using p_text;
       return v_passes;
@@ -79,12 +85,12 @@ Deno.test(`each part of a text, in any letter case, is one that its words may ho
 
 Deno.test("words leave out what has none of them", async () => {
   await using sql = openDatabase(undefined, 1);
+  await sql.unsafe(leaf);
   const line = "Failed password for invalid_user from 00.0.0.0\u001e".repeat(9);
   const tests = async (literal: string) => {
     const [{ words }] = await sql`select logloom_private.words_of(${line}) as words`;
-    const [{ test }] = await sql`select logloom_private.words_sql(
-      jsonb_build_object('words', logloom_private.words_needed(${literal}))
-    ) as test`;
+    const [{ test }] =
+      await sql`select logloom_private.words_sql(pg_temp.leaf(${literal})) as test`;
     const [{ passes }] = await sql.unsafe(
       `select ${test} as passes from (select $1::text) l (words)`,
       [

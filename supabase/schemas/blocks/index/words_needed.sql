@@ -9,6 +9,9 @@ as $$
 declare
   v_pieces constant text[] := logloom_private.cut_words(p_literal);
 begin
+  if cardinality(v_pieces) = 1 then
+    return array_remove(v_pieces, '');
+  end if;
   return array(
     -- A word may begin before what the literal has of it, and end after it.
     select case when p.n > 1 then ' ' else '' end || p.piece

@@ -13,8 +13,12 @@ begin
     'by', 'contains',
     'values', array[v_template],
     'decides', v_pattern !~ '[0-9]',
-    'literal', case when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
-      then regexp_replace(v_inner, '\\(.)', '\1', 'g') end
+    'literal', case
+      when translate(v_inner, '\_%', '') = v_inner then v_inner
+      when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+        then regexp_replace(v_inner, '\\(.)', '\1', 'g')
+      else ''
+    end
   );
 end;
 $$;
