@@ -2597,14 +2597,12 @@ begin
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
-  -- LIKE patterns over folded text; those of contains and word have one.
+  -- The first value of every other test but equal is a LIKE pattern that a match passes.
   v_likely := array(
-    select logloom_private.query_like_record(
-      case p_leaf ->> 'test'
-        when 'equal' then logloom_private.query_like_text(lower(v.text collate pg_c_utf8))
-        else v.text
-      end
-    )
+    select logloom_private.query_like_record(lower(
+      case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)
+        else v.text end collate pg_c_utf8
+    ))
     from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
     where p_leaf ->> 'test' = 'equal' or v.n = 1
     order by v.n

@@ -2650,6 +2650,9 @@ as $$
 declare
   v_pieces constant text[] := logloom_private.cut_words(p_literal);
 begin
+  if cardinality(v_pieces) = 1 then
+    return array_remove(v_pieces, '');
+  end if;
   return array(
     -- A word may begin before what the literal has of it, and end after it.
     select case when p.n > 1 then ' ' else '' end || p.piece
@@ -2740,8 +2743,12 @@ begin
     'by', 'contains',
     'values', array[v_template],
     'decides', v_pattern !~ '[0-9]',
-    'literal', case when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
-      then regexp_replace(v_inner, '\\(.)', '\1', 'g') end
+    'literal', case
+      when translate(v_inner, '\_%', '') = v_inner then v_inner
+      when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+        then regexp_replace(v_inner, '\\(.)', '\1', 'g')
+      else ''
+    end
   );
 end;
 $$;
