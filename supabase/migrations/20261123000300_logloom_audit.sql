@@ -27,9 +27,6 @@ on logloom.audit_events (tenant_id, occurred_at desc, event_id desc);
 
 create index audit_events_occurred_at_idx on logloom.audit_events using brin (occurred_at);
 
-alter table logloom.audit_events enable row level security;
-alter table logloom.audit_events force row level security;
-
 create policy audit_events_select_tenant on logloom.audit_events
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
@@ -64,31 +61,12 @@ begin
 end;
 $$;
 
--- The members of p_new that differ from p_old's, each as {from, to}.
-create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select coalesce(
-      jsonb_object_agg(n.key, jsonb_build_object('from', p_old -> n.key, 'to', n.value)), '{}'
-    )
-    from jsonb_each(p_new) n
-    where n.value is distinct from coalesce(p_old -> n.key, 'null')
-  );
-end;
-$$;
-
 -- audit/audit_tenant_members.sql
 
 -- Audit of members.
 create function logloom_private.audit_tenant_members()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -126,7 +104,6 @@ for each row execute function logloom_private.audit_tenant_members();
 create function logloom_private.audit_tenant_settings()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -153,7 +130,6 @@ for each row execute function logloom_private.audit_tenant_settings();
 create function logloom_private.audit_tenants()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -172,6 +148,26 @@ create trigger audit_tenants
 after update of plan_id on logloom.tenants
 for each row when (old.plan_id is distinct from new.plan_id)
 execute function logloom_private.audit_tenants();
+
+-- audit/changed_members.sql
+
+-- The members of p_new that differ from p_old's, each as {from, to}.
+create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(
+      jsonb_object_agg(n.key, jsonb_build_object('from', p_old -> n.key, 'to', n.value)), '{}'
+    )
+    from jsonb_each(p_new) n
+    where n.value is distinct from coalesce(p_old -> n.key, 'null')
+  );
+end;
+$$;
 
 -- audit/list_tenant_audit_events.sql
 
@@ -212,16 +208,13 @@ declare
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select e.occurred_at
-        from logloom.audit_events e
-        where e.tenant_id = v_tenant_id and e.event_id = p_after
-      ),
-      'audit event', 'event_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'audit event', 'event_id',
+    (
+      select e.occurred_at from logloom.audit_events e
+      where e.tenant_id = v_tenant_id and e.event_id = p_after
     )
-  end;
+  );
 begin
   return query
   select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
@@ -237,41 +230,11 @@ begin
 end;
 $$;
 
-grant execute on function
-  public.list_tenant_audit_events(text, text, text, text, integer, uuid)
-to authenticated, service_role;
-
 comment on function public.list_tenant_audit_events(
   text, text, text, text, integer, uuid
 ) is
   'What was done in the tenant, newest first; p_action, p_ts_from (inclusive) and p_ts_to '
   '(exclusive) narrow it. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of '
   'the page before. Errors: PT400, PT401, PT403.';
-
--- audit/purge_audit_events.sql
-
--- Deletes audit events past their lifetime.
-create function logloom_private.purge_audit_events()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom.audit_events e
-  where e.event_id = any(array(
-    select o.event_id
-    from logloom.audit_events o
-    where o.occurred_at < now() - v_settings.audit_lifetime
-    limit v_settings.purge_step_rows
-  ));
-  get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
-end;
-$$;
 
 select logloom_private.finish_migration();

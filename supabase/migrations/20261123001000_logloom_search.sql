@@ -103,9 +103,8 @@ comment on type logloom_private.log_tail is
 
 -- search/advance_log_tail.sql
 
--- Looks at a bounded number of records, whether they match or not, since a search for those that do
--- took too long.
--- Moves a tail over the next p_records records. more: whether there were any.
+-- Moves a tail over the next p_records records, whether they match or not, since a search for those
+-- that do took too long. more: whether there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -192,7 +191,7 @@ begin
       end loop;
       v_has_moved := true;
       if array_position(v_found, null) is not null then
-        v_found := logloom_private.those_that_fit(v_found);
+        v_found := array_remove(v_found, null);
       end if;
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
@@ -240,37 +239,46 @@ begin
 end;
 $$;
 
--- search/counts_sql.sql
+-- search/answered_bytes.sql
 
--- SQL over what is known of records without reading them
-
--- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
--- level and service as far as it groups by them.
-create function logloom_private.sealed_counts_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
+-- How many bytes records have in an answer.
+create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
+returns bigint
 language plpgsql
 stable
+parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
-    '%s, %L, %L, %L, %L, %L',
-    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter,
-    p_query.by_fields
-  ) || ') l';
+  return coalesce(
+    (
+      select sum(octet_length(to_json(l)::text))
+      from (select unnest(p_logs) as l) l
+    ),
+    0
+  );
 end;
 $$;
 
--- The counts of the range's whole minutes, and the records of what it has of its first and last
--- one. Null where the counts cannot answer the query.
--- SQL from "from" on: ts, level, service and events of what is to be counted; null where the counts
--- cannot answer.
+-- search/bucket_sql.sql
+
+-- The expression, over alias l, that rows are grouped by for a bucket of time.
+create function logloom_private.bucket_sql(p_seconds bigint)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
+end;
+$$;
+
+-- search/counted_rows_sql.sql
+
+-- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
+-- range's whole minutes, and the records of what it has of its first and last one. Null where the
+-- counts cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -321,36 +329,44 @@ begin
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '
           || logloom_private.records_sql(
-            p_tenant_id, p_query, p_from, v_first, 'l.ts l.level l.service'
+            p_tenant_id, p_query, p_from, v_first, array['ts', 'level', 'service']
           )
       else '' end
     || case when v_last < p_to then
         ' union all select l.ts, l.level, l.service, 1 '
           || logloom_private.records_sql(
-            p_tenant_id, p_query, v_last, p_to, 'l.ts l.level l.service'
+            p_tenant_id, p_query, v_last, p_to, array['ts', 'level', 'service']
           )
       else '' end
     || ') l';
 end;
 $$;
 
--- search/cursors.sql
+-- search/cut_record.sql
 
--- Cursors: texts that mean nothing to a caller. Nothing in one widens what may be seen.
-
--- An opaque text that decode_cursor reads.
-create function logloom_private.encode_cursor(p_parts text[])
-returns text
+-- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
+-- attrs.logloom_cut how many bytes it has.
+create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
+returns public.logloom_log_record
 language plpgsql
 immutable
+parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return translate(
-    encode(convert_to(array_to_string(p_parts, ' '), 'UTF8'), 'base64'), e'+/=\n', '-_'
-  );
+  p_log.msg := left(p_log.msg, 100000);
+  p_log.service := left(p_log.service, 10000);
+  p_log.env := left(p_log.env, 10000);
+  p_log.req_id := left(p_log.req_id, 10000);
+  p_log.user_id := left(p_log.user_id, 10000);
+  p_log.route := left(p_log.route, 10000);
+  p_log.host := left(p_log.host, 10000);
+  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
+  return p_log;
 end;
 $$;
+
+-- search/decode_cursor.sql
 
 -- The parts of a cursor as a regular expression captures them. PT400 where it does not match.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
@@ -382,54 +398,27 @@ begin
 end;
 $$;
 
-create function logloom_private.to_microseconds(p_ts timestamptz)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (extract(epoch from p_ts) * 1000000)::bigint;
-end;
-$$;
+-- search/encode_cursor.sql
 
-create function logloom_private.from_microseconds(p_microseconds bigint)
-returns timestamptz
+-- An opaque text that decode_cursor reads.
+create function logloom_private.encode_cursor(p_parts text[])
+returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Seconds and the rest apart: a double holds no more than 2^53 exactly.
-  return 'epoch'::timestamptz
-    + p_microseconds / 1000000 * interval '1 second'
-    + p_microseconds % 1000000 * interval '1 microsecond';
+  return translate(
+    encode(convert_to(array_to_string(p_parts, ' '), 'UTF8'), 'base64'), e'+/=\n', '-_'
+  );
 end;
 $$;
 
 -- search/filter_in_turns.sql
 
--- SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records and
--- takes turns meanwhile, wherever it runs.
-create function logloom_private.scanned_tenant_sql(p_tenant text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if not logloom_private.is_spread() then
-    return p_tenant;
-  end if;
-  return format(
-    'logloom_private.scanning(%s, %L)', p_tenant, current_setting('logloom.scan', true)
-  );
-end;
-$$;
-
--- What an index answers stays outside: a condition within CASE is a filter to the planner.
 -- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
--- p_filter: the expression of the whole tree, where it is known.
+-- p_filter: the expression of the whole tree, where it is known. What an index answers stays
+-- outside: a condition within CASE is a filter to the planner.
 create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
 returns text
 language plpgsql
@@ -441,12 +430,8 @@ declare
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
   v_filter constant text := coalesce(p_filter, logloom_private.query_sql(p_tree, 'l'));
-  -- A node has the records and knows no setting of this transaction. Its locks are its own, and all
-  -- that a tenant reads is read there.
-  v_scan constant text := case
-    when logloom_private.is_spread() then quote_nullable(current_setting('logloom.scan', true))
-    else ''
-  end;
+  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
+  v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
 begin
@@ -458,12 +443,8 @@ begin
     select
       e.item,
       e.n,
-      -- Null where a node lacks the member: each item stands on one of the two sides.
-      e.item ->> 'type' = 'none' or (
-        e.item ->> 'type' = 'leaf'
-        and e.item ->> 'field' not in ('attrs', 'any')
-        and e.item ->> 'test' in ('equal', 'exists', 'within', 'range')
-      ) as is_quick
+      -- Null where a node is no leaf: each item stands on one of the two sides.
+      e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
   return '(' || concat_ws(
@@ -483,122 +464,266 @@ begin
 end;
 $$;
 
--- search/get_log.sql
+-- search/first_records_sql.sql
 
--- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
--- Nulls where it is not there.
-create function logloom_private.log_within(
+-- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc): that
+-- many of rows and of sealed ones, and of these the first. p_filter is the query's and, where p_ts
+-- and p_id are given, that a record is after them. p_reads: what is read besides ts and id; all may
+-- be where it is null. p_is_part: the range is one of search_parts, which begin with what the
+-- tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size
+-- is there.
+create function logloom_private.first_records_sql(
   p_tenant_id text,
-  p_window tstzrange,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
   p_id uuid,
-  p_rows boolean,
-  p_sealed boolean
+  p_reads text[] default null,
+  p_is_part boolean default false,
+  p_bytes bigint default null
 )
-returns public.logloom_log_record
+returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_logs public.logloom_log_record[] := '{}';
-begin
-  if p_rows then
-    v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
-      )
-    );
-  end if;
-  if p_sealed and v_logs = '{}' then
-    v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || format(
-        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
-        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
-        upper(p_window), p_id
-      )
-    );
-  end if;
-  if logloom_private.answered_bytes(v_logs)
-    > (select s.max_page_bytes from logloom_private.settings s)
-  then
-    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
-  end if;
-  return v_logs[1];
-end;
-$$;
-
-create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
-returns public.logloom_log_record
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
--- definer because nobody but this file makes SQL over records
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_received_at timestamptz;
-  v_window tstzrange;
-  v_windows tstzrange[] := '{}';
-  v_log public.logloom_log_record;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  perform logloom_private.require_parameter('p_id', p_id is null);
-  -- Around it: a client's clock may hold less than microseconds.
-  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
-    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
-  end if;
-  -- The id says when the event was received, and most events are received when they happen.
-  v_received_at := logloom_private.from_microseconds(
-    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  v_order constant text := format(
+    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
   );
-  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
-    v_windows := v_windows || array[
-      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
-      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
-    ];
+  v_rows constant text := case
+    when p_is_part then logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => true
+    )
+    else logloom_private.rows_sql(
+      p_tenant_id, p_from, p_to, p_filter,
+      case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit,
+      p_bytes => p_bytes
+    )
+  end || v_order;
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
   end if;
-  foreach v_window in array v_windows loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
-    if v_log.id is not null then
-      return v_log;
-    end if;
-  end loop;
-  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
-  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
-  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
-  if v_log.id is not null then
-    return v_log;
-  end if;
-  foreach v_window in array logloom_private.search_parts(
-    v_tenant_id, lower(v_window), upper(v_window), 'desc'
-  )
-  loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
-    if v_log.id is not null then
-      return v_log;
-    end if;
-  end loop;
-  perform logloom_private.refuse('search.log_not_found');
-  return null;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log(p_id, p_ts);
+  return 'from ((select l.* ' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      case when p_is_part then p_from
+        else logloom_private.kept_since(p_tenant_id, p_from) end,
+      p_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+    )
+    || ') l) l' || v_order;
 end;
 $$;
 
-grant execute on function logloom_private.read_log(uuid, timestamptz)
-to authenticated, service_role;
+-- search/first_rows.sql
+
+-- From when on the tenant has rows in a range; its end where it has none.
+create function logloom_private.first_rows(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return greatest(p_from, coalesce(
+    (
+      select logloom_private.day_start(min(d.day))
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(p_from)
+          and logloom_private.utc_day(p_to - interval '1 microsecond')
+    ),
+    p_to
+  ));
+end;
+$$;
+
+-- search/fitting_sql.sql
+
+-- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order: at
+-- most p_limit of them, which together have less than p_bytes. Those that do not fit are null, and
+-- unless p_is_exact each that is larger than its share: most pages have no such one, and to add up
+-- sizes costs. p_size: what says how large one is.
+create function logloom_private.fitting_sql(
+  p_columns text,
+  p_others text,
+  p_rows text,
+  p_order text,
+  p_limit integer,
+  p_bytes bigint,
+  p_is_exact boolean,
+  p_size text default 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
+  v_window constant text := 'window before as (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding)';
+begin
+  if not p_is_exact then
+    return format(
+      'select case when l.record_bytes <= %s then %s end as record%s %s',
+      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+    );
+  end if;
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
+  return 'select case when not l.fits then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
+    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
+    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
+end;
+$$;
+
+-- search/found_page.sql
+
+-- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
+-- after part of the range, until the page is full, by number or by p_bytes (default
+-- max_page_bytes). It begins no further part after search_turn, so that it may find fewer.
+create function logloom_private.found_page(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid,
+  p_bytes bigint default null
+)
+returns logloom_private.found_page
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_parts tstzrange[];
+  v_is_part boolean := true;
+  v_part tstzrange;
+  v_sql text;
+  v_deadline timestamptz;
+  v_found public.logloom_log_record[];
+  v_is_full boolean;
+  v_page logloom_private.found_page;
+begin
+  v_page.logs := '{}';
+  select clock_timestamp() + s.search_turn, coalesce(p_bytes, s.max_page_bytes)
+  into v_deadline, p_bytes
+  from logloom_private.settings s;
+  if p_ts is not null and v_is_descending then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+  elsif p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+  end if;
+  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if v_is_staged and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(v_from, v_to)];
+    v_is_part := false;
+  end if;
+  foreach v_part in array v_parts loop
+    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
+    for v_fits in 0..1 loop
+      v_sql := logloom_private.log_page_sql(
+        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
+        v_is_part, p_bytes, v_fits = 1
+      );
+      -- After a single part nothing more is opened.
+      v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
+        else logloom_private.read_apart(v_sql) end;
+      v_is_full := array_position(v_found, null) is not null;
+      -- What is extracted was measured at once.
+      exit when v_is_staged or not v_is_full;
+    end loop;
+    if v_is_full then
+      v_found := array_remove(v_found, null);
+    end if;
+    v_page.logs := v_page.logs || v_found;
+    if v_is_full or cardinality(v_page.logs) > p_limit then
+      v_page.logs := v_page.logs[1:p_limit];
+      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
+      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
+      return v_page;
+    elsif v_part = v_parts[cardinality(v_parts)] then
+      return v_page;
+    elsif clock_timestamp() > v_deadline then
+      -- Before or after all records of the parts that are left.
+      if v_is_descending then
+        v_page.last_ts := lower(v_part);
+        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        v_page.last_ts := upper(v_part) - interval '1 microsecond';
+        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      return v_page;
+    end if;
+    p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
+  end loop;
+  return v_page;
+end;
+$$;
+
+-- search/free_search_slot.sql
+
+-- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
+-- number; null where none is.
+create function logloom_private.free_search_slot(p_owner text, p_slots integer)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  for v_slot in 1..p_slots loop
+    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
+      return v_slot;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+
+-- search/from_microseconds.sql
+
+create function logloom_private.from_microseconds(p_microseconds bigint)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Seconds and the rest apart: a double holds no more than 2^53 exactly.
+  return 'epoch'::timestamptz
+    + p_microseconds / 1000000 * interval '1 second'
+    + p_microseconds % 1000000 * interval '1 microsecond';
+end;
+$$;
+
+-- search/get_log.sql
 
 create function public.get_log(p_id uuid default null, p_ts timestamptz default null)
 returns public.logloom_log_record
@@ -636,7 +761,6 @@ declare
   v_tree jsonb := '{"type": "and", "items": []}';
   v_name text;
   v_value text;
-  v_logs public.logloom_log_record[];
 begin
   if p_count = 0 then
     return '{}';
@@ -661,18 +785,13 @@ begin
   end loop;
   v_query.tree := v_tree;
   v_query.filter := logloom_private.query_sql(v_tree, 'l');
-  for v_fits in 0..1 loop
-    execute 'select array(' || logloom_private.log_page_sql(
+  return (
+    logloom_private.found_page(
       p_log.tenant_id, v_query,
       tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
-      p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes, p_fits => v_fits = 1
-    ) || ')'
-    into v_logs;
-    if array_position(v_logs, null) is null then
-      return v_logs;
-    end if;
-  end loop;
-  return logloom_private.those_that_fit(v_logs);
+      p_count, p_order, p_log.ts, p_log.id, p_bytes
+    )
+  ).logs;
 end;
 $$;
 
@@ -713,10 +832,8 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
@@ -750,6 +867,56 @@ comment on function public.get_log_context(uuid, timestamptz, integer, integer) 
   'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of '
   'large records fewer, some 4 MB a side. p_ts, its time, finds it at once. '
   'Errors: PT400, PT401, PT404, PT408, PT429.';
+
+-- search/having_sql.sql
+
+-- What where after an aggregate asks, over columns that p_sql maps from names.
+create function logloom_private.having_sql(p_plan jsonb, p_sql jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select string_agg(
+        (p_sql ->> (h ->> 'name')) || ' ' || case h ->> 'operator' when '!=' then '<>'
+          else h ->> 'operator' end || ' ' || quote_literal(h ->> 'number')
+          || '::double precision',
+        ' and '
+      )
+      from jsonb_array_elements(p_plan -> 'having') h
+    ),
+    'true'
+  );
+end;
+$$;
+
+-- search/histogram_seconds.sql
+
+-- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
+-- one more than p_buckets may touch it.
+create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_width bigint;
+begin
+  foreach v_width in array
+    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
+  loop
+    if v_width * p_buckets >= v_seconds then
+      return v_width;
+    end if;
+  end loop;
+  return ceil(v_seconds / p_buckets / 86400) * 86400;
+end;
+$$;
 
 -- search/list_log_fields.sql
 
@@ -934,8 +1101,8 @@ $$;
 
 create function logloom_private.read_log_fields(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz
+  p_ts_from text,
+  p_ts_to text
 )
 returns setof public.logloom_log_field
 language plpgsql
@@ -957,17 +1124,15 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
 end;
 $$;
 
-grant execute on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
+grant execute on function logloom_private.read_log_fields(text, text, text)
 to authenticated, service_role;
 
 create function public.list_log_fields(
@@ -985,16 +1150,28 @@ as $$
 begin
   return query
   select f.field, f.type, f.count, f.values
-  from logloom_private.read_log_fields(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to)
-  ) f;
+  from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) f;
 end;
 $$;
 
 comment on function public.list_log_fields(text, text, text) is
   'Fields that the newest records of the range have which match p_query_dsl (all where it is '
   'blank), most frequent first. Errors: PT400, PT401, PT408.';
+
+-- search/log_columns_sql.sql
+
+-- A record of the alias l, column after column.
+create function logloom_private.log_columns_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
+    || 'l.user_id, l.route, l.host, l.attrs';
+end;
+$$;
 
 -- search/log_histogram.sql
 
@@ -1024,49 +1201,6 @@ create type public.logloom_log_histogram as (
 
 comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
 
--- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
--- one more than p_buckets may touch it.
-create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
-  v_width bigint;
-begin
-  foreach v_width in array
-    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
-  loop
-    if v_width * p_buckets >= v_seconds then
-      return v_width;
-    end if;
-  end loop;
-  return ceil(v_seconds / p_buckets / 86400) * 86400;
-end;
-$$;
-
--- p_buckets, or how many there are where none are named. PT400 when out of bounds.
-create function logloom_private.require_buckets(p_buckets integer)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if p_buckets not between 1 and v_settings.search_buckets_max then
-    perform logloom_private.refuse(
-      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
-    );
-  end if;
-  return coalesce(p_buckets, v_settings.search_buckets_default);
-end;
-$$;
-
 -- Rows of public.logloom_log_bucket.
 create function logloom_private.log_histogram_sql(
   p_tenant_id text,
@@ -1090,7 +1224,7 @@ begin
     v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
   end if;
   if v_rows is null then
-    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, 'l.ts l.level');
+    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, array['ts', 'level']);
     v_events := 'count(*)';
   end if;
   return format(
@@ -1134,8 +1268,8 @@ $$;
 
 create function logloom_private.read_log_histogram(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_buckets integer
 )
 returns public.logloom_log_histogram
@@ -1168,11 +1302,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
@@ -1180,7 +1311,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_histogram(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
 create function public.log_histogram(
@@ -1197,10 +1328,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_histogram(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
-  );
+  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
 
@@ -1208,7 +1336,74 @@ comment on function public.log_histogram(text, text, text, integer) is
   'Records that match p_query_dsl over time, by level, empty buckets included. p_buckets 1 to 1000 '
   '(default 60). Errors: PT400, PT401, PT408.';
 
--- search/log_patterns.sql
+-- search/log_page_sql.sql
+
+-- SQL of up to p_limit records, the newest or the oldest of the range first, those after p_ts and
+-- p_id where they are given, each a composite. Large ones are null, or with p_fits those after
+-- p_bytes. p_is_part: the range is one of search_parts.
+create function logloom_private.log_page_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz default null,
+  p_id uuid default null,
+  p_is_part boolean default false,
+  p_bytes bigint default null,
+  p_fits boolean default false
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_filter text := p_query.filter;
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
+  v_reads integer := p_limit;
+  v_order text;
+  v_rows text;
+begin
+  if p_bytes is null then
+    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
+  end if;
+  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
+  if p_order = 'asc' and p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  elsif p_ts is not null then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  end if;
+  -- A filter after an extraction lets only some through.
+  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
+  end if;
+  v_rows := logloom_private.first_records_sql(
+    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
+    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
+  );
+  v_order := format('l.ts %1$s, l.id %1$s', p_order);
+  if not v_is_staged then
+    return logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_limit, p_bytes, p_fits);
+  end if;
+  -- What is extracted comes on top of what a record has.
+  return logloom_private.fitting_sql(
+    v_columns, '',
+    'from (select l.* '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+      || format(' order by %s limit %s) l', v_order, p_limit),
+    v_order, p_limit, p_bytes, true,
+    'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+  );
+end;
+$$;
+
+-- search/log_patterns_of.sql
 
 -- Patterns: messages by their shape. What differs from event to event, numbers, ids, addresses and
 -- times, is <*>.
@@ -1287,7 +1482,7 @@ begin
   v_rows := logloom_private.first_records_sql(
     p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
     least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
-    case when p_query.plan ? 'rows' then null else 'l.msg' end
+    case when p_query.plan ? 'rows' then null else array['msg'] end
   );
   return query execute
     'with records as (select l.ts, l.msg '
@@ -1316,16 +1511,17 @@ begin
 end;
 $$;
 
--- A time as RFC 3339 in UTC, or null.
-create function logloom_private.utc_text(p_at timestamptz)
+-- search/log_record_sql.sql
+
+-- A record of the alias l as a composite.
+create function logloom_private.log_record_sql()
 returns text
 language plpgsql
 immutable
-parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
 end;
 $$;
 
@@ -1404,11 +1600,7 @@ begin
   v_source := logloom_private.stats_source(
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds,
-    concat_ws(
-      ' ', 'l.ts', array_to_string(p_query.by_sql, ' '),
-      (logloom_private.stats_values_sql(v_aggregate, null, 1))[1]
-    )
+    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
   return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
     || (logloom_private.stats_values_sql(
@@ -1420,8 +1612,8 @@ $$;
 
 create function logloom_private.read_log_series(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_buckets integer
 )
 returns public.logloom_log_series_answer
@@ -1503,11 +1695,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
@@ -1515,7 +1704,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_series(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
 create function public.log_series(
@@ -1532,10 +1721,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_series(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
-  );
+  return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
 
@@ -1549,32 +1735,34 @@ comment on function public.log_series(text, text, text, integer) is
 
 -- search/log_stats.sql
 
--- The expression, over alias l, that rows are grouped by for a bucket of time.
-create function logloom_private.bucket_sql(p_seconds bigint)
-returns text
+create function public.log_stats(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null
+)
+returns setof public.logloom_log_stat
 language plpgsql
-immutable
+stable
+security invoker
 set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
 as $$
 begin
-  return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
+  return query
+  select s.*
+  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
 end;
 $$;
 
-create function logloom_private.query_warnings(p_warnings jsonb)
-returns public.logloom_query_warning[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
-    from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
-    order by w.n
-  );
-end;
-$$;
+comment on function public.log_stats(text, text, text, integer) is
+  'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
+  'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
+  'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
+  'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, '
+  'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
+
+-- search/log_stats_sql.sql
 
 -- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
 -- divides where the rows have no bucket.
@@ -1611,8 +1799,7 @@ begin
   v_source := logloom_private.stats_source(
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_only_counts, v_bucket,
-    array_to_string(v_keys || logloom_private.stats_values_sql(v_aggregates, null, 1), ' ')
+    v_only_counts, v_bucket
   );
   v_values := logloom_private.stats_values_sql(
     v_aggregates, v_source,
@@ -1690,6 +1877,365 @@ begin
 end;
 $$;
 
+-- search/log_tail_sql.sql
+
+-- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
+-- is given, in the order in which they became visible. Large ones are null, or with p_fits those
+-- after p_bytes.
+create function logloom_private.log_tail_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint,
+  p_bytes bigint,
+  p_fits boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days timestamptz[];
+  v_filter text;
+  v_write_seqs text;
+  v_rows text;
+  v_is_sealed boolean;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_writes a
+  where a.write_seq >= p_first;
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_write_seqs;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
+  -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+  );
+  v_rows := case when v_is_sealed then
+        'from (select l.* ' || v_rows
+        || ' union all select l.* from logloom_private.sealed_write_seqs('
+        || format(
+          '%s, %L, %L, %L, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
+        )
+        || ') l) l'
+      else
+        v_rows
+      end
+    || ' order by l.write_seq, l.id limit ' || p_limit;
+  return logloom_private.fitting_sql(
+    logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_limit,
+    p_bytes, p_fits
+  );
+end;
+$$;
+
+-- search/may_read_sealed.sql
+
+-- Whether the tenant has sealed records of the range, or may have by the time that a statement runs
+-- which is made now.
+create function logloom_private.may_read_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+end;
+$$;
+
+-- search/query_warnings.sql
+
+create function logloom_private.query_warnings(p_warnings jsonb)
+returns public.logloom_query_warning[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_warnings = '[]' then
+    return '{}';
+  end if;
+  return array(
+    select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
+    from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
+    order by w.n
+  );
+end;
+$$;
+
+-- search/read_apart.sql
+
+-- The records that SQL selects. A subtransaction that is rolled back gives its locks back.
+create function logloom_private.read_apart(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  begin
+    execute 'select array(' || p_sql || ')' into v_logs;
+    raise sqlstate 'LL002';
+  exception when sqlstate 'LL002' then
+    null;
+  end;
+  return v_logs;
+end;
+$$;
+
+-- search/read_log.sql
+
+-- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
+-- Nulls where it is not there.
+create function logloom_private.log_within(
+  p_tenant_id text,
+  p_window tstzrange,
+  p_id uuid,
+  p_rows boolean,
+  p_sealed boolean
+)
+returns public.logloom_log_record
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      )
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
+        upper(p_window), p_id
+      )
+    );
+  end if;
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
+  end if;
+  return v_logs[1];
+end;
+$$;
+
+create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
+returns public.logloom_log_record
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := logloom_private.from_microseconds(
+    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log(p_id, p_ts);
+end;
+$$;
+
+grant execute on function logloom_private.read_log(uuid, timestamptz)
+to authenticated, service_role;
+
+-- search/read_log_page.sql
+
+-- Compiling a filter to machine code takes far longer than it saves here: jit is off.
+create function logloom_private.read_log_page(
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_limit integer,
+  p_cursor text,
+  p_order text
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_order text;
+  v_now timestamptz := now();
+  v_first tstzrange;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_after text[];
+  v_page logloom_private.found_page;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_first := tstzrange(
+      logloom_private.from_microseconds(v_after[4]::bigint),
+      logloom_private.from_microseconds(v_after[5]::bigint)
+    );
+    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  -- That of the query's sort, or p_order.
+  v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+  if p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  elsif v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  v_order := coalesce(v_order, p_order, 'desc');
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
+    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(array[
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      logloom_private.to_microseconds(upper(v_range))::text,
+      logloom_private.to_microseconds(v_now)::text, v_left::text
+    ]);
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_page;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
+grant execute on function logloom_private.read_log_page(
+  text, text, text, integer, text, text
+) to authenticated, service_role;
+
+-- search/read_log_stats.sql
+
 -- A query's aggregates for a tenant, from the counts where they can answer. For jobs, too.
 create function logloom_private.log_stats_of(
   p_tenant_id text,
@@ -1718,8 +2264,8 @@ $$;
 
 create function logloom_private.read_log_stats(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_limit integer
 )
 returns setof public.logloom_log_stat
@@ -1732,7 +2278,9 @@ as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
 begin
@@ -1753,10 +2301,8 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query
@@ -1766,16 +2312,299 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_stats(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
-create function public.log_stats(
+-- search/read_page.sql
+
+-- Seam: the records that SQL selects, of which those without an id may be null.
+create function logloom_private.read_page(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  execute 'select array(' || p_sql || ')' into v_logs;
+  return v_logs;
+end;
+$$;
+
+-- search/reads_sealed.sql
+
+-- Seam: whether the tenant has sealed records of the range in this snapshot. Exact within a stable
+-- function: it and the statement that it decides for share a snapshot, and in a snapshot a record
+-- is a row or in a block.
+create function logloom_private.reads_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+  limit 1;
+  return found;
+end;
+$$;
+
+-- search/records_sql.sql
+
+-- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
+-- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
+-- it is null.
+create function logloom_private.records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_reads text[]
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_query.filter, p_reads
+  );
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from (select l.* ' || v_rows
+    || ' union all select l.* from logloom_private.sealed_rows('
+    || format(
+      '%s, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
+    )
+    || ') l) l where true';
+end;
+$$;
+
+-- search/refuse_stage_bound.sql
+
+-- PT400: a stage would need more records or groups than it may.
+create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
+returns boolean
+language plpgsql
+volatile
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
+  return null;
+end;
+$$;
+
+-- search/require_buckets.sql
+
+-- p_buckets, or how many there are where none are named. PT400 when out of bounds.
+create function logloom_private.require_buckets(p_buckets integer)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if p_buckets not between 1 and v_settings.search_buckets_max then
+    perform logloom_private.refuse(
+      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
+    );
+  end if;
+  return coalesce(p_buckets, v_settings.search_buckets_default);
+end;
+$$;
+
+-- search/rows_by_day.sql
+
+-- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
+-- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
+-- those that do not fit nothing but their place and size.
+create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fields constant text[] := case
+    when p_reads is not null then array(select split_part(r, '.', 1) from unnest(p_reads) r)
+  end;
+begin
+  return (
+    select string_agg(
+      case
+        when p_are_sized and c.name = 'record_bytes' then 'l.size'
+        when c.name <> all(v_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
+        when c.type in ('text', 'jsonb') then format(
+          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
+          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
+        )
+        else format('l.%I', c.name)
+      end,
+      ', ' order by c.n
+    )
+    from (
+      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
+      from pg_catalog.pg_attribute a
+      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
+    ) c
+  );
+end;
+$$;
+
+-- The tenant's rows of some search_parts that pass a filter, part after part; the first p_limit of
+-- them in p_order where it is given. Of each what p_reads names is there, all where it is null.
+-- p_bytes: of those that have so many before them only the size is there, besides what names them.
+create function logloom_private.rows_by_day(
+  p_tenant_id text,
+  p_parts tstzrange[],
+  p_filter text,
+  p_reads text[],
+  p_order text default 'desc',
+  p_limit integer default null,
+  p_bytes bigint default null
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
+as $$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(p_reads, p_bytes is not null);
+  v_rows text;
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array p_parts loop
+    begin
+      v_rows := logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => true
+      ) || case when p_limit is not null then format(
+        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
+      ) else '' end;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(
+          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
+        );
+      end if;
+      return query execute 'select ' || v_columns || ' ' || v_rows;
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
+end;
+$$;
+
+-- search/rows_sql.sql
+
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
+-- or, of many days, day by day. Parameters as those of rows_by_day.
+create function logloom_private.rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_reads text[],
+  p_order text default 'desc',
+  p_limit integer default null,
+  p_expired boolean default false,
+  p_bytes bigint default null
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts constant tstzrange[] := logloom_private.search_parts(
+    p_tenant_id, p_from, p_to, p_order, p_expired, false
+  );
+begin
+  if cardinality(v_parts) <= 1 then
+    return logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
+    );
+  end if;
+  return format(
+    'from logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l where true',
+    p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
+  );
+end;
+$$;
+
+-- search/scanned_tenant_sql.sql
+
+-- Seam. SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records
+-- and takes turns meanwhile, wherever it runs.
+create function logloom_private.scanned_tenant_sql(p_tenant text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_tenant;
+end;
+$$;
+
+-- search/sealed_counts_sql.sql
+
+-- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
+-- level and service as far as it groups by them.
+create function logloom_private.sealed_counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+    '%s, %L, %L, %L, %L',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
+  ) || ') l';
+end;
+$$;
+
+-- search/search_logs.sql
+
+create function public.search_logs(
   p_query_dsl text default null,
   p_ts_from text default null,
   p_ts_to text default null,
-  p_limit integer default null
+  p_limit integer default null,
+  p_cursor text default null,
+  p_order text default null
 )
-returns setof public.logloom_log_stat
+returns public.logloom_log_page
 language plpgsql
 stable
 security invoker
@@ -1783,265 +2612,107 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return query
-  select s.*
-  from logloom_private.read_log_stats(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_limit
-  ) s;
-end;
-$$;
-
-comment on function public.log_stats(text, text, text, integer) is
-  'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
-  'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
-  'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
-  'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, '
-  'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
-
--- search/page_bytes.sql
-
--- A page ends with the record that fills it: sizes are added up before texts are opened.
-
--- All of a record of the alias l, which has the type logloom.logs, with its size.
-create function logloom_private.sized_columns_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'l.ts, l.received_at, l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
-    || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
-    || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
-end;
-$$;
-
--- The size of a record of the alias l.
-create function logloom_private.record_size_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
-    || 'l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
-    || 'l.route, l.host, l.attrs, null)::logloom.logs))';
-end;
-$$;
-
--- Records are chosen by their sizes, before anything of them is opened.
--- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
--- whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.
-create function logloom_private.sized_rows_sql(
-  p_rows text,
-  p_order text,
-  p_bytes bigint,
-  p_size text default logloom_private.record_size_sql()
-)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'from (select l.*, coalesce(sum(l.size) over (order by ' || p_order
-    || ' rows between unbounded preceding and 1 preceding), 0) < ' || p_bytes
-    || ' as fits from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
-    || ') l) l) l';
-end;
-$$;
-
--- Most pages have no large record: their sizes need not be added up. Where one is null, it has to
--- be read again by fitting_sql. A row of before sizes were kept is null too: to name a function
--- that measures it costs each page of the others a twentieth.
--- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit
--- records that together have less than p_bytes, however many of them are read. Others are null.
-create function logloom_private.small_sql(
-  p_columns text,
-  p_others text,
-  p_rows text,
-  p_limit integer,
-  p_bytes bigint
-)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    'select case when l.record_bytes <= %s then row(%s)::public.logloom_log_record end as record'
-      || '%s %s',
-    least(p_bytes / greatest(p_limit, 1), 65536), p_columns, p_others, p_rows
+  return logloom_private.read_log_page(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
   );
 end;
 $$;
 
--- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order.
--- Those after p_bytes are null. p_size: what says how large one is.
-create function logloom_private.fitting_sql(
-  p_columns text,
-  p_others text,
-  p_rows text,
+comment on function public.search_logs(text, text, text, integer, text, text) is
+  'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
+  'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
+  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
+  'or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null '
+  'says that there is no more. '
+  'Errors: PT400, PT401, PT408 (took longer than 15 s).';
+
+-- search/search_parts.sql
+
+-- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
+-- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
+-- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
+-- What the tenant no longer keeps is in none, unless p_expired.
+create function logloom_private.search_parts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
   p_order text,
-  p_bytes bigint,
-  p_size text default logloom_private.record_size_sql()
+  p_expired boolean default false,
+  p_counts_blocks boolean default true
 )
-returns text
+returns tstzrange[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
-  v_window constant text := 'window before as (order by ' || p_order
-    || ' rows between unbounded preceding and 1 preceding)';
+  v_is_descending constant boolean := p_order = 'desc';
+  v_max_days integer;
+  v_max_blocks integer;
+  v_from timestamptz := p_from;
+  v_to timestamptz := p_to;
+  v_day record;
+  v_last_day date;
+  v_bound timestamptz;
+  v_days integer := 0;
+  v_blocks integer := 0;
+  v_parts tstzrange[] := '{}';
 begin
-  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
-  -- up to four times as much there as their text, and reading them more than that.
-  return 'select case when not l.fits then null when l.size > '
-    || (select s.max_page_bytes from logloom_private.settings s)
-    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
-    || ' end as record' || p_others || ' '
-    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
-    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
-    || 'over before, 0) < '
-    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
-    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
-    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
-end;
-$$;
-
--- Such a record came before there was a bound.
--- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
--- attrs.logloom_cut how many bytes it has.
-create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
-returns public.logloom_log_record
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  p_log.msg := left(p_log.msg, 100000);
-  p_log.service := left(p_log.service, 10000);
-  p_log.env := left(p_log.env, 10000);
-  p_log.req_id := left(p_log.req_id, 10000);
-  p_log.user_id := left(p_log.user_id, 10000);
-  p_log.route := left(p_log.route, 10000);
-  p_log.host := left(p_log.host, 10000);
-  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
-  return p_log;
-end;
-$$;
-
--- Records without those at their end that are null.
-create function logloom_private.those_that_fit(p_logs public.logloom_log_record[])
-returns public.logloom_log_record[]
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_last integer := coalesce(cardinality(p_logs), 0);
-begin
-  while v_last > 0 and (p_logs[v_last]).id is null loop
-    v_last := v_last - 1;
+  if not p_expired then
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  end if;
+  if v_from >= v_to then
+    return '{}';
+  elsif v_to - v_from <= interval '1 day' then
+    return array[tstzrange(v_from, v_to)];
+  end if;
+  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
+  from logloom_private.settings s;
+  for v_day in
+    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
+    from (
+      select d.day, 1 as days, 0 as blocks
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(v_from)
+          and logloom_private.utc_day(v_to - interval '1 microsecond')
+      union all
+      select
+        logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
+      from logloom_private.blocks c
+      where p_counts_blocks
+        and c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
+      group by 1
+    ) u
+    group by u.day
+    order by case when v_is_descending then u.day end desc, u.day
+  loop
+    if v_days + v_day.days > v_max_days
+      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
+    then
+      v_bound := logloom_private.day_start(
+        case when v_is_descending then v_last_day else v_day.day end
+      );
+      if v_is_descending then
+        v_parts := v_parts || tstzrange(v_bound, v_to);
+        v_to := v_bound;
+      else
+        v_parts := v_parts || tstzrange(v_from, v_bound);
+        v_from := v_bound;
+      end if;
+      v_days := 0;
+      v_blocks := 0;
+    end if;
+    v_days := v_days + v_day.days;
+    v_blocks := v_blocks + v_day.blocks;
+    v_last_day := v_day.day;
   end loop;
-  return case when v_last = cardinality(p_logs) then p_logs else p_logs[:v_last] end;
+  return v_parts || tstzrange(v_from, v_to);
 end;
 $$;
 
--- How many bytes records have in an answer.
-create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
-returns bigint
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    (
-      select sum(octet_length(to_json(l)::text))
-      from (select unnest(p_logs) as l) l
-    ),
-    0
-  );
-end;
-$$;
+-- search/search_query.sql
 
--- search/range.sql
-
--- What a caller asks for
-
--- The range that is asked for: [from, to), by default search_default_range to now. PT400.
-create function logloom_private.search_range(p_ts_from timestamptz, p_ts_to timestamptz)
-returns tstzrange
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_to constant timestamptz := coalesce(p_ts_to, now());
-  v_from constant timestamptz := coalesce(
-    p_ts_from, v_to - (select s.search_default_range from logloom_private.settings s)
-  );
-begin
-  if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
-    perform logloom_private.refuse('search.range_leaves_the_years');
-  elsif v_from >= v_to then
-    perform logloom_private.refuse('search.range_is_empty');
-  end if;
-  return tstzrange(v_from, v_to);
-end;
-$$;
-
--- A relative bound of a further page is that of the first one, which its cursor knows.
--- A bound of a page's range, null where the cursor says it. PT400 where it is no time.
-create function logloom_private.page_time(p_name text, p_text text, p_cursor text)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_instant constant timestamptz := logloom_private.time_parameter(p_name, p_text);
-begin
-  if p_cursor is not null and logloom_private.trim_space(p_text) ~ '^now' then
-    return null;
-  end if;
-  return v_instant;
-end;
-$$;
-
-grant execute on function logloom_private.page_time(text, text, text)
-to authenticated, service_role;
-
--- The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.
-create function logloom_private.page_limit(p_limit integer)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_max integer;
-  v_default integer;
-begin
-  select s.list_limit_max, s.list_limit_default into v_max, v_default
-    from logloom_private.settings s;
-  if p_limit not between 1 and v_max then
-    perform logloom_private.refuse('search.page_limit_is_out_of_range', v_max::text);
-  end if;
-  return coalesce(p_limit, v_default);
-end;
-$$;
-
--- What a query may hold that is asked for this: filter, records, rows, series, or any of them.
 -- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
 -- series, or any. PT400 where the query holds what is not taken.
 create function logloom_private.search_query(
@@ -2087,908 +2758,65 @@ begin
       v_stage
     );
   end if;
-  v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  -- A page of all records reads no more than it shows: it takes no turns.
+  if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
+    v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  end if;
   return v_query;
 end;
 $$;
 
--- search/rows_in_turn.sql
+-- search/search_range.sql
 
--- Days in turn: what a statement opens stays locked until its transaction ends, so that one over a
--- year would hold thousands of locks. A subtransaction that is rolled back gives its locks back.
-
--- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
--- rows and search_blocks_at_once blocks at most. What it no longer keeps is in none, unless
--- p_expired.
-create function logloom_private.search_parts(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_order text,
-  p_expired boolean default false
+-- The range that is asked for, [from, to), by default search_default_range to now. p_first, that of
+-- a first page, stands for the bounds that are not given or move with now. PT400.
+create function logloom_private.search_range(
+  p_ts_from text,
+  p_ts_to text,
+  p_first tstzrange default null
 )
-returns tstzrange[]
+returns tstzrange
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_descending constant boolean := p_order = 'desc';
-  v_max_days integer;
-  v_max_blocks integer;
-  v_from timestamptz := p_from;
-  v_to timestamptz := p_to;
-  v_day record;
-  v_last_day date;
-  v_bound timestamptz;
-  v_days integer := 0;
-  v_blocks integer := 0;
-  v_parts tstzrange[] := '{}';
+  v_from timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
 begin
-  if not p_expired then
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  if p_first is not null then
+    v_from := case when p_ts_from ~ '^\s*[^n\s]' then v_from else lower(p_first) end;
+    v_to := case when p_ts_to ~ '^\s*[^n\s]' then v_to else upper(p_first) end;
   end if;
-  if v_from >= v_to then
-    return '{}';
-  elsif v_to - v_from <= interval '1 day' then
-    return array[tstzrange(v_from, v_to)];
+  v_to := coalesce(v_to, now());
+  if v_from is null then
+    v_from := v_to - (select s.search_default_range from logloom_private.settings s);
   end if;
-  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
-  from logloom_private.settings s;
-  for v_day in
-    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
-    from (
-      select d.day, 1 as days, 0 as blocks
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(v_from)
-          and logloom_private.utc_day(v_to - interval '1 microsecond')
-      union all
-      select
-        logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
-      from logloom_private.blocks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
-      group by 1
-    ) u
-    group by u.day
-    order by case when v_is_descending then u.day end desc, u.day
-  loop
-    if v_days + v_day.days > v_max_days
-      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
-    then
-      v_bound := logloom_private.day_start(
-        case when v_is_descending then v_last_day else v_day.day end
-      );
-      if v_is_descending then
-        v_parts := v_parts || tstzrange(v_bound, v_to);
-        v_to := v_bound;
-      else
-        v_parts := v_parts || tstzrange(v_from, v_bound);
-        v_from := v_bound;
-      end if;
-      v_days := 0;
-      v_blocks := 0;
-    end if;
-    v_days := v_days + v_day.days;
-    v_blocks := v_blocks + v_day.blocks;
-    v_last_day := v_day.day;
-  end loop;
-  return v_parts || tstzrange(v_from, v_to);
+  if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
+    perform logloom_private.refuse('search.range_leaves_the_years');
+  elsif v_from >= v_to then
+    perform logloom_private.refuse('search.range_is_empty');
+  end if;
+  return tstzrange(v_from, v_to);
 end;
 $$;
 
--- Whether the tenant has rows on more than search_days_at_once days of a range.
-create function logloom_private.opens_many_days(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_days constant integer := (select s.search_days_at_once from logloom_private.settings s);
-begin
-  if p_to - p_from <= make_interval(days => v_days - 1) then
-    return false;
-  end if;
-  return v_days < (
-    select count(*)
-    from (
-      select
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to)
-      limit v_days + 1
-    ) d
-  );
-end;
-$$;
+-- search/search_slot_key.sql
 
--- The columns of logloom.logs, of the alias l, of which p_fields (null: all) are read. Each is a
--- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
--- those that do not fit nothing but their place and size.
-create function logloom_private.copied_columns_sql(p_fields text[], p_are_sized boolean)
-returns text
+-- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
+-- id, or of 'all'.
+create function logloom_private.search_slot_key(p_owner text, p_slot integer)
+returns bigint
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (
-    select string_agg(
-      case
-        when p_are_sized and c.name = 'record_bytes' then 'l.size'
-        when c.name <> all(p_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
-        when c.type in ('text', 'jsonb') then format(
-          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
-          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
-        )
-        else format('l.%I', c.name)
-      end,
-      ', ' order by c.n
-    )
-    from (
-      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
-      from pg_catalog.pg_attribute a
-      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
-    ) c
-  );
+  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 end;
 $$;
 
--- The tenant's rows of a range that pass a filter, search_days_at_once days after
--- search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL
--- over the alias l that reads them; of each only what it reads is there, all where it is null.
--- p_bytes: of those that have so many before them only the size is there, besides what names them.
-create function logloom_private.rows_in_turn(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_reads text,
-  p_order text,
-  p_limit integer,
-  p_expired boolean,
-  p_bytes bigint default null
-)
-returns setof logloom.logs
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-rows 1000
-as $$
-declare
-  v_columns constant text := logloom_private.copied_columns_sql(
-    logloom_private.fields_read(p_reads), p_bytes is not null
-  );
-  v_rows text;
-  v_part tstzrange;
-  v_found bigint;
-  v_left bigint := p_limit;
-begin
-  foreach v_part in array logloom_private.search_parts(
-    p_tenant_id, p_from, p_to, p_order, p_expired
-  )
-  loop
-    begin
-      v_rows := logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => p_expired
-      ) || case when p_limit is not null then format(
-        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
-      ) else '' end;
-      if p_bytes is not null then
-        v_rows := logloom_private.sized_rows_sql(
-          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
-        );
-      end if;
-      return query execute 'select ' || v_columns || ' ' || v_rows;
-      get diagnostics v_found = row_count;
-      raise sqlstate 'LL002';
-    exception when sqlstate 'LL002' then
-      null;
-    end;
-    v_left := v_left - v_found;
-    exit when v_left <= 0;
-  end loop;
-end;
-$$;
-
--- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
--- or, of many days, in turn. Parameters as those of rows_in_turn.
-create function logloom_private.rows_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_reads text,
-  p_order text default 'desc',
-  p_limit integer default null,
-  p_expired boolean default false,
-  p_bytes bigint default null
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from timestamptz := p_from;
-begin
-  if not p_expired then
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
-  end if;
-  if logloom_private.opens_many_days(p_tenant_id, v_from, p_to) is not true then
-    return logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
-    );
-  end if;
-  return 'from logloom_private.rows_in_turn(' || format(
-    '%L, %L, %L, %L, %L, %L, %L, %L, %L',
-    p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired, p_bytes
-  ) || ') l where true';
-end;
-$$;
-
--- Records that SQL selects, one composite each; its locks end with it.
--- The records that SQL selects; what it locks is free again afterwards.
-create function logloom_private.read_apart(p_sql text)
-returns public.logloom_log_record[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_logs public.logloom_log_record[];
-begin
-  begin
-    execute 'select array(' || p_sql || ')' into v_logs;
-    raise sqlstate 'LL002';
-  exception when sqlstate 'LL002' then
-    null;
-  end;
-  return v_logs;
-end;
-$$;
-
--- search/rows_sql.sql
-
--- SQL over a tenant's records
-
--- A condition on l.ts that names only the days of the range in which the tenant has rows, so that a
--- statement opens no other partition.
-create function logloom_private.tenant_days_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_days date[];
-  v_spans text[];
-begin
-  -- By itself: such a statement costs a coordinator of nodes a third of one with more in it.
-  select array_agg(u.day)
-  into v_days
-  from logloom_private.log_days u
-  where u.tenant_id = p_tenant_id
-    and u.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to);
-  select array_agg(
-    format(
-      'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
-      logloom_private.day_start(i.first_day), logloom_private.day_start(i.last_day + 1)
-    )
-    order by i.first_day
-  )
-  into v_spans
-  from (
-    -- Days in a row, as one span.
-    select min(d.day) as first_day, max(d.day) as last_day
-    from (
-      select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
-      from unnest(v_days) u (day)
-    ) d
-    group by d.row_begin
-  ) i;
-  return case coalesce(cardinality(v_spans), 0)
-    when 0 then 'false'
-    when 1 then v_spans[1]
-    else '(' || array_to_string(v_spans, ' or ') || ')'
-  end;
-end;
-$$;
-
--- Constants, not parameters: with them the planner leaves out the partitions of other days.
--- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
--- those too that the tenant no longer keeps. The only place that says whose rows are read.
-create function logloom_private.tenant_rows_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_table text default 'logloom.logs',
-  p_time text default 'ts',
-  p_expired boolean default false
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from timestamptz := p_from;
-  v_days text := '';
-begin
-  if not p_expired then
-    -- What is older than the tenant keeps is gone, or about to go.
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
-  end if;
-  -- Of a range that touches two days at most, both are opened: to ask which have rows costs more.
-  if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
-    v_days := logloom_private.tenant_days_sql(p_tenant_id, v_from, p_to) || ' and ';
-  end if;
-  return format(
-    'from %1$s l where l.tenant_id = %2$L'
-      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
-    p_table, p_tenant_id, p_time, v_from, p_to
-  ) || v_days || p_filter;
-end;
-$$;
-
--- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
--- a snapshot a record is a row or in a block.
--- Whether the tenant has sealed records of the range in this snapshot.
-create function logloom_private.reads_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- To ask a node costs a small search a sixth, and only days that are over are sealed.
-  if p_from >= logloom_private.day_start(logloom_private.utc_day(clock_timestamp()))
-    and logloom_private.is_spread()
-  then
-    return false;
-  end if;
-  perform
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-  limit 1;
-  return found;
-end;
-$$;
-
--- From when on the tenant has rows in a range; its end where it has none.
-create function logloom_private.first_rows(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return greatest(p_from, coalesce(
-    (
-      select logloom_private.day_start(min(d.day))
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(p_from)
-          and logloom_private.utc_day(p_to - interval '1 microsecond')
-    ),
-    p_to
-  ));
-end;
-$$;
-
--- For who makes a statement now and runs it in a later snapshot.
--- Whether the tenant has sealed records of the range, or may have by the time that a statement
--- runs.
-create function logloom_private.may_read_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
-end;
-$$;
-
--- Rows and sealed records as one.
--- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
--- sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing else
--- is there, all where p_reads is null.
-create function logloom_private.records_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_reads text
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_rows constant text := logloom_private.rows_sql(
-    p_tenant_id, p_from, p_to, p_query.filter, p_reads
-  );
-begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    return v_rows;
-  end if;
-  return 'from (select l.* ' || v_rows
-    || ' union all select l.* from logloom_private.sealed_rows('
-    || format(
-      '%s, %L, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_reads
-    )
-    || ') l) l where true';
-end;
-$$;
-
--- The first records in an order: that many of rows and of sealed records, and of these the first.
--- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc).
--- p_filter is the query's and, where p_ts and p_id are given, that a record is after them. p_reads:
--- what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the
--- range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records
--- after so many bytes nothing but the place and the size is there.
-create function logloom_private.first_records_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz,
-  p_id uuid,
-  p_reads text default null,
-  p_is_part boolean default false,
-  p_bytes bigint default null
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_order constant text := format(
-    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
-  );
-  v_rows constant text := case
-    when p_is_part then logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => true
-    )
-    else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit,
-      p_bytes => p_bytes
-    )
-  end || v_order;
-begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    return v_rows;
-  end if;
-  return 'from ((select l.* ' || v_rows || ') union all select '
-    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
-    || ' from logloom_private.sealed_page('
-    || format(
-      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      case when p_is_part then p_from
-        else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
-    )
-    || ') l) l' || v_order;
-end;
-$$;
-
--- A record of the alias l, column after column.
-create function logloom_private.log_columns_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
-    || 'l.user_id, l.route, l.host, l.attrs';
-end;
-$$;
-
--- A record of the alias l as a composite.
-create function logloom_private.log_record_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
-end;
-$$;
-
--- search/search_logs.sql
-
--- Up to p_limit records, the newest or the oldest of the range first, those after p_ts and p_id
--- where they are given: each a composite, or column after column. Large ones are null, or with
--- p_fits those after p_bytes.
-create function logloom_private.log_page_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz default null,
-  p_id uuid default null,
-  p_by_column boolean default false,
-  p_is_part boolean default false,
-  p_bytes bigint default null,
-  p_fits boolean default false
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
-  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to timestamptz := least(upper(p_range), p_query.ts_to);
-  v_filter text := p_query.filter;
-  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
-  v_reads integer := p_limit;
-  v_order text;
-  v_rows text;
-begin
-  if p_bytes is null then
-    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
-  end if;
-  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
-  if p_order = 'asc' and p_ts is not null then
-    v_from := greatest(v_from, p_ts);
-    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
-  elsif p_ts is not null then
-    v_to := least(v_to, p_ts + interval '1 microsecond');
-    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
-  end if;
-  -- A filter after an extraction lets only some through.
-  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
-    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
-  end if;
-  v_rows := logloom_private.first_records_sql(
-    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
-    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
-  );
-  if p_fits or v_is_staged then
-    v_order := format('l.ts %1$s, l.id %1$s', p_order);
-    v_rows := case
-      when v_is_staged then
-        -- What is extracted comes on top of what a record has.
-        logloom_private.fitting_sql(
-          v_columns, '',
-          'from (select l.*, 0 as write_seq '
-            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-            || format(' order by %s limit %s) l', v_order, p_limit),
-          v_order, p_bytes,
-          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
-        )
-      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
-    end;
-  else
-    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
-  end if;
-  return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
-    else v_rows end;
-end;
-$$;
-
--- The records that SQL selects, column after column: a node sends columns as they are, and a
--- composite as a text, which costs both sides more.
-create function logloom_private.fetched_records(p_sql text)
-returns setof public.logloom_log_record
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-rows 100
-as $$
-begin
-  return query execute p_sql;
-end;
-$$;
-
--- fetched_records() as an array, in which those without an id are null.
-create function logloom_private.fetched_page(p_sql text)
-returns public.logloom_log_record[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select case when f.id is not null then f end from logloom_private.fetched_records(p_sql) f
-  );
-end;
-$$;
-
--- Part after part of the range, until the page is full or its time is up.
--- Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends
--- with max_page_bytes, and begins no further part of the range after search_turn, so that it may
--- find fewer.
-create function logloom_private.found_page(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz,
-  p_id uuid
-)
-returns logloom_private.found_page
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_is_descending constant boolean := p_order = 'desc';
-  v_is_spread constant boolean := logloom_private.is_spread();
-  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to timestamptz := least(upper(p_range), p_query.ts_to);
-  v_parts tstzrange[];
-  v_are_parts boolean := true;
-  v_part tstzrange;
-  v_sql text;
-  v_deadline timestamptz;
-  v_bytes bigint;
-  v_before public.logloom_log_record[] := '{}';
-  v_is_full boolean := false;
-  v_page logloom_private.found_page;
-begin
-  v_page.logs := '{}';
-  select clock_timestamp() + s.search_turn, s.max_page_bytes
-  into v_deadline, v_bytes
-  from logloom_private.settings s;
-  if p_ts is not null and v_is_descending then
-    v_to := least(v_to, p_ts + interval '1 microsecond');
-  elsif p_ts is not null then
-    v_from := greatest(v_from, p_ts);
-  end if;
-  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
-  -- The bound of an extraction is one of all that it reads.
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
-    v_parts := array[tstzrange(v_from, v_to)];
-    v_are_parts := false;
-  end if;
-  foreach v_part in array v_parts loop
-    v_sql := logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
-      v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-      v_bytes * (p_limit + 1 - cardinality(v_page.logs)) / (p_limit + 1)
-    );
-    -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
-    -- Read into the page itself: each variable and expression on the way of an ordinary page
-    -- costs it half a percent.
-    if cardinality(v_parts) = 1 and v_is_spread then
-      v_page.logs := logloom_private.fetched_page(v_sql);
-    elsif cardinality(v_parts) = 1 then
-      execute 'select array(' || v_sql || ')' into v_page.logs;
-    else
-      v_before := v_page.logs;
-      v_page.logs := v_before || logloom_private.read_apart(v_sql);
-    end if;
-    if array_position(v_page.logs, null) is not null then
-      -- What is extracted was measured at once.
-      if jsonb_array_length(p_query.plan -> 'rows') > 0 is not true then
-        v_page.logs := '{}';
-        v_sql := logloom_private.log_page_sql(
-          p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_before), p_order, p_ts, p_id,
-          v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-          v_bytes - logloom_private.answered_bytes(v_before), true
-        );
-        v_page.logs := v_before || case
-          when cardinality(v_parts) = 1 and v_is_spread then logloom_private.fetched_page(v_sql)
-          else logloom_private.read_apart(v_sql)
-        end;
-      end if;
-      v_is_full := array_position(v_page.logs, null) is not null;
-      v_page.logs := logloom_private.those_that_fit(v_page.logs);
-    end if;
-    if v_is_full or cardinality(v_page.logs) > p_limit then
-      v_page.logs := v_page.logs[1:p_limit];
-      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
-      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
-      return v_page;
-    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
-      -- Before or after all records of the parts that are left.
-      if v_is_descending then
-        v_page.last_ts := lower(v_part);
-        v_page.last_id := '00000000-0000-0000-0000-000000000000';
-      else
-        v_page.last_ts := upper(v_part) - interval '1 microsecond';
-        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-      end if;
-      return v_page;
-    end if;
-  end loop;
-  return v_page;
-end;
-$$;
-
--- Reading: a function for each operation
-
--- Compiling a filter to machine code takes far longer than it saves here: jit is off.
-create function logloom_private.read_log_page(
-  p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
-  p_limit integer,
-  p_cursor text,
-  p_order text
-)
-returns public.logloom_log_page
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
--- definer because a filter drives an index only where row-level security does not stand between
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit integer := logloom_private.page_limit(p_limit);
-  v_order text := coalesce(p_order, 'desc');
-  v_now timestamptz := now();
-  v_from timestamptz := p_ts_from;
-  v_to timestamptz := p_ts_to;
-  v_range tstzrange;
-  v_query logloom_private.compiled_query;
-  v_left integer;
-  v_after text[];
-  v_page logloom_private.found_page;
-  v_cursor text;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  if v_order not in ('desc', 'asc') then
-    perform logloom_private.refuse('search.order_is_unknown');
-  end if;
-  if p_cursor is not null then
-    v_after := logloom_private.decode_cursor(
-      p_cursor,
-      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
-        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
-    );
-    -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_from := coalesce(v_from, logloom_private.from_microseconds(v_after[4]::bigint));
-    v_to := coalesce(v_to, logloom_private.from_microseconds(v_after[5]::bigint));
-    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
-  end if;
-  v_range := logloom_private.search_range(v_from, v_to);
-  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
-  v_order := logloom_private.page_order(v_query.plan, p_order);
-  if v_after[1] <> v_order then
-    perform logloom_private.refuse('search.cursor_has_another_order');
-  end if;
-  -- What limit leaves to this page and those after it.
-  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
-  if p_limit is null and v_left is not null then
-    v_limit := (select s.list_limit_max from logloom_private.settings s);
-  end if;
-  v_limit := least(v_limit, v_left);
-
-  v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order,
-    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
-  );
-  v_left := v_left - cardinality(v_page.logs);
-  if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
-      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
-      logloom_private.to_microseconds(upper(v_range))::text,
-      logloom_private.to_microseconds(v_now)::text, v_left::text
-    ]);
-  end if;
-  return row(
-    v_page.logs, v_cursor, lower(v_range), upper(v_range),
-    logloom_private.query_warnings(v_query.warnings)
-  )::public.logloom_log_page;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_page(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
-  );
-end;
-$$;
-
-grant execute on function logloom_private.read_log_page(
-  text, timestamptz, timestamptz, integer, text, text
-) to authenticated, service_role;
-
--- The operations
-
-create function public.search_logs(
-  p_query_dsl text default null,
-  p_ts_from text default null,
-  p_ts_to text default null,
-  p_limit integer default null,
-  p_cursor text default null,
-  p_order text default null
-)
-returns public.logloom_log_page
-language plpgsql
-stable
-security invoker
-set search_path = pg_catalog, pg_temp
-set statement_timeout = '15s'
-as $$
-begin
-  return logloom_private.read_log_page(
-    p_query_dsl, logloom_private.page_time('p_ts_from', p_ts_from, p_cursor),
-    logloom_private.page_time('p_ts_to', p_ts_to, p_cursor), p_limit, p_cursor, p_order
-  );
-end;
-$$;
-
-comment on function public.search_logs(text, text, text, integer, text, text) is
-  'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
-  'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
-  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
-  'or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null '
-  'says that there is no more. '
-  'Errors: PT400, PT401, PT408 (took longer than 15 s).';
-
--- search/shown_record.sql
-
--- What the stages of records say of a page: its order, and what is shown of a record.
-
--- The order of a page: that of the query's sort, or p_order. PT400 where they differ.
-create function logloom_private.page_order(p_plan jsonb, p_order text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
-    when true then 'desc' when false then 'asc' end;
-begin
-  if v_order <> p_order then
-    perform logloom_private.refuse('search.order_is_another', v_order);
-  end if;
-  return coalesce(v_order, p_order, 'desc');
-end;
-$$;
+-- search/shown_columns_sql.sql
 
 -- Puts a value under a path of an object.
 create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
@@ -3075,24 +2903,58 @@ begin
 end;
 $$;
 
--- search/stages_sql.sql
+-- search/sized_rows_sql.sql
 
--- SQL for the stages of a query: what is extracted from records while they are read, and the rows
--- that are left after where, sort and limit.
-
--- PT400: a stage would need more records or groups than it may.
-create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
-returns boolean
+-- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
+-- whether those before it in p_order have fewer than p_bytes: records are chosen before anything of
+-- them is opened.
+create function logloom_private.sized_rows_sql(
+  p_rows text,
+  p_order text,
+  p_bytes bigint
+)
+returns text
 language plpgsql
-volatile
-parallel safe
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
-  return null;
+  return format(
+    'from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '
+      || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '
+      || 'coalesce(l.record_bytes, octet_length(to_json(l)::text)) as size from (select l.* %1$s) l'
+      || ') l) l',
+    p_rows, p_order, p_bytes
+  );
 end;
 $$;
+
+-- search/sort_sql.sql
+
+-- "order by" of the rows: the keys of sort, then p_default.
+create function logloom_private.sort_sql(p_plan jsonb, p_sql jsonb, p_default text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return ' order by ' || concat_ws(
+    ', ',
+    (
+      select string_agg(
+        (p_sql ->> (k.key ->> 'name'))
+          || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
+        ', ' order by k.n
+      )
+      from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+    ),
+    p_default
+  );
+end;
+$$;
+
+-- search/staged_sql.sql
 
 -- What a stage makes of the rows that p_rows selects, as alias l.
 create function logloom_private.stage_rows_sql(p_rows text, p_stage jsonb)
@@ -3119,7 +2981,6 @@ begin
 end;
 $$;
 
--- All that the stages before an aggregate make of p_rows, SQL from "from" on: SQL from "from" on.
 -- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
 -- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
 -- PT400 where it would read more than search_stage_records.
@@ -3154,55 +3015,7 @@ begin
 end;
 $$;
 
--- What where after an aggregate asks, over columns that p_sql maps from names.
-create function logloom_private.having_sql(p_plan jsonb, p_sql jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    (
-      select string_agg(
-        (p_sql ->> (h ->> 'name')) || ' ' || case h ->> 'operator' when '!=' then '<>'
-          else h ->> 'operator' end || ' ' || quote_literal(h ->> 'number')
-          || '::double precision',
-        ' and '
-      )
-      from jsonb_array_elements(p_plan -> 'having') h
-    ),
-    'true'
-  );
-end;
-$$;
-
--- "order by" of the rows: the keys of sort, then p_default.
-create function logloom_private.sort_sql(p_plan jsonb, p_sql jsonb, p_default text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return ' order by ' || concat_ws(
-    ', ',
-    (
-      select string_agg(
-        (p_sql ->> (k.key ->> 'name'))
-          || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
-        ', ' order by k.n
-      )
-      from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
-    ),
-    p_default
-  );
-end;
-$$;
-
--- search/stats_source.sql
-
--- Where aggregates read.
+-- search/stats_aggregates.sql
 
 -- The aggregates of a query, count() where it has none.
 create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
@@ -3217,6 +3030,8 @@ begin
   );
 end;
 $$;
+
+-- search/stats_source.sql
 
 -- The attribute that a query reads numbers of, where this is all that its aggregates read but for
 -- service and level; null otherwise.
@@ -3271,10 +3086,10 @@ declare
   v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
-      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L, %L) s',
+      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L) s',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_key,
-    v_exact, v_doubles
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_key, v_exact,
+    v_doubles
   );
 begin
   if v_rows_from < p_to then
@@ -3284,7 +3099,8 @@ begin
         else 'null' end
       || ' '
       || logloom_private.rows_sql(
-        p_tenant_id, v_rows_from, p_to, p_query.filter, 'l.service l.level ' || v_number
+        p_tenant_id, v_rows_from, p_to, p_query.filter,
+        array['service', 'level', 'attrs.' || p_key]
       );
   end if;
   return (
@@ -3308,8 +3124,7 @@ create function logloom_private.stats_source(
   p_from timestamptz,
   p_to timestamptz,
   p_only_counts boolean,
-  p_bucket bigint,
-  p_reads text
+  p_bucket bigint
 )
 returns logloom_private.counted_source
 language plpgsql
@@ -3339,7 +3154,7 @@ begin
     elsif v_rows is null and v_is_sealed then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
         || logloom_private.rows_sql(
-          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+          p_tenant_id, p_from, p_to, p_query.filter, array['level', 'service']
         )
         || ' union all '
         || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
@@ -3360,12 +3175,17 @@ begin
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
       p_tenant_id, p_query, p_from, p_to,
-      case when p_query.plan ? 'rows' then null else p_reads end
+      case when not p_query.plan ? 'rows' then
+        logloom_private.query_reads(p_query.plan)
+          || case when p_bucket is null then '{}' else array['ts'] end
+      end
     )),
     'count(l.tenant_id)::double precision', null, null
   )::logloom_private.counted_source;
 end;
 $$;
+
+-- search/stats_values_sql.sql
 
 -- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
 create function logloom_private.stats_values_sql(
@@ -3404,111 +3224,6 @@ create type public.logloom_log_tail as (
 comment on type public.logloom_log_tail is
   'Records in the order in which they became visible; more: whether others wait already.';
 
--- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
--- is given, in the order in which they became visible. Large ones are null, or with p_fits those
--- after p_bytes.
-create function logloom_private.log_tail_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_limit integer,
-  p_first bigint,
-  p_id uuid,
-  p_last bigint,
-  p_bytes bigint,
-  p_fits boolean
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_days timestamptz[];
-  v_filter text;
-  v_write_seqs text;
-  v_rows text;
-  v_is_sealed boolean;
-begin
-  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
-  from logloom_private.log_writes a
-  where a.write_seq >= p_first;
-  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
-  if p_id is not null then
-    v_write_seqs := v_write_seqs
-      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
-  end if;
-  v_filter := v_write_seqs;
-  -- Day by day, so that one late event does not bring in all days between. A client that was away
-  -- for so long that there are many of them reads from the first to the last.
-  if cardinality(v_days) <= 31 then
-    v_filter := v_filter || '(' || (
-      select string_agg(
-        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
-        ' or '
-      )
-      from unnest(v_days) d (day)
-    ) || ') and ';
-  end if;
-  v_rows := logloom_private.rows_sql(
-    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-    v_filter || p_query.filter, null
-  );
-  -- What a client that was away for long missed may be sealed by now.
-  v_is_sealed := exists (
-    select
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
-  );
-  v_rows := case when v_is_sealed then
-        'from (select l.* ' || v_rows
-        || ' union all select ' || logloom_private.sized_columns_sql()
-        || ' from logloom_private.sealed_write_seqs('
-        || format(
-          '%s, %L, %L, %L, %L, %L, %L, %L, %L',
-          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          logloom_private.kept_from(p_tenant_id), p_query.tree, p_query.filter, p_limit, p_bytes
-        )
-        || ') l) l'
-      else
-        v_rows
-      end
-    || ' order by l.write_seq, l.id limit ' || p_limit;
-  return case when p_fits
-    then logloom_private.fitting_sql(
-      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_bytes
-    )
-    else logloom_private.small_sql(
-      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, p_limit, p_bytes
-    ) end;
-end;
-$$;
-
--- The newest p_backlog records, the oldest of them first, however late they came.
-create function logloom_private.log_backlog_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_backlog integer
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  -- An event lies 24 hours ahead at most.
-  v_range constant tstzrange := tstzrange(
-    now() - (select s.tail_backlog_span from logloom_private.settings s),
-    now() + interval '25 hours'
-  );
-begin
-  return 'select r.record from (select (p.r).*, p.r as record from ('
-    || logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_range, p_backlog, 'desc', p_fits => true
-    )
-    || ') p (r)) r where r.id is not null order by r.ts, r.id';
-end;
-$$;
-
 -- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function logloom_private.read_log_tail(
   p_query_dsl text,
@@ -3527,7 +3242,9 @@ as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
   v_query logloom_private.compiled_query;
   v_last bigint;
   v_after text[];
@@ -3547,9 +3264,21 @@ begin
     -- Write sequences and records are of one snapshot: what is not here yet comes after this
     -- cursor.
     if p_backlog > 0 then
-      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
-        || ')'
-      into v_tail.logs;
+      v_tail.logs := array(
+        select l
+        from unnest((
+          logloom_private.found_page(
+            v_tenant_id, v_query,
+            -- An event lies 24 hours ahead at most.
+            tstzrange(
+              now() - (select s.tail_backlog_span from logloom_private.settings s),
+              now() + interval '25 hours'
+            ),
+            p_backlog, 'desc', null, null
+          )
+        ).logs) l
+        order by l.ts, l.id
+      );
     end if;
   else
     v_after := logloom_private.decode_cursor(
@@ -3577,11 +3306,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
@@ -3617,43 +3343,10 @@ comment on function public.tail_logs(text, text, integer, integer) is
 
 -- search/take_search_slot.sql
 
--- What a tenant, and all tenants together, have running
-
--- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
--- id, or of 'all'.
-create function logloom_private.search_slot_key(p_owner text, p_slot integer)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
-end;
-$$;
-
--- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
--- number; null where none is.
-create function logloom_private.free_search_slot(p_owner text, p_slots integer)
-returns integer
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  for v_slot in 1..p_slots loop
-    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
-      return v_slot;
-    end if;
-  end loop;
-  return null;
-end;
-$$;
-
--- Locks, not rows: who is cancelled, killed or cut off gives its slot back with its transaction.
 -- What every operation that reads records calls first, once: takes a slot of the tenant and one of
 -- the pool until the transaction's end. PT429 with Retry-After where none is free: to wait would
--- hold a connection.
+-- hold a connection. Locks, not rows: a transaction that is cancelled, killed or cut off gives them
+-- back.
 create function logloom_private.take_search_slot(p_tenant_id text)
 returns void
 language plpgsql
@@ -3699,9 +3392,10 @@ begin
 end;
 $$;
 
--- Not those of searches: a page that searches has its query checked meanwhile.
+-- search/take_validation_slot.sql
+
 -- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
--- free.
+-- free. Not one of searches: a page that searches has its query checked meanwhile.
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql
@@ -3715,6 +3409,96 @@ begin
   ) is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
   end if;
+end;
+$$;
+
+-- search/tenant_rows_sql.sql
+
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
+-- those too that the tenant no longer keeps. The only place that says whose rows are read.
+-- Constants, not parameters: with them the planner leaves out the partitions of other days.
+create function logloom_private.tenant_rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_table text default 'logloom.logs',
+  p_time text default 'ts',
+  p_expired boolean default false
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz := p_from;
+  v_days date[];
+  v_spans text := '';
+begin
+  if not p_expired then
+    -- What is older than the tenant keeps is gone, or about to go.
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  end if;
+  -- The days on which the tenant has rows, those in a row as one span: no other partition is
+  -- opened. Of a range that touches two days at most, both are: to ask which have rows costs more.
+  if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
+    -- By itself: where records are sharded that costs a third of a statement with more in it.
+    select array_agg(u.day)
+    into v_days
+    from logloom_private.log_days u
+    where u.tenant_id = p_tenant_id
+      and u.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(p_to);
+    select
+      coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false') || ' and '
+    into v_spans
+    from (
+      select
+        min(d.day) as first_day,
+        format(
+          'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+          logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
+        ) as sql
+      from (
+        select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
+        from unnest(v_days) u (day)
+      ) d
+      group by d.row_begin
+    ) s;
+  end if;
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, v_from, p_to
+  ) || v_spans || p_filter;
+end;
+$$;
+
+-- search/to_microseconds.sql
+
+create function logloom_private.to_microseconds(p_ts timestamptz)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (extract(epoch from p_ts) * 1000000)::bigint;
+end;
+$$;
+
+-- search/utc_text.sql
+
+-- A time as RFC 3339 in UTC, or null.
+create function logloom_private.utc_text(p_at timestamptz)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
 end;
 $$;
 

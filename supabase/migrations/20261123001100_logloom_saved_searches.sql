@@ -71,9 +71,6 @@ create table logloom.saved_searches (
 create index saved_searches_tenant_id_created_at_idx
 on logloom.saved_searches (tenant_id, created_at desc, id desc);
 
-alter table logloom.saved_searches enable row level security;
-alter table logloom.saved_searches force row level security;
-
 create policy saved_searches_select_creator_or_shared on logloom.saved_searches
 for select to authenticated
 using (
@@ -187,7 +184,7 @@ begin
   perform logloom_private.require_parameter('p_name', p_name is null);
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.check_query(p_query_dsl);
-  perform logloom_private.require_room_for_saved_search(null);
+  perform logloom_private.require_room_for('saved_searches');
   insert into logloom.saved_searches (
     tenant_id, created_by, name, query_dsl, description, category, is_shared, tags
   )
@@ -330,16 +327,10 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_user_id constant text := logloom_private.current_user_id();
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select s.created_at
-        from logloom.saved_searches s
-        where s.id = p_after
-      ),
-      'saved search', 'id'
-    )
-  end;
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'saved search', 'id',
+    (select s.created_at from logloom.saved_searches s where s.id = p_after)
+  );
 begin
   return query
   select (p.item).*
@@ -390,42 +381,6 @@ $$;
 grant execute on function logloom_private.refuse_saved_search(uuid)
 to authenticated, service_role;
 
--- saved_searches/require_room_for_saved_search.sql
-
--- Saved searches of a tenant that its plan counts.
-create function logloom_private.count_saved_searches(p_tenant_id text)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (select count(*) from logloom.saved_searches t where t.tenant_id = p_tenant_id);
-end;
-$$;
-
--- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more.
-create function logloom_private.require_room_for_saved_search(p_tenant_id text)
-returns void
-language plpgsql
-volatile
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  perform logloom_private.refuse_beyond_plan(
-    v_tenant_id, 'saved_searches', logloom_private.count_saved_searches(v_tenant_id)
-  );
-end;
-$$;
-
-grant execute on function logloom_private.require_room_for_saved_search(text)
-to authenticated, service_role;
-
 -- saved_searches/run_saved_search.sql
 
 create type public.logloom_saved_search_run as (
@@ -441,8 +396,8 @@ comment on type public.logloom_saved_search_run is
 
 create function logloom_private.read_saved_search(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_limit integer,
   p_cursor text
 )
@@ -471,30 +426,16 @@ begin
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
   v_stats := array(
     select s
-      from logloom_private.read_log_stats(p_query_dsl, lower(v_range), upper(v_range), p_limit) s
+    from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s
   );
   return row(
     '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
   )::public.logloom_saved_search_run;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_saved_search(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
-  );
 end;
 $$;
 
 grant execute on function logloom_private.read_saved_search(
-  text, timestamptz, timestamptz, integer, text
+  text, text, text, integer, text
 ) to authenticated, service_role;
 
 -- Counts a run of a saved search that the caller may read.
@@ -540,8 +481,7 @@ declare
 begin
   select s.query_dsl into v_query_dsl from public.get_saved_search(p_id) s;
   v_run := logloom_private.read_saved_search(
-    v_query_dsl, logloom_private.page_time('p_ts_from', p_ts_from, p_cursor),
-    logloom_private.page_time('p_ts_to', p_ts_to, p_cursor), p_limit, p_cursor
+    v_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
   );
   -- Further pages belong to the run that the first one began.
   if p_cursor is null then

@@ -50,9 +50,6 @@ on logloom_private.confirmation_mails (mailbox_digest, sent_at);
 
 create index confirmation_mails_sent_at_idx on logloom_private.confirmation_mails (sent_at);
 
-alter table logloom_private.confirmation_mails enable row level security;
-alter table logloom_private.confirmation_mails force row level security;
-
 comment on table logloom_private.confirmation_mails is
   'A row for each mail with a code, for as long as it counts towards what a mailbox may get.';
 
@@ -72,9 +69,6 @@ create table logloom_private.notification_addresses (
     (code_hash is null) = (code_expires_at is null)
   )
 );
-
-alter table logloom_private.notification_addresses enable row level security;
-alter table logloom_private.notification_addresses force row level security;
 
 comment on table logloom_private.notification_addresses is
   'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
@@ -98,9 +92,6 @@ create table logloom_private.notification_usage (
   attempts integer not null,
   primary key (tenant_id, channel, hour)
 );
-
-alter table logloom_private.notification_usage enable row level security;
-alter table logloom_private.notification_usage force row level security;
 
 comment on table logloom_private.notification_usage is
   'Attempts to deliver, by tenant, channel and hour of the clock: what the plan limits.';
@@ -153,9 +144,6 @@ on logloom_private.notifications (tenant_id, rule_id, created_at desc, notificat
 create index notifications_tenant_id_created_at_idx
 on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
 
-alter table logloom_private.notifications enable row level security;
-alter table logloom_private.notifications force row level security;
-
 comment on table logloom_private.notifications is
   'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
   'address, which have no alert.';
@@ -177,9 +165,6 @@ create table logloom_private.notify_endpoint (
 
 insert into logloom_private.notify_endpoint default values;
 
-alter table logloom_private.notify_endpoint enable row level security;
-alter table logloom_private.notify_endpoint force row level security;
-
 comment on table logloom_private.notify_endpoint is
   'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
 
@@ -192,9 +177,6 @@ create table logloom_private.webhook_secrets (
   previous_secret text,
   previous_valid_until timestamptz
 );
-
-alter table logloom_private.webhook_secrets enable row level security;
-alter table logloom_private.webhook_secrets force row level security;
 
 comment on table logloom_private.webhook_secrets is
   'What a rule''s webhooks are signed with. The previous secret signs, too, until it lapses.';
@@ -219,108 +201,12 @@ begin
 end;
 $$;
 
--- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
-create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return exists (
-    select
-    from logloom.alert_rules r
-    where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
-      and lower(r.notification_config ->> 'email') = p_mailbox
-  );
-end;
-$$;
+-- notifications/channel_address.sql
 
--- What a delivery says that is not made because nobody confirmed its address. It asks for no code
--- that was not mailed.
-create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_error text;
-begin
-  select n.last_error into v_error
-  from logloom_private.notifications n
-  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
-    and lower(n.address) = lower(p_address)
-  order by n.created_at desc
-  limit 1;
-  if v_error is not null then
-    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
-  end if;
-  return 'The address is not confirmed: confirm_alert_address takes the code that was '
-    'mailed to it, test_alert_rule mails a new one';
-end;
-$$;
-
--- Why an email is not to be sent; null where it may go.
-create function logloom_private.email_refusal(
-  p_notification logloom_private.notifications
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
-    p_notification.tenant_id, p_notification.address
-  );
-begin
-  if p_notification.purpose <> 'confirmation' then
-    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
-      p_notification.tenant_id, p_notification.address
-    ) end;
-  elsif v_is_confirmed then
-    return 'The address is confirmed already';
-  -- Who makes a rule and deletes it at once sends nothing to anybody.
-  elsif not logloom_private.rule_names_address(
-    p_notification.tenant_id, lower(p_notification.address)
-  ) then
-    return 'No alert rule has this address any more';
-  end if;
-  select s.* into v_settings from logloom_private.settings s;
-  -- A repeated attempt was counted the first time.
-  if p_notification.attempts = 0 and (
-    select count(*) >= v_settings.confirmation_codes_per_mailbox
-    from logloom_private.confirmation_mails m
-    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
-      and m.sent_at > now() - v_settings.confirmation_lifetime
-  ) then
-    return 'Too many codes went to this address: none is mailed to it today';
-  end if;
-  return null;
-end;
-$$;
-
--- One for all addresses that a mailbox usually has: without letter case and what follows a +.
-create function logloom_private.mailbox_digest(p_address text)
-returns bytea
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
-end;
-$$;
-
--- notifications/channels.sql
-
--- A channel has a line in each of these, a column of logloom.plans, a value in
+-- The address of a channel in a rule's notification_config, or null. A new channel needs a line
+-- here, in channel_is_enabled and in channel_limit, a column of logloom.plans, a value in
 -- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
 -- functions/logloom-notify/channels.ts.
-
--- The address of a channel in a rule's notification_config, or null.
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
 language plpgsql
@@ -335,6 +221,8 @@ begin
   end case;
 end;
 $$;
+
+-- notifications/channel_is_enabled.sql
 
 -- Whether the tenant wants to hear by a channel at all.
 create function logloom_private.channel_is_enabled(
@@ -353,6 +241,8 @@ begin
   end case;
 end;
 $$;
+
+-- notifications/channel_limit.sql
 
 -- Attempts to deliver by a channel that a plan allows in an hour.
 create function logloom_private.channel_limit(p_channel text, p_plan logloom.plans)
@@ -420,9 +310,9 @@ begin
 end;
 $$;
 
--- Who has least under way comes next. A tenant has no more under way than stay free for others, so
--- that one with much to send to a receiver that hangs neither delays them nor takes every place.
--- The due notifications whose turn it is, while the service has room for them.
+-- The due notifications whose turn it is, while the service has room for them: the tenant with the
+-- fewest under way comes next. A tenant has no more under way than stay free for others, so that
+-- one whose receiver hangs neither delays them nor takes every place.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -463,7 +353,6 @@ $$;
 create function logloom_private.postpone_notifications()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -497,12 +386,10 @@ begin
 end;
 $$;
 
--- The notifications that are due, taken for as long as a claim lasts: who has least under way comes
--- first, and of each as many as its plan allows in the hour.
+-- Takes due notifications for as long as a claim lasts.
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -606,30 +493,25 @@ comment on function public.claim_alert_notifications(integer) is
 create function logloom_private.require_room_for_address(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max constant integer :=
     (logloom_private.plan_of(p_tenant_id)).max_notification_addresses;
 begin
-  if (
-    select count(*) < v_max
-    from logloom_private.notification_addresses a
+  for v_try in 1..2 loop
+    if (
+      select count(*) < v_max
+      from logloom_private.notification_addresses a
+      where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+    ) then
+      return;
+    end if;
+    delete from logloom_private.notification_addresses a
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-  ) then
-    return;
-  end if;
-  delete from logloom_private.notification_addresses a
-  where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-    and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
-  if (
-    select count(*) >= v_max
-    from logloom_private.notification_addresses a
-    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-  ) then
-    perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
-  end if;
+      and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
+  end loop;
+  perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
 end;
 $$;
 
@@ -637,7 +519,6 @@ $$;
 create function logloom_private.confirm_address(p_email text, p_code text)
 returns jsonb
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -651,6 +532,8 @@ declare
   );
   v_address logloom_private.notification_addresses;
 begin
+  perform logloom_private.require_parameter('p_email', p_email is null);
+  perform logloom_private.require_parameter('p_code', p_code is null);
   if v_code !~ '^[0-9]{6}$' then
     perform logloom_private.refuse('notifications.code_is_malformed');
   end if;
@@ -703,9 +586,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_email', p_email is null);
-  perform logloom_private.require_parameter('p_code', p_code is null);
   return logloom_private.confirm_address(p_email, p_code);
 end;
 $$;
@@ -715,8 +595,6 @@ comment on function public.confirm_alert_address(text, text) is
   'returns {"success": true}. A code is good for 24 h and five tries. Errors: PT400, PT401.';
 
 -- notifications/delivery.sql
-
--- Deliveries
 
 -- A notification as its tenant sees it.
 create function logloom_private.delivery(p_notification logloom_private.notifications)
@@ -738,56 +616,122 @@ begin
 end;
 $$;
 
--- notifications/enqueue_notifications.sql
+-- notifications/email_refusal.sql
 
--- ISO 8601 in UTC, whatever the session's time zone is.
--- An instant as ISO 8601 in UTC.
-create function logloom_private.iso_time(p_at timestamptz)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-end;
-$$;
-
--- What a receiver is told. The text is kept, so that every attempt sends and signs the same bytes.
--- The JSON that a webhook carries, of type alert.triggered or alert.test.
-create function logloom_private.notification_body(
-  p_type text,
-  p_rule logloom.alert_rules,
-  p_alert logloom.alert_history
+-- Why an email is not to be sent; null where it may go.
+create function logloom_private.email_refusal(
+  p_notification logloom_private.notifications
 )
 returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_settings logloom_private.settings;
+  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
+    p_notification.tenant_id, p_notification.address
+  );
 begin
-  return json_build_object(
-    'type', p_type,
-    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
-    'data', json_build_object(
-      'alert_id', p_alert.alert_id,
-      'rule_id', p_rule.rule_id,
-      'tenant_id', p_rule.tenant_id,
-      'name', p_rule.name,
-      'description', p_rule.description,
-      'query_dsl', p_rule.query_dsl,
-      'value', p_alert.value,
-      'group', p_alert."group",
-      'comparison', p_rule.comparison,
-      'threshold', p_alert.threshold,
-      'window_minutes', p_rule.window_minutes,
-      'window_start', logloom_private.iso_time(p_alert.window_start),
-      'window_end', logloom_private.iso_time(p_alert.window_end),
-      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
-    )
-  )::text;
+  if p_notification.purpose <> 'confirmation' then
+    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
+      p_notification.tenant_id, p_notification.address
+    ) end;
+  elsif v_is_confirmed then
+    return 'The address is confirmed already';
+  -- Who makes a rule and deletes it at once sends nothing to anybody.
+  elsif not logloom_private.rule_names_address(
+    p_notification.tenant_id, lower(p_notification.address)
+  ) then
+    return 'No alert rule has this address any more';
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  -- A repeated attempt was counted the first time.
+  if p_notification.attempts = 0 and (
+    select count(*) >= v_settings.confirmation_codes_per_mailbox
+    from logloom_private.confirmation_mails m
+    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
+      and m.sent_at > now() - v_settings.confirmation_lifetime
+  ) then
+    return 'Too many codes went to this address: none is mailed to it today';
+  end if;
+  return null;
 end;
 $$;
+
+-- notifications/end_notification.sql
+
+-- Notes that a notification was delivered or is given up, in the history of alerts, too.
+create function logloom_private.end_notification(
+  p_notification logloom_private.notifications,
+  p_outcome text,
+  p_status integer,
+  p_error text
+)
+returns logloom_private.notifications
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ended logloom_private.notifications;
+begin
+  update logloom_private.notifications n
+  set claim_id = null,
+    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
+    settled_at = now(),
+    last_status = p_status,
+    last_error = p_error
+  where n.notification_id = p_notification.notification_id
+  returning n.* into v_ended;
+  update logloom.alert_history h
+  set
+    notification_sent_at = case p_outcome
+      when 'delivered' then coalesce(h.notification_sent_at, now())
+      else h.notification_sent_at
+    end,
+    notification_channels = case
+      when p_outcome <> 'delivered' or p_notification.channel = any(h.notification_channels)
+        then h.notification_channels
+      else h.notification_channels || p_notification.channel
+    end,
+    notification_error = case p_outcome
+      when 'delivered' then h.notification_error
+      else p_notification.channel || ': ' || coalesce(p_error, 'not delivered')
+    end
+  where h.alert_id = p_notification.alert_id;
+  return v_ended;
+end;
+$$;
+
+-- notifications/enqueue_alert_notifications.sql
+
+-- The notifications of an alert, in the transaction that fires it.
+create function logloom_private.enqueue_alert_notifications()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule logloom.alert_rules;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
+  if found then
+    perform logloom_private.enqueue_notifications(
+      v_rule, new.alert_id, logloom_private.notification_body('alert.triggered', v_rule, new)
+    );
+  end if;
+  return null;
+end;
+$$;
+
+-- An entry that says that it was notified of is put back, not fired.
+create trigger alert_history_enqueues_notifications
+after insert on logloom.alert_history
+for each row when (new.notification_sent_at is null)
+execute function logloom_private.enqueue_alert_notifications();
+
+-- notifications/enqueue_notifications.sql
 
 -- One notification for each destination of the rule that the tenant's preferences allow. One to an
 -- address that is not confirmed is given up at once.
@@ -798,7 +742,6 @@ create function logloom_private.enqueue_notifications(
 )
 returns setof logloom_private.notifications
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -844,33 +787,6 @@ begin
   end loop;
 end;
 $$;
-
--- The notifications of an alert, in the transaction that fires it.
-create function logloom_private.enqueue_alert_notifications()
-returns trigger
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_rule logloom.alert_rules;
-begin
-  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
-  -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
-  if found then
-    perform logloom_private.enqueue_notifications(
-      v_rule, new.alert_id, logloom_private.notification_body('alert.triggered', v_rule, new)
-    );
-  end if;
-  return null;
-end;
-$$;
-
--- An entry that says that it was notified of is put back, not fired.
-create trigger alert_history_enqueues_notifications
-after insert on logloom.alert_history
-for each row when (new.notification_sent_at is null)
-execute function logloom_private.enqueue_alert_notifications();
 
 -- notifications/list_alert_addresses.sql
 
@@ -923,7 +839,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant();
   return query select a.* from logloom_private.page_of_addresses(p_limit, p_after) a;
 end;
 $$;
@@ -952,16 +867,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select n.created_at
-        from logloom_private.notifications n
-        where n.tenant_id = v_tenant_id and n.notification_id = p_after
-      ),
-      'delivery', 'delivery_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'delivery', 'delivery_id',
+    (
+      select n.created_at from logloom_private.notifications n
+      where n.tenant_id = v_tenant_id and n.notification_id = p_after
     )
-  end;
+  );
 begin
   return query
   select d.*
@@ -1009,35 +921,115 @@ comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
   'Deliveries of an alert, or of a rule with its tests, newest first. p_limit 1 to 1000 (default '
   '100), p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
 
--- notifications/purge_notifications.sql
+-- notifications/mail_code.sql
 
--- Deletes deliveries that ended long ago, and what no limit counts any more.
-create function logloom_private.purge_notifications()
-returns interval
+-- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
+-- what the mail says. The code before is good no more.
+create function logloom_private.mail_code(p_notification logloom_private.notifications)
+returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
-  v_rows integer;
+  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  v_code constant text := lpad((
+    (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
+  )::text, 6, '0');
+  v_lifetime constant interval := (
+    select s.confirmation_lifetime from logloom_private.settings s
+  );
 begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom_private.notifications n
-  where n.notification_id = any(array(
-    select o.notification_id
-    from logloom_private.notifications o
-    where o.status <> 'pending'
-      and o.settled_at < now() - v_settings.notification_history_lifetime
-    limit v_settings.purge_step_rows
-  ));
-  get diagnostics v_rows = row_count;
-  delete from logloom_private.notification_usage u where u.hour < now() - interval '1 day';
-  delete from logloom_private.confirmation_mails m
-  where m.sent_at < now() - v_settings.confirmation_lifetime;
-  delete from logloom_private.notification_addresses a
-  where a.confirmed_at is null and a.code_expires_at < now();
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+  insert into logloom_private.notification_addresses as a (
+    tenant_id, mailbox, code_hash, code_expires_at
+  )
+  values (
+    p_notification.tenant_id, lower(p_notification.address),
+    extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
+  )
+  on conflict (tenant_id, mailbox) do update
+  set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
+  return (
+    p_notification.body::jsonb || jsonb_build_object(
+      'code', v_code, 'hours', round(extract(epoch from v_lifetime) / 3600, 1)
+    )
+  )::text;
+end;
+$$;
+
+-- notifications/mailbox_digest.sql
+
+-- One for all addresses that a mailbox usually has: without letter case and what follows a +.
+create function logloom_private.mailbox_digest(p_address text)
+returns bytea
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
+end;
+$$;
+
+-- notifications/new_webhook_secret.sql
+
+-- A secret in the form of Standard Webhooks.
+create function logloom_private.new_webhook_secret()
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
+end;
+$$;
+
+-- notifications/notification_body.sql
+
+-- ISO 8601 in UTC, whatever the session's time zone is.
+create function logloom_private.iso_time(p_at timestamptz)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+end;
+$$;
+
+-- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
+-- every attempt sends and signs the same bytes.
+create function logloom_private.notification_body(
+  p_type text,
+  p_rule logloom.alert_rules,
+  p_alert logloom.alert_history
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return json_build_object(
+    'type', p_type,
+    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
+    'data', json_build_object(
+      'alert_id', p_alert.alert_id,
+      'rule_id', p_rule.rule_id,
+      'tenant_id', p_rule.tenant_id,
+      'name', p_rule.name,
+      'description', p_rule.description,
+      'query_dsl', p_rule.query_dsl,
+      'value', p_alert.value,
+      'group', p_alert."group",
+      'comparison', p_rule.comparison,
+      'threshold', p_alert.threshold,
+      'window_minutes', p_rule.window_minutes,
+      'window_start', logloom_private.iso_time(p_alert.window_start),
+      'window_end', logloom_private.iso_time(p_alert.window_end),
+      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
+    )
+  )::text;
 end;
 $$;
 
@@ -1051,7 +1043,6 @@ create function logloom_private.request_confirmation(
 )
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1106,11 +1097,12 @@ begin
 end;
 $$;
 
+-- notifications/request_confirmation_of_rule.sql
+
 -- Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.
 create function logloom_private.request_confirmation_of_rule()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1131,47 +1123,12 @@ on logloom.alert_rules
 for each row when (new.enabled and 'email' = any(new.notification_destinations))
 execute function logloom_private.request_confirmation_of_rule();
 
--- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
--- what the mail says. The code before is good no more.
-create function logloom_private.mail_code(p_notification logloom_private.notifications)
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
-  v_code constant text := lpad((
-    (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
-  )::text, 6, '0');
-  v_lifetime constant interval := (
-    select s.confirmation_lifetime from logloom_private.settings s
-  );
-begin
-  insert into logloom_private.notification_addresses as a (
-    tenant_id, mailbox, code_hash, code_expires_at
-  )
-  values (
-    p_notification.tenant_id, lower(p_notification.address),
-    extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
-  )
-  on conflict (tenant_id, mailbox) do update
-  set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
-  return (
-    p_notification.body::jsonb || jsonb_build_object(
-      'code', v_code, 'hours', round(extract(epoch from v_lifetime) / 3600, 1)
-    )
-  )::text;
-end;
-$$;
-
 -- notifications/retry_alert_delivery.sql
 
 -- Makes a delivery of the tenant due again, at the rule's present address.
 create function logloom_private.put_back_delivery(p_delivery_id uuid)
 returns public.logloom_alert_delivery
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1181,6 +1138,7 @@ declare
   v_notification logloom_private.notifications;
   v_address text;
 begin
+  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
   select n.* into v_notification
   from logloom_private.notifications n
   where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
@@ -1231,8 +1189,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
   return logloom_private.put_back_delivery(p_delivery_id);
 end;
 $$;
@@ -1252,25 +1208,10 @@ create type public.logloom_webhook_secret as (
 comment on type public.logloom_webhook_secret is
   'A rule''s new secret, told once, and until when the one before signs, too.';
 
--- The outbox
-
--- A secret in the form of Standard Webhooks.
-create function logloom_private.new_webhook_secret()
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
-end;
-$$;
-
 -- A new secret for a rule of the tenant; the one before is valid for a while.
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)
 returns public.logloom_webhook_secret
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1279,11 +1220,12 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_result public.logloom_webhook_secret;
 begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   perform from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   for no key update;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   insert into logloom_private.webhook_secrets as w (rule_id, secret)
   values (p_rule_id, logloom_private.new_webhook_secret())
@@ -1308,8 +1250,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return logloom_private.replace_webhook_secret(p_rule_id);
 end;
 $$;
@@ -1318,15 +1258,32 @@ comment on function public.rotate_alert_webhook_secret(uuid) is
   'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '
   'signed with both. Errors: PT400, PT401, PT404.';
 
+-- notifications/rule_names_address.sql
+
+-- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
+create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom.alert_rules r
+    where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
+      and lower(r.notification_config ->> 'email') = p_mailbox
+  );
+end;
+$$;
+
 -- notifications/send_notifications.sql
 
--- What wakes the edge function. pg_net does not wait for the answer; http, where it is missing,
--- does, and the function answers at once.
--- Wakes the edge function logloom-notify when something is due.
+-- Wakes the edge function logloom-notify when something is due. pg_net does not wait for the
+-- answer; http, where pg_net is missing, does, and the function answers at once.
 create function logloom_private.send_notifications()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1374,7 +1331,6 @@ $$;
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1394,49 +1350,6 @@ begin
 end;
 $$;
 
--- Notes that a notification was delivered or is given up, in the history of alerts, too.
-create function logloom_private.end_notification(
-  p_notification logloom_private.notifications,
-  p_outcome text,
-  p_status integer,
-  p_error text
-)
-returns logloom_private.notifications
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_ended logloom_private.notifications;
-begin
-  update logloom_private.notifications n
-  set claim_id = null,
-    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
-    settled_at = now(),
-    last_status = p_status,
-    last_error = p_error
-  where n.notification_id = p_notification.notification_id
-  returning n.* into v_ended;
-  update logloom.alert_history h
-  set
-    notification_sent_at = case p_outcome
-      when 'delivered' then coalesce(h.notification_sent_at, now())
-      else h.notification_sent_at
-    end,
-    notification_channels = case
-      when p_outcome <> 'delivered' or p_notification.channel = any(h.notification_channels)
-        then h.notification_channels
-      else h.notification_channels || p_notification.channel
-    end,
-    notification_error = case p_outcome
-      when 'delivered' then h.notification_error
-      else p_notification.channel || ': ' || coalesce(p_error, 'not delivered')
-    end
-  where h.alert_id = p_notification.alert_id;
-  return v_ended;
-end;
-$$;
-
 -- Notes what came of a claim, and when the next attempt is due.
 create function logloom_private.settle_claim(
   p_notification_id uuid,
@@ -1448,7 +1361,6 @@ create function logloom_private.settle_claim(
 )
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1533,7 +1445,6 @@ comment on function public.settle_alert_notification(uuid, uuid, text, integer, 
 create function logloom_private.require_room_for_test(p_tenant_id text, p_channel text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1568,7 +1479,6 @@ $$;
 create function logloom_private.enqueue_rule_test(p_rule_id uuid)
 returns setof public.logloom_alert_delivery
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1579,12 +1489,13 @@ declare
   v_sample logloom.alert_history;
   v_channel text;
 begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   select r.* into v_rule
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   for no key update;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   if exists (
     select
@@ -1629,8 +1540,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
 end;
 $$;
@@ -1638,5 +1547,32 @@ $$;
 comment on function public.test_alert_rule(uuid) is
   'Sends a notification that is marked as a test to each destination and returns the deliveries. '
   'Errors: PT400, PT401, PT404, PT429.';
+
+-- notifications/unconfirmed_address.sql
+
+-- What a delivery says that is not made because nobody confirmed its address. It asks for no code
+-- that was not mailed.
+create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error text;
+begin
+  select n.last_error into v_error
+  from logloom_private.notifications n
+  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+    and lower(n.address) = lower(p_address)
+  order by n.created_at desc
+  limit 1;
+  if v_error is not null then
+    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
+  end if;
+  return 'The address is not confirmed: confirm_alert_address takes the code that was '
+    'mailed to it, test_alert_rule mails a new one';
+end;
+$$;
 
 select logloom_private.finish_migration();

@@ -22,9 +22,6 @@ create table logloom_private.sealing_days (
   last_error text
 );
 
-alter table logloom_private.sealing_days enable row level security;
-alter table logloom_private.sealing_days force row level security;
-
 comment on table logloom_private.sealing_days is
   'Days that the job seal_logs has looked at, and how far it is: the place that it goes on from.';
 
@@ -48,6 +45,60 @@ comment on column logloom_private.sealing_days.differences is
 
 comment on column logloom_private.sealing_days.replace_after is
   'Not before this the partition''s replacement is tried again.';
+
+-- sealing/last_sealed.sql
+
+-- Seam: when the last block was made; null where that is not known.
+create function logloom_private.last_sealed()
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select c.sealed_at
+    from logloom_private.blocks c
+    order by c.block_id desc
+    limit 1
+  );
+end;
+$$;
+
+-- sealing/merge_blocks.sql
+
+-- Makes one block of several of a tenant, in this transaction. Its id.
+create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
+  loop
+    perform logloom_private.require_intact(v_block);
+  end loop;
+  v_block := logloom_private.write_block(
+    p_tenant_id,
+    logloom_private.read_records(
+      format(
+        'select r.* from unnest(%L::bigint[]) c (block_id), '
+          || 'logloom_private.block_records(%L, c.block_id, null, null) r',
+        p_block_ids, p_tenant_id
+      )
+    )
+  );
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+  return v_block.block_id;
+end;
+$$;
 
 -- sealing/replace_partition.sql
 
@@ -235,11 +286,51 @@ begin
 end;
 $$;
 
+-- sealing/rewrite_step.sql
+
+-- Writes the next block of an older format anew, in this transaction. False where there is none. A
+-- block that is damaged stays as it is; its day says so, and the others of that day wait with it.
+create function logloom_private.rewrite_step()
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+begin
+  -- As the condition of blocks_older_format_idx, which is empty most of the time.
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
+    array(select d.day from logloom_private.sealing_days d where d.differences > 0)
+  )
+  order by c.block_id
+  limit 1;
+  if not found then
+    return false;
+  end if;
+  begin
+    perform logloom_private.merge_blocks(v_block.tenant_id, array[v_block.block_id]);
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      insert into logloom_private.sealing_days as d (day, checked_at, differences, last_error)
+      values (
+        logloom_private.utc_day(v_block.first_ts), clock_timestamp(), 1,
+        format('%s: %s', sqlstate, sqlerrm)
+      )
+      on conflict (day) do update
+      set differences = d.differences + 1, last_error = excluded.last_error;
+  end;
+  return true;
+end;
+$$;
+
 -- sealing/seal_block.sql
 
--- From rows to blocks: one transaction a block. The statement that takes the rows out of their
--- partition hands them to the encoder, so that what is sealed is what is gone, and a reader's
--- snapshot has either.
+-- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
 
 -- The last of a day's records, oldest first, that make a block that a backend can hold, whatever
 -- it does with it: of long texts it holds several copies at once.
@@ -276,7 +367,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            %s,
+            coalesce(l.record_bytes, octet_length(to_json(l)::text)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
@@ -291,7 +382,7 @@ begin
         limit %s
       ) r
     $query$,
-    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    p_tenant_id, v_from, v_to,
     greatest(v_settings.seal_block_records / p_share, 1)
   );
   execute format(
@@ -313,8 +404,7 @@ begin
 end;
 $$;
 
--- Seals the tenant's oldest records of the days as one block.
--- Takes the tenant's oldest records of the days out of their partitions and makes a block of them,
+-- Makes a block of the tenant's oldest records of the days and takes them out of their partitions,
 -- in this transaction. How many; 0: there were none.
 create function logloom_private.seal_block(p_tenant_id text, p_days date[])
 returns integer
@@ -326,56 +416,50 @@ declare
   v_day date;
   v_end logloom_private.log_key;
   v_range text;
-  v_with text := '';
-  v_read text := '';
-  v_removed text := '';
-  v_block_id bigint;
-  v_records integer;
+  v_ranges text[] := '{}';
+  v_block logloom_private.blocks;
+  v_removed integer;
+  v_records integer := 0;
 begin
   foreach v_day in array p_days loop
     -- A block has one record at least, however large that is.
     v_end := logloom_private.block_end(
-      p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
+      p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
     );
     continue when v_end.ts is null;
-    v_range := format(
+    v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
         || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
       p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
     );
-    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
-    -- reads what it deletes: faster than to have it returned.
-    v_with := v_with || format(
-      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
-    );
-    v_read := v_read || format(
-      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
-    );
-    v_removed := v_removed || format(
-      '%s select from d%s',
-      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
-    );
   end loop;
-  if v_with = '' then
+  if v_ranges = '{}' then
     return 0;
   end if;
-  v_block_id := logloom_private.encode_block(
+  v_block := logloom_private.write_block(
     p_tenant_id,
-    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
-    p_removes => true
+    logloom_private.read_records(
+      (select string_agg('select l.* ' || r.range, ' union all ') from unnest(v_ranges) r (range))
+    )
   );
-  select c.records into v_records
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = v_block_id;
-  if v_records > 0 then
-    insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
-    select d.day, v_records, pg_current_xact_id()
-    from unnest(p_days) d (day)
-    on conflict (day) do update
-    set removed_records = d.removed_records + excluded.removed_records,
-      removed_by = excluded.removed_by;
+  foreach v_range in array v_ranges loop
+    -- Not by removed_records_sql: the counts go on counting what is sealed. What came after it was
+    -- read is of a later step of the writer.
+    execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
+    get diagnostics v_removed = row_count;
+    v_records := v_records + v_removed;
+  end loop;
+  if v_records <> v_block.records then
+    raise sqlstate 'LL001' using
+      message = format('%s records are sealed, and %s removed', v_block.records, v_records);
   end if;
-  return coalesce(v_records, 0);
+  insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+  select d.day, v_records, pg_current_xact_id()
+  from unnest(p_days) d (day)
+  on conflict (day) do update
+  set removed_records = d.removed_records + excluded.removed_records,
+    removed_by = excluded.removed_by;
+  return v_records;
 end;
 $$;
 
@@ -410,31 +494,6 @@ begin
 end;
 $$;
 
--- Makes one block of several, in one transaction.
--- Makes one block of several of a tenant, in this transaction. Its id.
-create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
-returns bigint
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_block_id bigint;
-begin
-  v_block_id := logloom_private.encode_block(
-    p_tenant_id,
-    format(
-      's as materialized (select r.* from unnest(%L::bigint[]) c (block_id), '
-        || 'logloom_private.block_records(%L, c.block_id, null, null, null) r)',
-      p_block_ids, p_tenant_id
-    )
-  );
-  delete from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
-  return v_block_id;
-end;
-$$;
-
 -- Small blocks of a tenant that make one: of a day, or of a week where each is less than a day's
 -- worth. Null where there are none.
 -- Small blocks of a tenant in the week of p_day that make one block; null where there are none.
@@ -455,9 +514,7 @@ begin
     select
       c.block_id, c.key,
       sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
-      sum(coalesce(c.weight, 8 * c.bytes)) over (
-        partition by c.key order by c.first_ts, c.block_id
-      ) as weight
+      sum(c.weight) over (partition by c.key order by c.first_ts, c.block_id) as weight
     from (
       select
         w.*,
@@ -510,6 +567,7 @@ begin
     where c.tenant_id = p_tenant_id
       and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
   loop
+    perform logloom_private.require_intact(v_block);
     v_block_records := 0;
     for v_day in
       select d::date
@@ -525,7 +583,7 @@ begin
       -- Into the partition itself: the counts have these records already.
       execute format(
         'insert into logloom.%I select r.* '
-          || 'from logloom_private.block_records($4, $1, null, null, null) r '
+          || 'from logloom_private.block_records($4, $1, null, null) r '
           || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
         logloom_private.partition_name(v_day)
       )
@@ -770,6 +828,7 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_day date;
+  v_pause interval;
 begin
   select s.* into v_settings from logloom_private.settings s;
   -- What is on its way comes first.
@@ -780,7 +839,12 @@ begin
   end if;
   v_day := logloom_private.next_day_to_seal(p_now);
   if v_day is null then
-    return logloom_private.replacement_step(p_now);
+    v_pause := logloom_private.replacement_step(p_now);
+    -- What nothing else waits for comes last.
+    if v_pause is null and logloom_private.rewrite_step() then
+      return v_settings.seal_pause;
+    end if;
+    return v_pause;
   end if;
   perform logloom_private.seal_day_step(v_day, p_now);
   return v_settings.seal_pause;
@@ -788,7 +852,7 @@ end;
 $$;
 
 -- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
--- back. What is queued comes first: null while there is much. A kill loses nothing.
+-- back, or a block of an older format that is written anew. What is queued comes first: null while there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval
 language plpgsql
@@ -802,9 +866,8 @@ $$;
 
 -- sealing/sealing_health.sql
 
--- How sealing does: days that no pass has looked at yet, when the last block was made (null where
--- records are spread over nodes), and blocks that were given up because they differed from their
--- records, which stay rows: degraded.
+-- How sealing does: days that no pass has looked at yet, when the last block was made, and blocks
+-- that were given up because they differed from their records, which stay rows: degraded.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -814,7 +877,6 @@ as $$
 declare
   v_days_due bigint;
   v_differences bigint;
-  v_last_block timestamptz;
 begin
   select count(*) into v_days_due
   from logloom_private.settings s
@@ -823,13 +885,6 @@ begin
   where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
     and (d.checked_at is null or d.checked_through is not null);
   select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
-  -- Health must answer while a node is away, whatever that does to who asks it.
-  if not logloom_private.is_spread() then
-    select c.sealed_at into v_last_block
-    from logloom_private.blocks c
-    order by c.block_id desc
-    limit 1;
-  end if;
   return logloom_private.health_grade(
     null,
     case when v_differences > 0 then format(
@@ -838,7 +893,7 @@ begin
     ) end
   ) || jsonb_build_object(
     'days_due', v_days_due,
-    'last_block', v_last_block,
+    'last_block', logloom_private.last_sealed(),
     'differences', v_differences
   );
 end;

@@ -35,7 +35,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            %s,
+            coalesce(l.record_bytes, octet_length(to_json(l)::text)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
@@ -50,7 +50,7 @@ begin
         limit %s
       ) r
     $query$,
-    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    p_tenant_id, v_from, v_to,
     greatest(v_settings.seal_block_records / p_share, 1)
   );
   execute format(

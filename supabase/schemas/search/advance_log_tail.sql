@@ -1,6 +1,5 @@
--- Looks at a bounded number of records, whether they match or not, since a search for those that do
--- took too long.
--- Moves a tail over the next p_records records. more: whether there were any.
+-- Moves a tail over the next p_records records, whether they match or not, since a search for those
+-- that do took too long. more: whether there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -87,7 +86,7 @@ begin
       end loop;
       v_has_moved := true;
       if array_position(v_found, null) is not null then
-        v_found := logloom_private.those_that_fit(v_found);
+        v_found := array_remove(v_found, null);
       end if;
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];

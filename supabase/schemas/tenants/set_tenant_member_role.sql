@@ -2,7 +2,6 @@
 create function logloom_private.change_member_role(p_tenant_id text, p_user_id text, p_role text)
 returns public.logloom_member
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,6 +12,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   perform logloom_private.lock_members(v_tenant_id);
   select m.* into v_member

@@ -8,7 +8,6 @@ create function logloom_private.set_aside(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -43,7 +42,6 @@ create function logloom_private.write_range(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -12,9 +12,8 @@ begin
     from jsonb_array_elements(
       case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
     ) with ordinality i (n, at)
-    where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal'
+    where n ->> 'test' = 'equal' and not (n -> 'folds_case')::boolean
       and n ->> 'field' in ('req_id', 'user_id', 'route', 'host', 'env')
-      and n - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
     order by array_position(array['req_id', 'user_id', 'route', 'host', 'env'], n ->> 'field'), at
     limit 1
   );

@@ -101,8 +101,8 @@ end;
 $$;
 
 -- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
--- p_ts and p_id where they are given. Each has what p_reads names, ts and id, or all where it is
--- null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
+-- p_ts and p_id where they are given. Each record has ts, id and what p_reads names; all where it
+-- is null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
 -- first such record ts, id and record_bytes are there, and none after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,

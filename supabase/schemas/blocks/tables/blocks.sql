@@ -60,9 +60,6 @@ create index blocks_older_format_idx on logloom_private.blocks (block_id) where 
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
 create index blocks_last_ts_idx on logloom_private.blocks (last_ts);
 
-alter table logloom_private.blocks enable row level security;
-alter table logloom_private.blocks force row level security;
-
 comment on table logloom_private.blocks is
   'Records of days that are over, up to settings.seal_block_records in a row; the columns of a '
   'block are in logloom_private.block_columns. A record is here or in logloom.logs, not in both.';
