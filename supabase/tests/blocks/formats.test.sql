@@ -30,20 +30,22 @@ begin
 end;
 $$;
 
--- What each value of a type is replaced by.
+-- What a value of a type is replaced by.
 create function pg_temp.another(p_type regtype)
-returns text
-language sql
+returns jsonb
+language plpgsql
 as $$
-  select case
-    when p_type = 'text'::regtype then '''another'''
-    when p_type = 'bytea'::regtype then '''\x2a'''
-    when p_type = 'uuid'::regtype then '''00000000-0000-0000-0000-00000000002a'''
-    when p_type = 'timestamptz'::regtype then '''2020-02-02 02:02:02Z'''
-    when p_type::text like '%[]' then
-      '''{' || case when p_type::text like 'timestamp%' then '2020-02-02' else '9' end || '}'''
-    else '42'
-  end
+declare
+  v_element constant text := replace(p_type::text, '[]', '');
+  v_value constant jsonb := to_jsonb(case v_element
+    when 'bytea' then '\x2a'
+    when 'uuid' then '00000000-0000-0000-0000-00000000002a'
+    when 'timestamp with time zone' then '2020-02-02T02:02:02Z'
+    else '9'
+  end);
+begin
+  return case when p_type::text like '%[]' then jsonb_build_array(v_value) else v_value end;
+end;
 $$;
 
 -- The columns of a table whose change the checksum does not see.
@@ -54,7 +56,7 @@ as $$
 declare
   v_name text;
   v_type regtype;
-  v_set text;
+  v_value jsonb;
   v_columns logloom_private.block_columns[];
   v_block logloom_private.blocks := pg_temp.block();
   v_changed logloom_private.blocks;
@@ -64,31 +66,16 @@ begin
     from pg_attribute a
     where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
   loop
-    v_set := pg_temp.another(v_type);
+    v_value := pg_temp.another(v_type);
     v_changed := v_block;
     v_columns := array(
       select c from logloom_private.block_columns c where c.block_id = v_block.block_id
       order by c.name
     );
     if p_table = 'logloom_private.blocks'::regclass then
-      v_changed := jsonb_populate_record(v_block, jsonb_build_object(v_name, trim('''' from v_set)))
-      ;
-      -- An array is a JSON array there.
-      if v_type::text like '%[]' then
-        v_changed := jsonb_populate_record(
-          v_block,
-          jsonb_build_object(v_name, jsonb_build_array(trim('''{}' from v_set)))
-        );
-      end if;
+      v_changed := jsonb_populate_record(v_block, jsonb_build_object(v_name, v_value));
     else
-      v_columns[1] := jsonb_populate_record(
-        v_columns[1],
-        jsonb_build_object(
-          v_name,
-          case when v_type::text like '%[]' then jsonb_build_array(trim('''{}' from v_set))
-            else to_jsonb(trim('''' from v_set)) end
-        )
-      );
+      v_columns[1] := jsonb_populate_record(v_columns[1], jsonb_build_object(v_name, v_value));
     end if;
     if logloom_private.block_checksum(v_changed, v_columns) = v_block.checksum then
       return next v_name;
@@ -134,7 +121,9 @@ select throws_ok(
 );
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
-  $$select public.search_logs(p_query_dsl => 'took', p_ts_from => (now() - interval '20 days')::text)$$,
+  $$select public.search_logs(
+      p_query_dsl => 'took', p_ts_from => (now() - interval '20 days')::text
+    )$$,
   'PT501', null, 'a search says so'
 );
 select pg_temp.act_as_postgres();
@@ -169,7 +158,9 @@ select is(logloom_private.seal_step_at(now()), null, 'nothing else is due');
 select pg_temp.make_older();
 update logloom_private.block_columns c set least = 7 where c.name = 'req_id';
 select throws_ok(
-  $$select logloom_private.unseal_day('acme', logloom_private.utc_day(now() - interval '10 days'))$$,
+  $$select logloom_private.unseal_day(
+      'acme', logloom_private.utc_day(now() - interval '10 days')
+    )$$,
   'LL001', null, 'it does not become rows'
 );
 select is(logloom_private.rewrite_step(), true, 'a step tries to write it anew');

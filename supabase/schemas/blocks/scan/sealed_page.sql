@@ -1,6 +1,6 @@
--- The first p_limit of times and p_times, but for p_past, with the sizes of their records; edge: the
--- last time that a page of p_limit records and p_bytes can hold, which ends before the first record
--- that finds it full, whatever the ids of one time are. Null: it is not full.
+-- The first p_limit of times and p_times, but for p_past, with the sizes of their records. edge:
+-- the last time that a page of p_limit records and p_bytes can hold, which ends before the first
+-- record that finds it full, whatever the ids of one time are. Null: it is not full.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,

@@ -1,5 +1,5 @@
--- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond a new
--- format of its own needs a new number in blocks/codec/format/block_formats.sql.
+-- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond what
+-- is null in older blocks needs a new number in blocks/codec/format/block_formats.sql.
 --
 -- The records of a block are sorted by service, level, the message's template, ts and id, in
 -- collation C; a position is a place in that order, 1-based. A template is a text with each digit

@@ -12,7 +12,11 @@ declare
   v_joined constant text := array_to_string(p_values, ' ');
 begin
   -- Whole numbers whose text is their shortest: nothing is lost.
-  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$' then
+  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
+    -- A text of two numbers is none.
+    or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
+      >= cardinality(array_remove(p_values, null))
+  then
     return null;
   end if;
   p_column.wide_numbers := p_values::bigint[];
