@@ -27,8 +27,8 @@ comment on type logloom_private.record_arrays is
 
 -- blocks/tables/blocks.sql
 
--- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond a new
--- format of its own needs a new number in blocks/codec/format/block_formats.sql.
+-- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond what
+-- is null in older blocks needs a new number in blocks/codec/format/block_formats.sql.
 --
 -- The records of a block are sorted by service, level, the message's template, ts and id, in
 -- collation C; a position is a place in that order, 1-based. A template is a text with each digit
@@ -877,7 +877,11 @@ declare
   v_joined constant text := array_to_string(p_values, ' ');
 begin
   -- Whole numbers whose text is their shortest: nothing is lost.
-  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$' then
+  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
+    -- A text of two numbers is none.
+    or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
+      >= cardinality(array_remove(p_values, null))
+  then
     return null;
   end if;
   p_column.wide_numbers := p_values::bigint[];
@@ -4219,9 +4223,9 @@ $$;
 
 -- blocks/scan/sealed_page.sql
 
--- The first p_limit of times and p_times, but for p_past, with the sizes of their records; edge: the
--- last time that a page of p_limit records and p_bytes can hold, which ends before the first record
--- that finds it full, whatever the ids of one time are. Null: it is not full.
+-- The first p_limit of times and p_times, but for p_past, with the sizes of their records. edge:
+-- the last time that a page of p_limit records and p_bytes can hold, which ends before the first
+-- record that finds it full, whatever the ids of one time are. Null: it is not full.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,

@@ -852,7 +852,8 @@ end;
 $$;
 
 -- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
--- back, or a block of an older format that is written anew. What is queued comes first: null while there is much. A kill loses nothing.
+-- back, or a block of an older format that is written anew. What is queued comes first: null while
+-- there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval
 language plpgsql
