@@ -1,3 +1,4 @@
+import { type TextField, textFields } from "../../supabase/functions/_shared/record_fields.ts";
 import { compareText, type Event, fold, isRecord, type Json, numberText } from "./event.ts";
 import { type Predicate, QueryError } from "./event.ts";
 import {
@@ -16,15 +17,13 @@ import { Plan, readStage } from "./stages.ts";
 
 export const space = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
 const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
-const columns = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
-type Column = (typeof columns)[number];
 
 export type Field =
   | { kind: "time"; name: "ts" | "received_at" }
   | { kind: "id" }
   | { kind: "level" }
   | { kind: "any" }
-  | { kind: "text"; name: Column }
+  | { kind: "text"; name: TextField }
   | { kind: "attrs"; path: string[]; joined: boolean };
 
 export interface Query {
@@ -641,7 +640,7 @@ export function readField(name: string[], position: number): Field {
   const text = name.join("");
   if (text === "ts" || text === "received_at") return { kind: "time", name: text };
   if (text === "id" || text === "level" || text === "any") return { kind: text };
-  const column = columns.find((known) => known === text);
+  const column = textFields.find((known) => known === text);
   if (column) return { kind: "text", name: column };
   const isShort = text.startsWith("@") && text !== "@timestamp";
   if (!isShort && !text.startsWith("attrs.")) throw new QueryError(position, "unknown field");
@@ -695,7 +694,7 @@ function textsOf(field: Field, event: Event): string[] {
     case "level":
       return [event.level].filter((text) => text !== null);
     case "any":
-      return [...columns.map((name) => event[name]), event.level, ...scalarsOf(event.attrs)]
+      return [...textFields.map((name) => event[name]), event.level, ...scalarsOf(event.attrs)]
         .filter((text) => text !== null);
     default:
       throw new Error(`${field.kind} has no text`);

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { writeAddress } from "../address/address.ts";
 import { wholeTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
@@ -11,16 +12,6 @@ import { usePreferences } from "../shared/preferences.ts";
 import { LogText } from "../shared/text.tsx";
 import { ContextDialog } from "./context-dialog.tsx";
 import { Tree } from "./tree.tsx";
-
-const fields = [
-  "level",
-  "service",
-  "host",
-  "env",
-  "route",
-  "req_id",
-  "user_id",
-] as const;
 
 /** So much of a message is shown at once; the rest on request. */
 const firstPart = 4000;
@@ -41,7 +32,7 @@ export function Detail({ record, onFilter }: {
       })
     }`;
   const known = Object.fromEntries(
-    fields.filter((name) => record[name] !== null).map((
+    labels.filter((name) => record[name] !== null).map((
       name,
     ) => [name, record[name]]),
   );
