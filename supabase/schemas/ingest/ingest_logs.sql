@@ -242,19 +242,11 @@ create function public.ingest_logs(
   p_positions integer[] default null,
   p_rejected integer default null,
   p_errors json default null,
-  p_ts timestamptz[] default null,
-  p_level text[] default null,
-  p_msg text[] default null,
-  p_service text[] default null,
-  p_env text[] default null,
-  p_req_id text[] default null,
-  p_user_id text[] default null,
-  p_route text[] default null,
-  p_host text[] default null,
-  p_attrs jsonb[] default null,
   p_slice integer default null,
   p_claims jsonb default null,
-  p_cut integer default null
+  p_cut integer default null,
+  -- fields sent joined: p_{name} {type}[] default null
+  -- fields end
 )
 returns json
 language plpgsql
@@ -263,38 +255,19 @@ security invoker
 set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
-declare
-  v_request logloom_private.ingest_request;
 begin
-  v_request.p_tenant_id := p_tenant_id;
-  v_request.p_key_digest := p_key_digest;
-  v_request.p_idempotency_key := p_idempotency_key;
-  v_request.p_body_digest := p_body_digest;
-  v_request.p_bytes := p_bytes;
-  v_request.p_positions := p_positions;
-  v_request.p_rejected := p_rejected;
-  v_request.p_errors := p_errors;
-  v_request.p_ts := p_ts;
-  v_request.p_level := p_level;
-  v_request.p_msg := p_msg;
-  v_request.p_service := p_service;
-  v_request.p_env := p_env;
-  v_request.p_req_id := p_req_id;
-  v_request.p_user_id := p_user_id;
-  v_request.p_route := p_route;
-  v_request.p_host := p_host;
-  v_request.p_attrs := p_attrs;
-  v_request.p_slice := p_slice;
-  v_request.p_claims := p_claims;
-  v_request.p_cut := p_cut;
-  return logloom_private.ingest_one(v_request);
+  return logloom_private.ingest_one(
+    row(
+      p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
+      p_rejected, p_errors, p_slice, p_claims, p_cut,
+      -- fields sent joined: p_{name}
+      -- fields end
+    )::logloom_private.ingest_request
+  );
 end;
 $$;
 
-comment on function public.ingest_logs(
-  text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
-  text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
-) is
+comment on function public.ingest_logs is
   'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 '
   'of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. '
   'Events are parallel arrays; p_ts is of full '

@@ -8,9 +8,16 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'l.ts, l.received_at, l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
-    || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
-    || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
+  return (
+    select string_agg(
+      case f.name
+        when 'record_bytes' then 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))'
+        else 'l.' || f.name
+      end,
+      ', ' order by f.ordinality
+    )
+    from unnest(logloom_private.record_fields()) with ordinality f
+  );
 end;
 $$;
 
@@ -22,9 +29,15 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
-    || 'l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
-    || 'l.route, l.host, l.attrs, null)::logloom.logs))';
+  return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row('
+    || (
+      select string_agg(
+        case f.name when 'record_bytes' then 'null' else 'l.' || f.name end,
+        ', ' order by f.ordinality
+      )
+      from unnest(logloom_private.record_fields()) with ordinality f
+    )
+    || ')::logloom.logs))';
 end;
 $$;
 
@@ -123,12 +136,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_log.msg := left(p_log.msg, 100000);
-  p_log.service := left(p_log.service, 10000);
-  p_log.env := left(p_log.env, 10000);
-  p_log.req_id := left(p_log.req_id, 10000);
-  p_log.user_id := left(p_log.user_id, 10000);
-  p_log.route := left(p_log.route, 10000);
-  p_log.host := left(p_log.host, 10000);
+  -- fields text but level, msg: p_log.{name} := left(p_log.{name}, 10000);
+  -- fields end
   p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
   return p_log;
 end;
