@@ -21,6 +21,7 @@ import {
   migrationOf,
   migrationsToAdd,
   newerMigrations,
+  oldMigrations,
   operationsIn,
 } from "./guest/migrations.ts";
 import { parseOptions } from "./options.ts";
@@ -60,6 +61,14 @@ export async function installInto(
   const manifest = await readManifest(`${folder}/functions`);
   const config = await Deno.readTextFile(`${folder}/config.toml`);
 
+  const old = oldMigrations(theirs);
+  if (old.length > 0) {
+    throw new Failure(
+      `Nothing was installed. The project has Logloom 0.1.0, with ${
+        old.map(({ version, name }) => `${version}_${name}.sql`).join(", ")
+      }, and this version does not upgrade it in place. docs/upgrade.md shows how to carry its data over.`,
+    );
+  }
   const newer = newerMigrations(ours, theirs);
   if (newer.length > 0) {
     throw new Failure(

@@ -304,6 +304,23 @@ Deno.test("a project whose git writes CRLF is upgraded all the same", async () =
   assert.equal(config.match(/\[functions\.ingest\]/g)?.length, 1);
 });
 
+Deno.test("0.1.0 is not upgraded in place, and a page says what to do", async () => {
+  await using shop = await project({
+    "migrations/20261121000100_logloom.sql":
+      "create function logloom_private.claims() returns jsonb",
+    "migrations/20261121000200_logloom_schedules.sql": "select logloom_private.schedule_jobs();",
+  });
+  const before = await filesBelow(shop.path);
+  assert.equal(
+    await refusal(shop.path),
+    "Nothing was installed. The project has Logloom 0.1.0, with 20261121000100_logloom.sql, and this " +
+      "version does not upgrade it in place. docs/upgrade.md shows how to carry its data over.",
+  );
+  assert.deepEqual(await filesBelow(shop.path), before);
+  await using own = await project({ "migrations/1_logloom.sql": "create table logs (id int);" });
+  assert.equal(await refusal(own.path), "installed");
+});
+
 Deno.test("an older Logloom does not go over a newer one", async () => {
   await using shop = await project({
     "migrations/30000101000000_logloom_more.sql":

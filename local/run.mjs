@@ -21,6 +21,7 @@ const commands = {
   search: "cli/search.ts",
   tail: "cli/tail.ts",
   "install-into": "cli/install_into.ts",
+  "from-0.1.0": "cli/from_0_1_0.ts",
   uninstall: "cli/uninstall.ts",
   lock: "local/lock.ts",
 };

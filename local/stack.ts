@@ -15,7 +15,7 @@ export const apiPoolSize = 20;
 /** Every local database role has this password, as under `supabase start`. */
 export const databasePassword = "postgres";
 
-export const stackNames = ["dev", "test", "beside", "bench", "scratch"] as const;
+export const stackNames = ["dev", "test", "beside", "kept", "bench", "scratch"] as const;
 export type StackName = (typeof stackNames)[number];
 
 /** The edge functions, each in a process of its own. */
@@ -61,6 +61,7 @@ const firstPorts: Record<StackName, { open: number; internal: number }> = {
   dev: { open: 54321, internal: 24321 },
   test: { open: 21321, internal: 25321 },
   beside: { open: 20321, internal: 28321 },
+  kept: { open: 19321, internal: 29321 },
   bench: { open: 22321, internal: 26321 },
   scratch: { open: 23321, internal: 27321 },
 };

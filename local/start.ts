@@ -1,5 +1,6 @@
-import { Failure, run, sentence } from "./failure.ts";
-import { readState, runningState } from "./state.ts";
+import { startInBackground } from "./background.ts";
+import { Failure, run } from "./failure.ts";
+import { runningState } from "./state.ts";
 import { readOptions } from "./options.ts";
 import { findRuntime, type Runtime } from "./runtime.ts";
 import type { Stack } from "./stack.ts";
@@ -29,8 +30,17 @@ await run(async () => {
   await clearTheWay(stack);
   const system = await prepareSystem(progress);
   const runtime = await findRuntime(options["functions-runtime"], progress);
-  if (options.background) await startInBackground(stack, runtime, workers);
-  else await stay(stack, system, runtime, workers, options.supervise);
+  if (options.background) {
+    welcome(
+      await startInBackground(stack, fromFileUrl(new URL(import.meta.url)), [
+        "--supervise",
+        `--stack=${stack.name}`,
+        `--functions-runtime=${runtime.version}`,
+        ...workers === undefined ? [] : [`--citus=${workers}`],
+      ], progress),
+    );
+    console.log("npm stop stops it.");
+  } else await stay(stack, system, runtime, workers, options.supervise);
 });
 
 function numberOfWorkers(stack: Stack, given: string | undefined): number | undefined {
@@ -61,60 +71,4 @@ async function stay(
     console.log("Ctrl-C stops it.");
   }
   await new Promise(() => {});
-}
-
-/** Starts this very program again without a terminal, and waits until the stack serves. */
-async function startInBackground(
-  stack: Stack,
-  runtime: Runtime,
-  workers: number | undefined,
-): Promise<void> {
-  await Deno.mkdir(`${stack.folder}/logs`, { recursive: true, mode: 0o700 });
-  const log = `${stack.folder}/logs/supervisor.log`;
-  const child = new Deno.Command("sh", {
-    args: [
-      "-c",
-      'log=$1; shift; exec "$@" >"$log" 2>&1',
-      "sh",
-      log,
-      Deno.execPath(),
-      "run",
-      "--allow-all",
-      fromFileUrl(new URL(import.meta.url)),
-      "--supervise",
-      `--stack=${stack.name}`,
-      `--functions-runtime=${runtime.version}`,
-      ...workers === undefined ? [] : [`--citus=${workers}`],
-    ],
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-    detached: true,
-  }).spawn();
-  let ended = false;
-  child.status.then(() => ended = true);
-  child.unref();
-  let interrupted = false;
-  const interrupt = () => {
-    interrupted = true;
-    if (!ended) child.kill("SIGTERM");
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
-
-  let told = "";
-  while (!ended) {
-    const state = await readState(stack);
-    if (state?.supervisor.pid === child.pid) {
-      if (state.status === "ready" && !interrupted) {
-        welcome(state);
-        console.log("npm stop stops it.");
-        return;
-      }
-      if (state.message !== told) progress(told = state.message);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  if (interrupted) throw new Failure("Starting was interrupted; nothing is left running.");
-  const words = (await Deno.readTextFile(log)).trim().replace(/^logloom: /, "");
-  throw new Failure(words || sentence(`the stack ended without a word (see ${log})`));
 }

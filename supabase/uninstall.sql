@@ -340,6 +340,8 @@ begin
     delete from supabase_migrations.schema_migrations m
     where m.name = any (
       array[
+        -- That of 0.1.0; its other one has a name that is still used.
+        'logloom',
         'logloom_foundations',
         'logloom_tenants',
         'logloom_audit',

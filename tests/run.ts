@@ -1,20 +1,35 @@
-import { startTestStack, type TestStack } from "./test_stack.ts";
-import { watchSharedRows } from "./shared_rows.ts";
-import type { Step, StepResult } from "./step.ts";
-import { longSteps, steps } from "./steps.ts";
+import { parseArgs } from "node:util";
+import { Beside } from "./runner/beside.ts";
+import { endKeptStack, keptStack } from "./runner/kept_stack.ts";
+import { report, type Row } from "./runner/report.ts";
+import { watchSharedRows } from "./runner/shared_rows.ts";
+import type { Step } from "./runner/step.ts";
+import { longSteps, steps } from "./runner/steps.ts";
+import { startTestStack, type TestStack } from "./runner/test_stack.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
-import { checkout } from "../local/stack.ts";
+import { prepareSystem } from "../local/system.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
 // npm test -- long: what takes too long to be run at every change.
+// npm test -- --keep STEP [FILE…]: on a stack that stays up for the next such run; npm test -- --stop ends it.
+const { values: { keep, stop }, positionals: [wanted, ...files] } = parseArgs({
+  options: { keep: { type: "boolean" }, stop: { type: "boolean" } },
+  allowPositionals: true,
+});
+
 await run(async () => {
-  const [wanted, ...files] = Deno.args;
+  if (stop) {
+    console.log(await endKeptStack() ? "The kept stack is gone." : "No stack is kept.");
+    return;
+  }
   const chosen = choose(wanted);
   if (chosen.length === 0) {
     const names = [...steps, ...longSteps].map((step) => step.name).join(", ");
     throw new Failure(`There is no test step ${wanted}; there are ${names}.`);
   }
+  const isAlone = chosen.length === 1;
+  if (keep && !isAlone) throw new Failure("--keep takes a step: npm test -- --keep e2e.");
 
   // A project may have a time zone, also one with summer time; and one whose times, written in the
   // way that it has chosen, are read as another's: IST is India's, and to PostgreSQL Israel's.
@@ -22,23 +37,26 @@ await run(async () => {
   Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
   Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
 
+  const shared = isAlone ? chosen : chosen.filter((step) => !step.isBeside);
   let stack: TestStack | undefined;
   let beside: Beside | undefined;
   const rows: Row[] = [];
   try {
-    // As it was before the stack of the tests: what it sets is not meant for others.
-    const env = Deno.env.toObject();
-    const isEverything = wanted === undefined;
-    for (const step of chosen.filter((step) => !(isEverything && step.isBeside))) {
+    if (!isAlone) {
+      // Once, before two ask for it at the same time.
+      await prepareSystem((step) => console.log(`  ${step} …`));
+      beside = new Beside(chosen.filter((step) => !shared.includes(step)));
+    }
+    const rowsBeside = beside?.work("beside") ?? [];
+    for (const step of shared) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
-        stack = await startTestStack();
-        if (isEverything) beside = runBeside(chosen.filter((step) => step.isBeside), env);
+        stack = keep ? await keptStack() : await startTestStack();
       }
       console.log(`\n== ${step.name}: ${step.title}`);
       const began = performance.now();
       const leftovers = stack && await watchSharedRows(stack);
-      const result = await step.run({ files, stack });
+      const result = await step.run({ files, stack, isAlone });
       for (const difference of await leftovers?.() ?? []) {
         console.log(difference);
         result.failed += 1;
@@ -46,7 +64,8 @@ await run(async () => {
       rows.push({ name: step.name, seconds: (performance.now() - began) / 1000, ...result });
       beside?.show();
     }
-    if (beside) rows.push(...await beside.rows);
+    await stack?.stop();
+    rows.push(...(await Promise.all([beside?.work("test") ?? [], rowsBeside])).flat());
     beside?.show();
   } finally {
     beside?.end();
@@ -55,82 +74,12 @@ await run(async () => {
 
   const order = chosen.map(({ name }) => name);
   rows.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
-  const failed = report(rows);
-  if (failed) Deno.exit(1);
-  if (stack) await removeIfThere(stack.stack.folder);
+  if (report(rows)) Deno.exit(1);
+  if (stack && !keep) await removeIfThere(stack.stack.folder);
 });
-
-interface Beside {
-  rows: Promise<Row[]>;
-  /** Prints what the steps that have ended said. */
-  show(): void;
-  end(): void;
-}
-
-/** Runs steps one after the other, each as a process of its own, while others run here. */
-function runBeside(steps: Step[], env: Record<string, string>): Beside {
-  const said: string[] = [];
-  const ended = new AbortController();
-  const run = async (step: Step): Promise<Row> => {
-    const began = performance.now();
-    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
-      clearEnv: true,
-      env: { ...env, LOGLOOM_TEST_STACK: "beside" },
-      signal: ended.signal,
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    said.push(text.slice(0, text.indexOf("\n== summary")));
-    const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
-    return {
-      name: step.name,
-      seconds: (performance.now() - began) / 1000,
-      passed: Number(counts?.[1] ?? 0),
-      failed: Number(counts?.[2] ?? 1),
-    };
-  };
-  const all = async () => {
-    const rows: Row[] = [];
-    for (const step of steps) rows.push(await run(step));
-    return rows;
-  };
-  const rows = all();
-  // Where the steps here end it, nobody waits for it.
-  rows.catch(() => {});
-  return {
-    rows,
-    show: () => {
-      for (const text of said.splice(0)) console.log(text);
-    },
-    end: () => ended.abort(),
-  };
-}
 
 function choose(wanted: string | undefined): Step[] {
   if (wanted === undefined) return steps;
   if (wanted === "long") return longSteps;
   return [...steps, ...longSteps].filter((step) => step.name === wanted);
-}
-
-interface Row extends StepResult {
-  name: string;
-  seconds: number;
-}
-
-function report(rows: Row[]): boolean {
-  console.log("\n== summary\n");
-  for (const { name, passed, failed, skipped, seconds } of rows) {
-    const verdict = failed > 0 ? "FAILED" : passed > 0 ? "ok" : skipped ?? "nothing to test";
-    console.log(
-      `  ${name.padEnd(10)} ${`${passed} passed`.padStart(13)} ${
-        `${failed} failed`.padStart(11)
-      } ` +
-        `${seconds.toFixed(1).padStart(8)} s   ${verdict}`,
-    );
-  }
-  const passed = rows.reduce((sum, row) => sum + row.passed, 0);
-  const failed = rows.reduce((sum, row) => sum + row.failed, 0);
-  console.log(`\n${passed} passed, ${failed} failed`);
-  return failed > 0 || passed === 0 && !rows.some(({ skipped }) => skipped);
 }

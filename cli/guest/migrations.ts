@@ -75,6 +75,11 @@ export function migrationsToAdd(
   });
 }
 
+/** That of 0.1.0, which this version does not upgrade: a project may have another of this name. */
+export function oldMigrations(theirs: readonly Migration[]): Migration[] {
+  return theirs.filter(({ name, text }) => name === "logloom" && text.includes("logloom_private."));
+}
+
 /** Those of a later version of Logloom than this one: no project has functions of its own in that schema. */
 export function newerMigrations(
   ours: readonly Migration[],

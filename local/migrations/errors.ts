@@ -22,7 +22,7 @@ export interface Register {
 const folder = `${checkout}/supabase/schemas/foundations/errors`;
 
 /** The page that has a table for each register. */
-export const errorsFile = `${checkout}/docs/errors.md`;
+export const errorsFile = `${checkout}/docs/reference/errors.md`;
 
 export async function registers(): Promise<Register[]> {
   const names: string[] = [];
@@ -88,7 +88,7 @@ export function pageOfErrors(page: string, all: Register[]): string {
     const start = page.indexOf(opening) + opening.length;
     const end = page.indexOf("<!-- errors -->", start);
     if (start < opening.length || end < 0) {
-      throw new Error(`docs/errors.md has no marks ${opening} and <!-- errors -->`);
+      throw new Error(`docs/reference/errors.md has no marks ${opening} and <!-- errors -->`);
     }
     page = `${page.slice(0, start)}\n\n${tableOf(register)}\n\n${page.slice(end)}`;
   }

@@ -20,7 +20,7 @@ export interface RecordField {
 
 const listFile = `${checkout}/supabase/schemas/foundations/record_fields.sql`;
 const moduleFile = `${checkout}/supabase/functions/_shared/record_fields.ts`;
-const pages = ["docs/query-language.md", "docs/send/README.md"];
+const pages = ["docs/reference/query-language.md", "docs/guides/send/README.md"];
 
 export async function recordFields(): Promise<RecordField[]> {
   const list = /'(\[\n[\s\S]*?\])'/.exec(await Deno.readTextFile(listFile))?.[1];

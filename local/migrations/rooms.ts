@@ -2,7 +2,7 @@ import { checkout } from "../stack.ts";
 import { rooms, schemaFiles } from "./schemas.ts";
 
 /** The page that shows which room uses which, between two marks. */
-export const pictureFile = `${checkout}/docs/architecture.md`;
+export const pictureFile = `${checkout}/docs/background/architecture.md`;
 const marks = ["<!-- rooms: npm run migration draws this -->", "<!-- rooms -->"];
 
 /** That a file of one room names what a file of another defines. */

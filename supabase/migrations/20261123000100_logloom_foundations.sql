@@ -2,7 +2,32 @@
 
 -- foundations/requirements.sql
 
--- Before anything is made: what a project has to offer.
+-- Before anything is made: 0.1.0 has other tables under the same names, and stays as it is.
+do $$
+declare
+  v_is_there boolean := to_regclass('logloom_private.sealed_chunks') is not null;
+begin
+  if not v_is_there and to_regclass('supabase_migrations.schema_migrations') is not null then
+    execute $history$
+      select exists (
+        select
+        from supabase_migrations.schema_migrations m
+        where m.name = 'logloom' and to_jsonb(m) ->> 'statements' like '%logloom_private.%'
+      )
+    $history$
+    into v_is_there;
+  end if;
+  if v_is_there then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'Logloom 0.1.0 is in this project, and this version does not upgrade it in place; '
+        'nothing was changed',
+      hint = 'docs/upgrade.md shows how to carry its data over: export, uninstall, install, ship.';
+  end if;
+end;
+$$;
+
+-- What a project has to offer.
 do $$
 declare
   v_missing text;
@@ -254,12 +279,9 @@ create table logloom_private.installation (
   created_extensions text[] not null,
   created_schemas text[] not null,
   host_pre_request text,
-  own_oid oid not null default 0,
+  own_oid oid not null,
   constraint installation_has_one_row check (singleton)
 );
-
-alter table logloom_private.installation enable row level security;
-alter table logloom_private.installation force row level security;
 
 comment on table logloom_private.installation is
   'What installing added to the project and what it stands before, in one row.';
@@ -276,8 +298,9 @@ comment on column logloom_private.installation.own_oid is
 comment on column logloom_private.installation.host_pre_request is
   'PostgREST''s pre-request function before ours, as pgrst.db_pre_request names it. Ours calls it.';
 
-insert into logloom_private.installation (created_extensions, created_schemas)
+insert into logloom_private.installation (own_oid, created_extensions, created_schemas)
 select
+  'logloom_private.installation'::regclass,
   array(
     select e.name
     from unnest(array['http', 'pg_cron', 'pg_partman', 'pgcrypto']) e (name)
@@ -288,10 +311,6 @@ select
     from unnest(array['extensions', 'partman']) s (name)
     where not exists (select from pg_catalog.pg_namespace n where n.nspname = s.name)
   );
-
-update logloom_private.installation
-set own_oid = 'logloom_private.installation'::regclass
-where singleton;
 
 create schema if not exists extensions;
 create schema if not exists partman;
@@ -356,9 +375,6 @@ create table logloom_private.job_heartbeats (
   failures integer not null default 0
 );
 
-alter table logloom_private.job_heartbeats enable row level security;
-alter table logloom_private.job_heartbeats force row level security;
-
 comment on table logloom_private.job_heartbeats is
   'One row for each scheduled job: when it last ran, how long it took, and its last error.';
 
@@ -387,14 +403,7 @@ values
   ('evaluate_alerts', '3 minutes'),
   ('send_notifications', '3 minutes'),
   ('purge_job_history', '1 hour'),
-  ('purge_audit_events', '4 hours'),
-  ('purge_alert_history', '4 hours'),
-  ('purge_rate_buckets', '4 hours'),
-  ('purge_idempotency_keys', '4 hours'),
-  ('purge_notifications', '3 days');
-
-alter table logloom_private.job_limits enable row level security;
-alter table logloom_private.job_limits force row level security;
+  ('purge_old_rows', '4 hours');
 
 comment on table logloom_private.job_limits is
   'What health takes from each scheduled job before it is degraded.';
@@ -509,16 +518,16 @@ create table logloom_private.settings (
   seal_block_bytes bigint not null default 16000000,
   seal_pause interval not null default '20 milliseconds',
   seal_queue_events bigint not null default 20000,
-  constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
-  constraint settings_search_pool_share_leaves_some check (
-    search_pool_share > 0 and search_pool_share < 1
-  ),
   token_leeway interval not null default '5 seconds',
   token_audience text,
   tenants_by_users boolean not null default false,
   tenants_by_anonymous_users boolean not null default false,
   writing_clients text[] not null default '{}',
   max_page_bytes integer not null default 7340032,
+  constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
+  constraint settings_search_pool_share_leaves_some check (
+    search_pool_share > 0 and search_pool_share < 1
+  ),
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
   constraint settings_alert_step_rules_can_be_halved check (alert_step_rules >= 2),
   -- Below, what is said of a cut would not fit; above, no page would.
@@ -535,335 +544,226 @@ create table logloom_private.settings (
 
 insert into logloom_private.settings default values;
 
-alter table logloom_private.settings enable row level security;
-alter table logloom_private.settings force row level security;
-
 comment on table logloom_private.settings is
   'Every threshold and limit that is not part of a plan, in one row. Read where it is enforced.';
 
-comment on column logloom_private.settings.queue_degraded_events is
-  'Health: degraded above this depth.';
-
-comment on column logloom_private.settings.queue_degraded_age is
-  'Health: degraded when the oldest queued event is older.';
-
-comment on column logloom_private.settings.queue_unhealthy_age is
-  'Health: unhealthy when the oldest queued event is older.';
-
-comment on column logloom_private.settings.queue_hard_limit_bytes is
-  'Ingest answers 503 while the slots that are filled and moved take more bytes on disk.';
-
-comment on column logloom_private.settings.writer_degraded_silence is
-  'Health: degraded when no run of the writer succeeded for so long.';
-
-comment on column logloom_private.settings.writer_unhealthy_silence is
-  'Health: unhealthy when no run of the writer succeeded for so long.';
-
-comment on column logloom_private.settings.writer_run_budget is
-  'A run of the writer starts no further step after this time.';
-
-comment on column logloom_private.settings.writer_step_events is
-  'Events that one step (one transaction) moves. A kill repeats at most one step.';
-
-comment on column logloom_private.settings.writer_step_batches is
-  'Batches that one step moves at most.';
-
-comment on column logloom_private.settings.writer_step_bytes is
-  'Bytes of request bodies that one step moves, a last batch beyond them included.';
-
-comment on column logloom_private.settings.writer_meter_batches is
-  'Batches that may wait uncounted before a run of the writer counts them ahead of moving them.';
-
-comment on column logloom_private.settings.writer_flip_lock_timeout is
-  'How long a flip of the open slot waits for enqueues in flight. Then a later run does it.';
-
-comment on column logloom_private.settings.writer_truncate_lock_timeout is
-  'How long emptying a moved slot waits for readers before it leaves it to a later run.';
-
-comment on column logloom_private.settings.writer_truncate_events is
-  'A moved slot is emptied once it holds this many moved events …';
-
-comment on column logloom_private.settings.writer_truncate_age is
-  '… or once it was not emptied for so long.';
-
-comment on column logloom_private.settings.writer_guard_silence is
-  'When no run of the writer by pg_cron succeeded for so long, ingest starts runs itself.';
-
-comment on column logloom_private.settings.rate_hold_max is
-  'How long the function ingest may repeat a refusal for the rate without asking the database.';
-
-comment on column logloom_private.settings.ingest_future_limit is
-  'Ingest rejects an event whose ts lies further ahead.';
-
-comment on column logloom_private.settings.batch_max_events is
-  'Events that one batch of the queue holds at most; what the function ingest sends in one call.';
-
-comment on column logloom_private.settings.batch_max_bytes is
-  'Bytes that one batch is metered with at most: the largest body that any receiver takes.';
-
-comment on column logloom_private.settings.max_record_bytes is
-  'Bytes that the JSON text of a record has at most. Of a longer one the function ingest cuts the '
-  'longest values.';
-
-comment on column logloom_private.settings.max_record_values is
-  'Values that the attributes of a record have at most, a member counted as two and an array or '
-  'object as eleven beside what it holds. Reading them takes far more memory than their text. Of '
-  'more the function ingest keeps the first.';
-
-comment on column logloom_private.settings.idempotency_key_lifetime is
-  'How long the answer to an Idempotency-Key is kept.';
-
-comment on column logloom_private.settings.partition_days_ahead is
-  'Daily partitions that exist ahead of today.';
-
-comment on column logloom_private.settings.job_run_budget is
-  'A run of a job starts no further step after this time, nor after half of statement_timeout. The '
-  'next run goes on.';
-
-comment on column logloom_private.settings.purge_step_rows is
-  'Old rows that one transaction of a purge deletes.';
-
-comment on column logloom_private.settings.job_history_lifetime is
-  'How long pg_cron''s record of a run that succeeded is kept.';
-
-comment on column logloom_private.settings.job_failure_lifetime is
-  'How long pg_cron''s record of any other run is kept.';
-
-comment on column logloom_private.settings.deletion_step_records is
-  'Records that one transaction of retention deletes, or one of delete_logs looks at.';
-
-comment on column logloom_private.settings.deletion_pause is
-  'Rest between two such transactions, so that others have the disk too.';
-
-comment on column logloom_private.settings.retention_step_tenants is
-  'Tenants at which one transaction of retention looks, until it finds records to delete.';
-
-comment on column logloom_private.settings.partition_drop_lock_timeout is
-  'How long dropping a partition waits for readers, while others wait behind it.';
-
-comment on column logloom_private.settings.partition_drop_attempts is
-  'How often, a second apart, dropping a partition is tried before it is left to the next run.';
-
-comment on column logloom_private.settings.alert_history_lifetime is
-  'How long an alert that fired is kept in the history.';
-
-comment on column logloom_private.settings.dry_runs_kept is
-  'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.';
-
-comment on column logloom_private.settings.audit_lifetime is
-  'How long audit events and the records of deletions are kept.';
-
-comment on column logloom_private.settings.list_limit_default is
-  'p_limit of a list where none is given.';
-
-comment on column logloom_private.settings.max_page_bytes is
-  'An answer ends with the record or row that brings it to so many bytes of JSON, some 8 MB.';
-
-comment on column logloom_private.settings.list_limit_max is 'Greatest p_limit of a list.';
-
-comment on column logloom_private.settings.count_services_max is
-  'Services of a tenant that are counted apart within a minute. The rest is counted together.';
-
-comment on column logloom_private.settings.count_service_length_max is
-  'A service with a longer name is not counted apart.';
-
-comment on column logloom_private.settings.count_compact_rows is
-  'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.';
-
-comment on column logloom_private.settings.count_pack_rows is
-  'Of a day of a tenant that has at most so many rows of logloom_private.log_counts they are '
-  'packed.';
-
-comment on column logloom_private.settings.count_pack_days is
-  'Days of tenants that one step of compact_log_counts packs.';
-
-comment on column logloom_private.settings.search_default_range is
-  'How long a range is that names no start.';
-
-comment on column logloom_private.settings.tail_backlog_span is
-  'How far tail_logs looks back for the records that it begins with.';
-
-comment on column logloom_private.settings.search_buckets_default is
-  'p_buckets where none is given.';
-
-comment on column logloom_private.settings.search_buckets_max is 'Greatest p_buckets.';
-
-comment on column logloom_private.settings.api_pool_size is
-  'Connections that PostgREST keeps (its db-pool). 10 is what it has where nobody says otherwise.';
-
-comment on column logloom_private.settings.search_pool_share is
-  'Share of api_pool_size that the searches of all tenants may hold together.';
-
-comment on column logloom_private.settings.search_days_at_once is
-  'Days with rows of a tenant that a search opens at once: each is a partition and its locks, '
-  'which end before it opens the next ones.';
-
-comment on column logloom_private.settings.search_blocks_at_once is
-  'Blocks of sealed records that a part of a page''s range holds, or those of one day.';
-
-comment on column logloom_private.settings.search_free_time is
-  'After this time a search reads on only in a scan slot of its tenant (concurrent_scans).';
-
-comment on column logloom_private.settings.search_turn is
-  'After this time search_logs begins no further part of its range: the page ends early.';
-
-comment on column logloom_private.settings.stored_days_counted is
-  'Newest days of rows of a tenant that are counted for what it stores; older ones are taken to be '
-  'like them.';
-
-comment on column logloom_private.settings.concurrent_validations is
-  'Queries of a tenant that validate_query compiles at once; a further one is PT429.';
-
-comment on column logloom_private.settings.quick_query_bytes is
-  'A longer query of a saved search or an alert rule takes one of those slots while it is saved.';
-
-comment on column logloom_private.settings.tail_turn is
-  'After this time tail_logs answers with what it has.';
-
-comment on column logloom_private.settings.search_sample_records is
-  'Records, newest first, that list_log_fields looks at.';
-
-comment on column logloom_private.settings.search_sample_bytes is
-  'Bytes of records that list_log_fields looks at; one record at least.';
-
-comment on column logloom_private.settings.search_sample_cells is
-  'Attributes, those of all records together, that list_log_fields looks at.';
-
-comment on column logloom_private.settings.search_sample_fields is
-  'Fields that list_log_fields lists at most.';
-
-comment on column logloom_private.settings.search_stage_records is
-  'Records that the stages json, logfmt and patterns of a query read at most.';
-
-comment on column logloom_private.settings.search_groups is
-  'Groups that an aggregate with by has at most.';
-
-comment on column logloom_private.settings.search_series is
-  'Groups that have a series of their own in log_series.';
-
-comment on column logloom_private.settings.search_sample_values is
-  'Values of a field that list_log_fields lists at most.';
-
-comment on column logloom_private.settings.alert_grace is
-  'A window stays open for so long after its end: a late record that arrives meanwhile counts.';
-
-comment on column logloom_private.settings.alert_watermark_limit is
-  'Rules wait while the watermark is further behind, and health is degraded.';
-
-comment on column logloom_private.settings.alert_catch_up_limit is
-  'After a wait, windows that ended longer ago are not evaluated any more.';
-
-comment on column logloom_private.settings.alert_round_limit is
-  'Health: degraded when the last round''s windows ended longer ago, while rules are enabled.';
-
-comment on column logloom_private.settings.alert_step_rules is
-  'Rules that one transaction of an alert round evaluates; its time is looked at between two.';
-
-comment on column logloom_private.settings.alert_rule_budget is
-  'How long a rule may take of a round, and a tenant''s reading of its windows of a run.';
-
-comment on column logloom_private.settings.alert_groups is
-  'Groups that a rule with by looks at, at most.';
-
-comment on column logloom_private.settings.alert_rule_records is
-  'Records that a rule may read for one window, or for the first filling of its minutes.';
-
-comment on column logloom_private.settings.alert_fill_budget is
-  'How long the first filling of a rule''s minutes may take, over all rounds.';
-
-comment on column logloom_private.settings.alert_back_off is
-  'How long a rule rests that cost too much; doubled each further time …';
-
-comment on column logloom_private.settings.alert_back_off_max is '… up to this.';
-
-comment on column logloom_private.settings.notification_claim_lifetime is
-  'After this time a claim that was not settled is due again. Longer than any delivery takes.';
-
-comment on column logloom_private.settings.notification_open_limit is
-  'Deliveries under way at once, of all tenants: one tenant has no more of them than stay free.';
-
-comment on column logloom_private.settings.notification_retry_base is
-  'Wait after the first failure, give or take a fifth …';
-
-comment on column logloom_private.settings.notification_retry_factor is
-  '… multiplied by this after each further one …';
-
-comment on column logloom_private.settings.notification_retry_max is '… up to this.';
-
-comment on column logloom_private.settings.notification_lifetime is
-  'How long a delivery is tried before it is given up.';
-
-comment on column logloom_private.settings.notification_history_lifetime is
-  'How long list_alert_deliveries tells of a delivery that ended.';
-
-comment on column logloom_private.settings.notification_test_interval is
-  'Least time between two tests of a rule.';
-
-comment on column logloom_private.settings.confirmation_lifetime is
-  'How long the code that confirms an address is good; the limits below count over as long.';
-
-comment on column logloom_private.settings.confirmation_tries is
-  'Wrong tries after which a code is good no more.';
-
-comment on column logloom_private.settings.confirmation_interval is
-  'Least time between two codes for an address that a tenant asks for.';
-
-comment on column logloom_private.settings.confirmation_codes_per_tenant is
-  'Codes that a tenant may have mailed.';
-
-comment on column logloom_private.settings.confirmation_codes_per_address is
-  'Codes that a tenant may have mailed to one address.';
-
-comment on column logloom_private.settings.confirmation_codes_per_mailbox is
-  'Codes that all tenants together may have mailed to one address, whatever follows a + in it.';
-
-comment on column logloom_private.settings.webhook_secret_overlap is
-  'How long webhooks carry the signature of the rotated secret, too.';
-
-comment on column logloom_private.settings.preview_alerts is
-  'Alerts that the preview of a rule with by lists at most, the newest.';
-
-comment on column logloom_private.settings.preview_span is 'How far preview_alert_rule looks back.';
-
-comment on column logloom_private.settings.seal_after is
-  'How long a UTC day is over before its records are sealed.';
-
-comment on column logloom_private.settings.seal_again_after is
-  'How long after a pass over a day the next one looks for late records.';
-
-comment on column logloom_private.settings.seal_day_records is
-  'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC).';
-
-comment on column logloom_private.settings.seal_week_records is
-  'Fewer records than these, in a week, stay rows: a block would take more.';
-
-comment on column logloom_private.settings.seal_block_records is
-  'Records of a block at most, up to 32,000.';
-
-comment on column logloom_private.settings.seal_block_bytes is
-  'Bytes of the records of a block, unpacked, at most; what one has beyond 2,000 counts eightfold: '
-  'what bounds the memory of sealing, and of reading what is sealed.';
-
-comment on column logloom_private.settings.seal_pause is 'Between two blocks.';
-
-comment on column logloom_private.settings.seal_queue_events is
-  'With more events in the queue a run of seal_logs ends: the writer comes first.';
-
-comment on column logloom_private.settings.token_leeway is
-  'How far the clocks of who issues tokens and of the database may differ.';
-
-comment on column logloom_private.settings.token_audience is
-  'What the claim aud of a token must be or contain. Null: it is not looked at.';
-
-comment on column logloom_private.settings.tenants_by_users is
-  'Whether a signed-in user who belongs to no tenant may make one, by create_tenant.';
-
-comment on column logloom_private.settings.tenants_by_anonymous_users is
-  'Whether an anonymous sign-in makes a tenant, by create_tenant or by the first write for the '
-  'tenant that its token names.';
-
-comment on column logloom_private.settings.writing_clients is
-  'client_id of the OAuth clients whose tokens may do what their user may. Others only read.';
+-- foundations/tables/settings_comments.sql
+
+-- What each setting means: a list, since a statement for each would be three times as long.
+do $$
+declare
+  v_setting record;
+begin
+  for v_setting in
+    select s.name, s.meaning
+    from (
+      values
+        ('queue_degraded_events', 'Health: degraded above this depth.'),
+        ('queue_degraded_age', 'Health: degraded when the oldest queued event is older.'),
+        ('queue_unhealthy_age', 'Health: unhealthy when the oldest queued event is older.'),
+        ('queue_hard_limit_bytes',
+          'Ingest answers 503 while the slots that are filled and moved take more bytes on disk.'),
+        ('writer_degraded_silence',
+          'Health: degraded when no run of the writer succeeded for so long.'),
+        ('writer_unhealthy_silence',
+          'Health: unhealthy when no run of the writer succeeded for so long.'),
+        ('writer_run_budget', 'A run of the writer starts no further step after this time.'),
+        ('writer_step_events',
+          'Events that one step (one transaction) moves. A kill repeats at most one step.'),
+        ('writer_step_batches', 'Batches that one step moves at most.'),
+        ('writer_step_bytes',
+          'Bytes of request bodies that one step moves, a last batch beyond them included.'),
+        ('writer_meter_batches',
+          'Batches that may wait uncounted before a run of the writer counts them ahead of '
+          'moving them.'),
+        ('writer_flip_lock_timeout',
+          'How long a flip of the open slot waits for enqueues in flight. Then a later run does '
+          'it.'),
+        ('writer_truncate_lock_timeout',
+          'How long emptying a moved slot waits for readers before it leaves it to a later run.'),
+        ('writer_truncate_events',
+          'A moved slot is emptied once it holds this many moved events …'),
+        ('writer_truncate_age', '… or once it was not emptied for so long.'),
+        ('writer_guard_silence',
+          'When no run of the writer by pg_cron succeeded for so long, ingest starts runs '
+          'itself.'),
+        ('rate_hold_max',
+          'How long the function ingest may repeat a refusal for the rate without asking the '
+          'database.'),
+        ('ingest_future_limit', 'Ingest rejects an event whose ts lies further ahead.'),
+        ('batch_max_events',
+          'Events that one batch of the queue holds at most; what the function ingest sends in '
+          'one call.'),
+        ('batch_max_bytes',
+          'Bytes that one batch is metered with at most: the largest body that any receiver '
+          'takes.'),
+        ('max_record_bytes',
+          'Bytes that the JSON text of a record has at most. Of a longer one the function '
+          'ingest cuts the longest values.'),
+        ('max_record_values',
+          'Values that the attributes of a record have at most, a member counted as two and an '
+          'array or object as eleven beside what it holds. Reading them takes far more memory '
+          'than their text. Of more the function ingest keeps the first.'),
+        ('idempotency_key_lifetime', 'How long the answer to an Idempotency-Key is kept.'),
+        ('partition_days_ahead', 'Daily partitions that exist ahead of today.'),
+        ('job_run_budget',
+          'A run of a job starts no further step after this time, nor after half of '
+          'statement_timeout. The next run goes on.'),
+        ('purge_step_rows', 'Old rows that one transaction of a purge deletes.'),
+        ('job_history_lifetime', 'How long pg_cron''s record of a run that succeeded is kept.'),
+        ('job_failure_lifetime', 'How long pg_cron''s record of any other run is kept.'),
+        ('deletion_step_records',
+          'Records that one transaction of retention deletes, or one of delete_logs looks at.'),
+        ('deletion_pause', 'Rest between two such transactions, so that others have the disk too.'),
+        ('retention_step_tenants',
+          'Tenants at which one transaction of retention looks, until it finds records to '
+          'delete.'),
+        ('partition_drop_lock_timeout',
+          'How long dropping a partition waits for readers, while others wait behind it.'),
+        ('partition_drop_attempts',
+          'How often, a second apart, dropping a partition is tried before it is left to the '
+          'next run.'),
+        ('audit_lifetime', 'How long audit events and the records of deletions are kept.'),
+        ('dry_runs_kept',
+          'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.'),
+        ('alert_history_lifetime', 'How long an alert that fired is kept in the history.'),
+        ('list_limit_default', 'p_limit of a list where none is given.'),
+        ('list_limit_max', 'Greatest p_limit of a list.'),
+        ('count_services_max',
+          'Services of a tenant that are counted apart within a minute. The rest is counted '
+          'together.'),
+        ('count_service_length_max', 'A service with a longer name is not counted apart.'),
+        ('count_compact_rows',
+          'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.'),
+        ('count_pack_rows',
+          'Of a day of a tenant that has at most so many rows of logloom_private.log_counts '
+          'they are packed.'),
+        ('count_pack_days', 'Days of tenants that one step of compact_log_counts packs.'),
+        ('api_pool_size',
+          'Connections that PostgREST keeps (its db-pool). 10 is what it has where nobody says '
+          'otherwise.'),
+        ('search_pool_share',
+          'Share of api_pool_size that the searches of all tenants may hold together.'),
+        ('concurrent_validations',
+          'Queries of a tenant that validate_query compiles at once; a further one is PT429.'),
+        ('quick_query_bytes',
+          'A longer query of a saved search or an alert rule takes one of those slots while it '
+          'is saved.'),
+        ('search_default_range', 'How long a range is that names no start.'),
+        ('search_buckets_default', 'p_buckets where none is given.'),
+        ('tail_backlog_span', 'How far tail_logs looks back for the records that it begins with.'),
+        ('search_buckets_max', 'Greatest p_buckets.'),
+        ('search_days_at_once',
+          'Days with rows of a tenant that a search opens at once: each is a partition and its '
+          'locks, which end before it opens the next ones.'),
+        ('search_blocks_at_once',
+          'Blocks of sealed records that a part of a page''s range holds, or those of one day.'),
+        ('search_free_time',
+          'After this time a search reads on only in a scan slot of its tenant '
+          '(concurrent_scans).'),
+        ('search_turn',
+          'After this time search_logs begins no further part of its range: the page ends early.'),
+        ('stored_days_counted',
+          'Newest days of rows of a tenant that are counted for what it stores; older ones are '
+          'taken to be like them.'),
+        ('tail_turn', 'After this time tail_logs answers with what it has.'),
+        ('search_sample_records', 'Records, newest first, that list_log_fields looks at.'),
+        ('search_sample_bytes',
+          'Bytes of records that list_log_fields looks at; one record at least.'),
+        ('search_sample_cells',
+          'Attributes, those of all records together, that list_log_fields looks at.'),
+        ('search_sample_fields', 'Fields that list_log_fields lists at most.'),
+        ('search_sample_values', 'Values of a field that list_log_fields lists at most.'),
+        ('search_stage_records',
+          'Records that the stages json, logfmt and patterns of a query read at most.'),
+        ('search_groups', 'Groups that an aggregate with by has at most.'),
+        ('search_series', 'Groups that have a series of their own in log_series.'),
+        ('alert_grace',
+          'A window stays open for so long after its end: a late record that arrives meanwhile '
+          'counts.'),
+        ('alert_watermark_limit',
+          'Rules wait while the watermark is further behind, and health is degraded.'),
+        ('alert_catch_up_limit',
+          'After a wait, windows that ended longer ago are not evaluated any more.'),
+        ('alert_round_limit',
+          'Health: degraded when the last round''s windows ended longer ago, while rules are '
+          'enabled.'),
+        ('alert_step_rules',
+          'Rules that one transaction of an alert round evaluates; its time is looked at '
+          'between two.'),
+        ('alert_rule_budget',
+          'How long a rule may take of a round, and a tenant''s reading of its windows of a run.'),
+        ('alert_rule_records',
+          'Records that a rule may read for one window, or for the first filling of its minutes.'),
+        ('alert_groups', 'Groups that a rule with by looks at, at most.'),
+        ('alert_fill_budget',
+          'How long the first filling of a rule''s minutes may take, over all rounds.'),
+        ('alert_back_off', 'How long a rule rests that cost too much; doubled each further time …'),
+        ('alert_back_off_max', '… up to this.'),
+        ('notification_claim_lifetime',
+          'After this time a claim that was not settled is due again. Longer than any delivery '
+          'takes.'),
+        ('notification_open_limit',
+          'Deliveries under way at once, of all tenants: one tenant has no more of them than '
+          'stay free.'),
+        ('notification_retry_base', 'Wait after the first failure, give or take a fifth …'),
+        ('notification_retry_factor', '… multiplied by this after each further one …'),
+        ('notification_retry_max', '… up to this.'),
+        ('notification_lifetime', 'How long a delivery is tried before it is given up.'),
+        ('notification_history_lifetime',
+          'How long list_alert_deliveries tells of a delivery that ended.'),
+        ('notification_test_interval', 'Least time between two tests of a rule.'),
+        ('confirmation_lifetime',
+          'How long the code that confirms an address is good; the limits below count over as '
+          'long.'),
+        ('confirmation_tries', 'Wrong tries after which a code is good no more.'),
+        ('confirmation_interval',
+          'Least time between two codes for an address that a tenant asks for.'),
+        ('confirmation_codes_per_tenant', 'Codes that a tenant may have mailed.'),
+        ('confirmation_codes_per_address', 'Codes that a tenant may have mailed to one address.'),
+        ('confirmation_codes_per_mailbox',
+          'Codes that all tenants together may have mailed to one address, whatever follows a + '
+          'in it.'),
+        ('webhook_secret_overlap',
+          'How long webhooks carry the signature of the rotated secret, too.'),
+        ('preview_span', 'How far preview_alert_rule looks back.'),
+        ('preview_alerts', 'Alerts that the preview of a rule with by lists at most, the newest.'),
+        ('seal_after', 'How long a UTC day is over before its records are sealed.'),
+        ('seal_again_after',
+          'How long after a pass over a day the next one looks for late records.'),
+        ('seal_day_records',
+          'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC).'),
+        ('seal_week_records',
+          'Fewer records than these, in a week, stay rows: a block would take more.'),
+        ('seal_block_records', 'Records of a block at most, up to 32,000.'),
+        ('seal_block_bytes',
+          'Bytes of the records of a block, unpacked, at most; what one has beyond 2,000 counts '
+          'eightfold: what bounds the memory of sealing, and of reading what is sealed.'),
+        ('seal_pause', 'Between two blocks.'),
+        ('seal_queue_events',
+          'With more events in the queue a run of seal_logs ends: the writer comes first.'),
+        ('token_leeway', 'How far the clocks of who issues tokens and of the database may differ.'),
+        ('token_audience',
+          'What the claim aud of a token must be or contain. Null: it is not looked at.'),
+        ('tenants_by_users',
+          'Whether a signed-in user who belongs to no tenant may make one, by create_tenant.'),
+        ('tenants_by_anonymous_users',
+          'Whether an anonymous sign-in makes a tenant, by create_tenant or by the first write '
+          'for the tenant that its token names.'),
+        ('writing_clients',
+          'client_id of the OAuth clients whose tokens may do what their user may. Others only '
+          'read.'),
+        ('max_page_bytes',
+          'An answer ends with the record or row that brings it to so many bytes of JSON, some '
+          '8 MB.')
+    ) s (name, meaning)
+  loop
+    execute format(
+      'comment on column logloom_private.settings.%I is %L', v_setting.name, v_setting.meaning
+    );
+  end loop;
+end;
+$$;
 
 -- foundations/errors/alerts.sql
 
@@ -927,9 +827,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.alerts_errors()
-to authenticated, service_role;
-
 -- foundations/errors/api_keys.sql
 
 -- API keys.
@@ -962,9 +859,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.api_keys_errors()
-to authenticated, service_role;
 
 -- foundations/errors/callers.sql
 
@@ -1000,7 +894,7 @@ begin
     ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
       'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
-        '([identity.md](identity.md#oauth-clients)).'),
+        '([identity.md](../background/identity.md#oauth-clients)).'),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),
@@ -1013,7 +907,7 @@ begin
     ('callers.role_is_missing', 403, 'This takes the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
       'The caller is less than that in the tenant: `member`, `admin`, `owner` '
-        '([identity.md](identity.md)).')
+        '([identity.md](../background/identity.md)).')
   ) e (name, status, message, hint, explanation);
 end;
 $$;
@@ -1064,9 +958,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.ingest_errors()
-to authenticated, service_role;
 
 -- foundations/errors/notifications.sql
 
@@ -1127,9 +1018,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.notifications_errors()
-to authenticated, service_role;
-
 -- foundations/errors/parameters.sql
 
 -- Parameters that many operations take.
@@ -1158,9 +1046,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.parameters_errors()
-to authenticated, service_role;
 
 -- foundations/errors/query.sql
 
@@ -1380,9 +1265,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.saved_searches_errors()
-to authenticated, service_role;
-
 -- foundations/errors/search.sql
 
 -- Searches, pages, tails and single records.
@@ -1450,9 +1332,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.search_errors()
-to authenticated, service_role;
 
 -- foundations/errors/stages.sql
 
@@ -1607,9 +1486,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.tenants_errors()
-to authenticated, service_role;
-
 -- foundations/errors/usage.sql
 
 -- Usage, settings and deletion.
@@ -1645,9 +1521,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.usage_errors()
-to authenticated, service_role;
 
 -- foundations/claims.sql
 
@@ -1718,9 +1591,8 @@ $$;
 grant execute on function logloom_private.require_user_id()
 to anon, authenticated, service_role;
 
--- What prints nothing in any script: white space, format characters, fillers, variation selectors.
 -- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
--- character, not blank in any script. Null otherwise.
+-- character, and one that prints something in some script. Null otherwise.
 create function logloom_private.usable_id(p_id text)
 returns text
 language plpgsql
@@ -1743,21 +1615,6 @@ end;
 $$;
 
 grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
-
--- The tenant id where it can name a tenant: see usable_id(). Null otherwise.
-create function logloom_private.usable_tenant_id(p_tenant_id text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.usable_id(p_tenant_id);
-end;
-$$;
-
-grant execute on function logloom_private.usable_tenant_id(text)
-to anon, authenticated, service_role;
 
 -- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
 -- signed in without one.
@@ -1838,36 +1695,7 @@ begin
 end;
 $$;
 
--- foundations/errors.sql
-
--- The register is functions, not a table: nobody needs a right to be refused, not even anon, and a
--- later migration finds a changed text as it finds any other change.
--- The errors of a register: foundations/errors/<register>.sql.
-create function logloom_private.errors(p_register text)
-returns setof logloom_private.error
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  case p_register
-    when 'alerts' then return query select e.* from logloom_private.alerts_errors() e;
-    when 'api_keys' then return query select e.* from logloom_private.api_keys_errors() e;
-    when 'callers' then return query select e.* from logloom_private.callers_errors() e;
-    when 'ingest' then return query select e.* from logloom_private.ingest_errors() e;
-    when 'notifications' then return query select e.* from logloom_private.notifications_errors() e;
-    when 'parameters' then return query select e.* from logloom_private.parameters_errors() e;
-    when 'query' then return query select e.* from logloom_private.query_errors() e;
-    when 'regex' then return query select e.* from logloom_private.regex_errors() e;
-    when 'saved_searches' then
-      return query select e.* from logloom_private.saved_searches_errors() e;
-    when 'search' then return query select e.* from logloom_private.search_errors() e;
-    when 'stages' then return query select e.* from logloom_private.stages_errors() e;
-    when 'tenants' then return query select e.* from logloom_private.tenants_errors() e;
-    when 'usage' then return query select e.* from logloom_private.usage_errors() e;
-  end case;
-end;
-$$;
+-- foundations/error_named.sql
 
 -- An error of the register with the values of a case in its message and hint.
 create function logloom_private.error_named(p_name text, p_values text[])
@@ -1893,7 +1721,73 @@ begin
 end;
 $$;
 
+-- foundations/errors.sql
+
+-- The errors of a register: foundations/errors/<register>.sql. These are functions, not a table:
+-- nobody needs a right to be refused, and a migration changes a text as it changes a function.
+create function logloom_private.errors(p_register text)
+returns setof logloom_private.error
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query execute format('select e.* from logloom_private.%I() e', p_register || '_errors');
+end;
+$$;
+
 -- foundations/finish_migration.sql
+
+-- The last statement of every migration. Row-level security is forced on every table. Nobody may
+-- call what a migration made, but for what it granted to a role, the operations, the registers of
+-- errors, and these few, which the pre-request check of every request of the project calls, as
+-- whatever role it comes.
+create function logloom_private.finish_migration()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_table regclass;
+  v_function regprocedure;
+begin
+  for v_table in
+    select c.oid
+    from pg_catalog.pg_class c
+    where c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
+      and c.relkind in ('r', 'p')
+      and not (c.relrowsecurity and c.relforcerowsecurity)
+  loop
+    execute format(
+      'alter table %s enable row level security, force row level security', v_table
+    );
+  end loop;
+  revoke execute on all routines in schema logloom_private from public;
+  for v_function in
+    select p.oid
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace and p.proname like '%\_errors'
+  loop
+    execute format('grant execute on function %s to authenticated, service_role', v_function);
+  end loop;
+  for v_function in
+    select to_regprocedure('logloom_private.' || f.signature)
+    from (
+      values
+        ('operations()'), ('errors(text)'), ('error_named(text, text[])'), ('callers_errors()'),
+        ('refuse(text, text[])'), ('requested_operation(text, text)'), ('check_operation(text)'),
+        ('call_host_pre_request()'), ('check_request()')
+    ) f (signature)
+    where to_regprocedure('logloom_private.' || f.signature) is not null
+  loop
+    execute format('grant execute on function %s to public', v_function);
+  end loop;
+  perform logloom_private.grant_operations();
+end;
+$$;
+
+-- foundations/grant_operations.sql
 
 -- Lets each operation be called by whom it is for, and by nobody else. A dump does not know of the
 -- privileges that a project gives to new functions in public.
@@ -1928,51 +1822,10 @@ begin
 end;
 $$;
 
--- The last statement of every migration: nobody may call what a migration made, but for what it
--- granted to a role, the operations, and these few, which the pre-request check of every request of
--- the project calls, as whatever role it comes.
-create function logloom_private.finish_migration()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_function regprocedure;
-begin
-  revoke execute on all routines in schema logloom_private from public;
-  for v_function in
-    select to_regprocedure('logloom_private.' || f.signature)
-    from (
-      values
-        ('operations()'), ('errors(text)'), ('error_named(text, text[])'), ('callers_errors()'),
-        ('refuse(text, text[])'), ('requested_operation(text, text)'), ('check_operation(text)'),
-        ('call_host_pre_request()'), ('check_request()')
-    ) f (signature)
-    where to_regprocedure('logloom_private.' || f.signature) is not null
-  loop
-    execute format('grant execute on function %s to public', v_function);
-  end loop;
-  perform logloom_private.grant_operations();
-end;
-$$;
+-- foundations/health_grade.sql
 
--- foundations/health_word.sql
-
--- healthy, degraded or unhealthy.
-create function logloom_private.health_word(p_unhealthy boolean, p_degraded boolean)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when p_unhealthy then 'unhealthy' when p_degraded then 'degraded' else 'healthy' end;
-end;
-$$;
-
--- A time that lies ahead tells that the clock went back: it says nothing of what is.
--- How long it is silent that was last heard of at p_at; infinity where that is null or ahead.
+-- How long it is silent that was last heard of at p_at; infinity where that is null, or ahead: then
+-- the clock went back.
 create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
 returns interval
 language plpgsql
@@ -1987,8 +1840,8 @@ begin
 end;
 $$;
 
--- status and reason of a check, by what makes it unhealthy or degraded: no grade without its
--- reason, and none of a tenant's words, since health is open to all.
+-- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade without
+-- its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql
@@ -1998,15 +1851,18 @@ as $$
 begin
   return jsonb_strip_nulls(
     jsonb_build_object(
-      'status', logloom_private.health_word(p_unhealthy is not null, p_degraded is not null),
-      'reason', nullif(concat_ws('; ', p_unhealthy, p_degraded), '')
+      'status', case
+        when p_unhealthy <> '' then 'unhealthy'
+        when p_degraded <> '' then 'degraded'
+        else 'healthy'
+      end,
+      'reason', nullif(concat_ws('; ', p_unhealthy, nullif(p_degraded, '')), '')
     )
   );
 end;
 $$;
 
--- Why something that has to be heard of is silent; null while it is not.
--- What is said of a check whose last success is too long ago.
+-- What health says of something whose last success is too long ago.
 create function logloom_private.silence_reason(
   p_what text,
   p_silence interval,
@@ -2226,10 +2082,8 @@ $$;
 grant execute on function logloom_private.page_place(timestamptz, text, text)
 to authenticated, service_role;
 
--- The words of a query's times (query_time) mean the same here, so that a range can be told either
--- way.
--- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift.
--- Null stays null. PT400 for anything else.
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift, as
+-- in a query (query_time). Null stays null. PT400 for anything else.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql

@@ -186,7 +186,7 @@ begin
     if p_tenant_id is null then
       perform logloom_private.refuse('callers.tenant_must_be_named');
     end if;
-    v_tenant_id := logloom_private.usable_tenant_id(p_tenant_id);
+    v_tenant_id := logloom_private.usable_id(p_tenant_id);
     if v_tenant_id is null then
       perform logloom_private.refuse('callers.tenant_is_invalid');
     end if;
@@ -307,9 +307,6 @@ create table logloom.plans (
 
 create unique index plans_is_default_idx on logloom.plans (is_default) where is_default;
 
-alter table logloom.plans enable row level security;
-alter table logloom.plans force row level security;
-
 create policy plans_select_anyone on logloom.plans
 for select to authenticated
 using (true);
@@ -319,29 +316,22 @@ grant select on logloom.plans to authenticated, service_role;
 insert into logloom.plans (
   plan_id, plan_name, is_default, monthly_events_limit, monthly_bytes_limit,
   retention_days_default, retention_days_max,
-  saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches
+  saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches, concurrent_scans,
+  max_members, max_api_keys, emails_per_hour, webhooks_per_hour, max_notification_addresses
 )
 values
-  ('free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4),
-  ('pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6),
+  (
+    'free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4, 1,
+    10, 20, 20, 200, 10
+  ),
+  (
+    'pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6, 2,
+    100, 200, 200, 2000, 100
+  ),
   (
     'enterprise', 'Enterprise', false, 10000000000, 10000000000000, 90, 400,
-    true, 1000, true, 1000, 8
+    true, 1000, true, 1000, 8, 2, 1000, 1000, 1000, 10000, 1000
   );
-
-update logloom.plans p set concurrent_scans = 2 where p.plan_id in ('pro', 'enterprise');
-
-update logloom.plans p
-set max_members = l.max_members, max_api_keys = l.max_api_keys,
-  emails_per_hour = l.emails_per_hour, webhooks_per_hour = l.webhooks_per_hour,
-  max_notification_addresses = l.max_notification_addresses
-from (
-  values ('free', 10, 20, 20, 200, 10), ('pro', 100, 200, 200, 2000, 100)
-) l (
-  plan_id, max_members, max_api_keys, emails_per_hour, webhooks_per_hour,
-  max_notification_addresses
-)
-where p.plan_id = l.plan_id;
 
 comment on table logloom.plans is
   'What a tenant can buy. A change of a row holds from the next request on.';
@@ -391,13 +381,10 @@ create table logloom.tenants (
   tenant_id text primary key,
   plan_id text not null references logloom.plans on delete restrict,
   created_at timestamptz not null default now(),
-  constraint tenants_id_is_usable check (logloom_private.usable_tenant_id(tenant_id) is not null)
+  constraint tenants_id_is_usable check (logloom_private.usable_id(tenant_id) is not null)
 );
 
 create index tenants_plan_id_idx on logloom.tenants (plan_id);
-
-alter table logloom.tenants enable row level security;
-alter table logloom.tenants force row level security;
 
 create policy tenants_select_own on logloom.tenants
 for select to authenticated
@@ -422,9 +409,6 @@ create table logloom_private.tenant_deletions (
 
 create unique index tenant_deletions_tenant_id_idx
 on logloom_private.tenant_deletions (tenant_id) where finished_at is null;
-
-alter table logloom_private.tenant_deletions enable row level security;
-alter table logloom_private.tenant_deletions force row level security;
 
 comment on table logloom_private.tenant_deletions is
   'A row for each delete_tenant. finished_at: when nothing of the tenant was left. erased_records: '
@@ -451,9 +435,6 @@ create table logloom.tenant_members (
 
 create index tenant_members_user_id_created_at_idx
 on logloom.tenant_members (user_id, created_at, tenant_id);
-
-alter table logloom.tenant_members enable row level security;
-alter table logloom.tenant_members force row level security;
 
 create policy tenant_members_select_tenant on logloom.tenant_members
 for select to authenticated
@@ -491,9 +472,6 @@ create table logloom.tenant_settings (
   updated_at timestamptz not null default now(),
   constraint tenant_settings_retention_is_positive check (retention_days >= 1)
 );
-
-alter table logloom.tenant_settings enable row level security;
-alter table logloom.tenant_settings force row level security;
 
 create policy tenant_settings_select_tenant on logloom.tenant_settings
 for select to authenticated
@@ -615,7 +593,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_role', p_role is null);
   return logloom_private.enroll_member(p_tenant_id, p_user_id, p_role, p_email);
 end;
 $$;
@@ -749,6 +726,31 @@ begin
 end;
 $$;
 
+-- tenants/count_of_feature.sql
+
+-- How many of a feature (saved_searches, alerts) a tenant has, private ones included.
+create function logloom_private.count_of_feature(p_tenant_id text, p_feature text)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_table constant text := case p_feature
+    when 'saved_searches' then 'saved_searches'
+    when 'alerts' then 'alert_rules'
+  end;
+  v_count integer := 0;
+begin
+  if v_table is not null then
+    execute format('select count(*) from logloom.%I t where t.tenant_id = $1', v_table)
+    into v_count
+    using p_tenant_id;
+  end if;
+  return v_count;
+end;
+$$;
+
 -- tenants/create_tenant.sql
 
 -- Makes a tenant with its owner; what public.create_tenant answers.
@@ -776,7 +778,7 @@ begin
   perform logloom_private.require_writing_client(logloom_private.claims());
   perform logloom_private.require_lasting_user(logloom_private.claims());
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
-  if logloom_private.usable_tenant_id(p_tenant_id) is null then
+  if logloom_private.usable_id(p_tenant_id) is null then
     perform logloom_private.refuse('tenants.id_is_invalid');
   end if;
   -- One at a time for a user, so that each has one at most.
@@ -787,13 +789,13 @@ begin
     perform logloom_private.refuse('tenants.caller_has_one');
   end if;
   if logloom_private.is_being_deleted(p_tenant_id) then
-    perform logloom_private.refuse_taken_tenant();
+    perform logloom_private.refuse('tenants.id_is_taken');
   end if;
   insert into logloom.tenants (tenant_id, plan_id)
   select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
   on conflict do nothing;
   if not found then
-    perform logloom_private.refuse_taken_tenant();
+    perform logloom_private.refuse('tenants.id_is_taken');
   end if;
   insert into logloom.tenant_members (tenant_id, user_id, role)
   values (p_tenant_id, v_user_id, 'owner');
@@ -804,18 +806,6 @@ $$;
 grant execute on function logloom_private.found_tenant(text)
 to authenticated, service_role;
 
--- PT400: the tenant id is in use.
-create function logloom_private.refuse_taken_tenant()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse('tenants.id_is_taken');
-end;
-$$;
-
 create function public.create_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
 language plpgsql
@@ -824,7 +814,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
   return logloom_private.found_tenant(p_tenant_id);
 end;
 $$;
@@ -943,6 +932,22 @@ $$;
 comment on function public.get_current_tenant(text) is
   'The tenant with its plan and limits. Errors: PT400, PT401, PT403, PT404.';
 
+-- tenants/hold_tenant.sql
+
+-- Provisions the tenant and holds it until the transaction ends: two creates cannot both count
+-- before either is done, and so take the last place of a plan.
+create function logloom_private.hold_tenant(p_tenant_id text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.provision_tenant(p_tenant_id, logloom_private.claims());
+  perform from logloom.tenants t where t.tenant_id = p_tenant_id for no key update;
+end;
+$$;
+
 -- tenants/list_tenant_members.sql
 
 -- A page of members with what Auth knows of them.
@@ -1012,7 +1017,9 @@ comment on function public.list_tenant_members(text, integer, text) is
 
 -- tenants/members.sql
 
--- Confirmed email addresses of users of Supabase Auth; no rows where there is no Auth.
+-- Confirmed email addresses of users of Supabase Auth. No rows where there is no Auth, where
+-- postgres may not read its users, or where the schema auth is another's: a round of alerts goes on
+-- all the same.
 create function logloom_private.auth_users_by_id(p_user_ids text[])
 returns table (user_id text, email text)
 language plpgsql
@@ -1021,17 +1028,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_users constant regclass := to_regclass('auth.users');
+  v_ids constant uuid[] := array(
+    select i.id::uuid from unnest(p_user_ids) i (id) where pg_input_is_valid(i.id, 'uuid')
+  );
 begin
-  if v_users is null then
+  if v_users is null or cardinality(v_ids) = 0 then
     return;
   end if;
   return query execute format(
     'select u.id::text, u.email::text from %s u '
-    'where u.id::text = any ($1) and u.email_confirmed_at is not null', v_users
+    'where u.id = any ($1) and u.email_confirmed_at is not null', v_users
   )
-  using p_user_ids;
--- A project whose postgres does not read Auth's users.
-exception when insufficient_privilege then
+  using v_ids;
+exception when syntax_error_or_access_rule_violation then
   return;
 end;
 $$;
@@ -1044,30 +1053,14 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_user_ids constant uuid[] := array(
-    select m.user_id::uuid
-    from logloom.tenant_members m
-    where m.tenant_id = p_tenant_id and pg_input_is_valid(m.user_id, 'uuid')
-  );
-  v_users constant regclass := to_regclass('auth.users');
-  v_found boolean;
 begin
-  if cardinality(v_user_ids) = 0 or v_users is null then
-    return false;
-  end if;
-  execute format(
-    'select exists (select from %s u where u.id = any ($1) '
-    'and lower(u.email) = lower($2) and u.email_confirmed_at is not null)',
-    v_users
-  )
-  into v_found
-  using v_user_ids, p_address;
-  return v_found;
--- A project whose postgres does not read Auth's users, or whose schema auth is another's: a round
--- of alerts goes on all the same.
-exception when syntax_error_or_access_rule_violation then
-  return false;
+  return exists (
+    select
+    from logloom_private.auth_users_by_id(
+      array(select m.user_id from logloom.tenant_members m where m.tenant_id = p_tenant_id)
+    ) u
+    where lower(u.email) = lower(p_address)
+  );
 end;
 $$;
 
@@ -1177,42 +1170,6 @@ begin
     when 'saved_searches' then case when p_plan.saved_searches then p_plan.max_saved_searches end
     when 'alerts' then case when p_plan.alerts then p_plan.max_alerts end
   end;
-end;
-$$;
-
--- Provisions the tenant and holds it until the transaction ends: two creates cannot both count
--- before either is done, and so take the last place of a plan.
-create function logloom_private.hold_tenant(p_tenant_id text)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.provision_tenant(p_tenant_id, logloom_private.claims());
-  perform from logloom.tenants t where t.tenant_id = p_tenant_id for no key update;
-end;
-$$;
-
--- PT400 when the plan of a tenant that has p_current of a feature has no room for one more.
-create function logloom_private.refuse_beyond_plan(
-  p_tenant_id text,
-  p_feature text,
-  p_current integer
-)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_limit constant integer := coalesce(
-    logloom_private.plan_limit(logloom_private.plan_of(p_tenant_id), p_feature), 0
-  );
-begin
-  if p_current >= v_limit then
-    perform logloom_private.refuse('tenants.plan_has_no_room', p_feature, v_limit::text);
-  end if;
 end;
 $$;
 
@@ -1422,6 +1379,7 @@ declare
   v_role text;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
   perform logloom_private.lock_members(v_tenant_id);
   select m.role into v_role
   from logloom.tenant_members m
@@ -1452,7 +1410,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
   return logloom_private.expel_member(p_tenant_id, p_user_id);
 end;
 $$;
@@ -1460,6 +1417,35 @@ $$;
 comment on function public.remove_tenant_member(text, text) is
   'Removes a user from the tenant: their tokens are refused from the next request on. For owners; '
   'the last one cannot be removed. Returns {success}. Errors: PT400, PT401, PT403, PT404.';
+
+-- tenants/require_room_for.sql
+
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more of
+-- a feature (saved_searches, alerts).
+create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_limit integer;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  v_limit := coalesce(
+    logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature), 0
+  );
+  if logloom_private.count_of_feature(v_tenant_id, p_feature) >= v_limit then
+    perform logloom_private.refuse('tenants.plan_has_no_room', p_feature, v_limit::text);
+  end if;
+end;
+$$;
+
+grant execute on function logloom_private.require_room_for(text, text)
+to authenticated, service_role;
 
 -- tenants/retention_days.sql
 
@@ -1482,18 +1468,25 @@ $$;
 grant execute on function logloom_private.retention_in_force(integer, integer, integer)
 to authenticated, service_role;
 
--- retention_days for who has the tenant's plan at hand.
-create function logloom_private.retention_days(p_tenant_id text, p_plan logloom.plans)
+-- The retention in force, in days: what the tenant set, else the default of its plan, never more
+-- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given where
+-- the caller has it at hand.
+create function logloom_private.retention_days(
+  p_tenant_id text,
+  p_plan logloom.plans default null
+)
 returns integer
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_plan constant logloom.plans := coalesce(p_plan, logloom_private.plan_of(p_tenant_id));
 begin
   return logloom_private.retention_in_force(
     (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-    p_plan.retention_days_default,
-    p_plan.retention_days_max
+    v_plan.retention_days_default,
+    v_plan.retention_days_max
   );
 end;
 $$;
@@ -1501,23 +1494,11 @@ $$;
 grant execute on function logloom_private.retention_days(text, logloom.plans)
 to authenticated, service_role;
 
--- The retention in force, in days: what the tenant set, else the default of its plan, never more
--- than the plan allows. Of a tenant that is not there yet: the default plan's.
-create function logloom_private.retention_days(p_tenant_id text)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.retention_days(p_tenant_id, logloom_private.plan_of(p_tenant_id));
-end;
-$$;
-
-grant execute on function logloom_private.retention_days(text) to authenticated, service_role;
-
--- kept_from for who has the tenant's plan at hand.
-create function logloom_private.kept_from(p_tenant_id text, p_plan logloom.plans)
+-- What is older the tenant does not keep: retention_days whole UTC days before today.
+create function logloom_private.kept_from(
+  p_tenant_id text,
+  p_plan logloom.plans default null
+)
 returns timestamptz
 language plpgsql
 stable
@@ -1527,18 +1508,6 @@ begin
   return logloom_private.day_start(
     logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id, p_plan)
   );
-end;
-$$;
-
--- What is older the tenant does not keep: retention_days whole UTC days before today.
-create function logloom_private.kept_from(p_tenant_id text)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.kept_from(p_tenant_id, logloom_private.plan_of(p_tenant_id));
 end;
 $$;
 
@@ -1610,6 +1579,7 @@ declare
   v_member logloom.tenant_members;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
   perform logloom_private.require_member_role(p_role);
   perform logloom_private.lock_members(v_tenant_id);
   select m.* into v_member
@@ -1643,8 +1613,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
-  perform logloom_private.require_parameter('p_role', p_role is null);
   return logloom_private.change_member_role(p_tenant_id, p_user_id, p_role);
 end;
 $$;

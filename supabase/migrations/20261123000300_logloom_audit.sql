@@ -27,9 +27,6 @@ on logloom.audit_events (tenant_id, occurred_at desc, event_id desc);
 
 create index audit_events_occurred_at_idx on logloom.audit_events using brin (occurred_at);
 
-alter table logloom.audit_events enable row level security;
-alter table logloom.audit_events force row level security;
-
 create policy audit_events_select_tenant on logloom.audit_events
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
@@ -237,41 +234,11 @@ begin
 end;
 $$;
 
-grant execute on function
-  public.list_tenant_audit_events(text, text, text, text, integer, uuid)
-to authenticated, service_role;
-
 comment on function public.list_tenant_audit_events(
   text, text, text, text, integer, uuid
 ) is
   'What was done in the tenant, newest first; p_action, p_ts_from (inclusive) and p_ts_to '
   '(exclusive) narrow it. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of '
   'the page before. Errors: PT400, PT401, PT403.';
-
--- audit/purge_audit_events.sql
-
--- Deletes audit events past their lifetime.
-create function logloom_private.purge_audit_events()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom.audit_events e
-  where e.event_id = any(array(
-    select o.event_id
-    from logloom.audit_events o
-    where o.occurred_at < now() - v_settings.audit_lifetime
-    limit v_settings.purge_step_rows
-  ));
-  get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
-end;
-$$;
 
 select logloom_private.finish_migration();

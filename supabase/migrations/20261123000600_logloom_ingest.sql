@@ -88,9 +88,6 @@ create table logloom_private.idempotency_keys (
 
 create index idempotency_keys_created_at_idx on logloom_private.idempotency_keys (created_at);
 
-alter table logloom_private.idempotency_keys enable row level security;
-alter table logloom_private.idempotency_keys force row level security;
-
 comment on table logloom_private.idempotency_keys is
   'First answers of requests with an Idempotency-Key, so that a repeat stores nothing.';
 comment on column logloom_private.idempotency_keys.response is
@@ -150,18 +147,9 @@ begin
       'create table logloom_private.%I partition of logloom_private.queue for values in (%s)',
       'queue_slot_' || v_slot, v_slot
     );
-    execute format(
-      'alter table logloom_private.%I enable row level security', 'queue_slot_' || v_slot
-    );
-    execute format(
-      'alter table logloom_private.%I force row level security', 'queue_slot_' || v_slot
-    );
   end loop;
 end;
 $$;
-
-alter table logloom_private.queue enable row level security;
-alter table logloom_private.queue force row level security;
 
 comment on table logloom_private.queue is
   'Committed events on their way to logloom.logs: one row a request, parallel arrays of one length '
@@ -187,9 +175,6 @@ create table logloom_private.queue_slots (
 );
 
 insert into logloom_private.queue_slots (slot) values (0), (1), (2);
-
-alter table logloom_private.queue_slots enable row level security;
-alter table logloom_private.queue_slots force row level security;
 
 comment on table logloom_private.queue_slots is 'How far each slot of the queue was moved.';
 
@@ -220,11 +205,6 @@ insert into logloom_private.queue_pointer (open_slot) values (0);
 create index queue_pointer_open_slot_idx on logloom_private.queue_pointer (open_slot);
 create index queue_pointer_closed_slot_idx on logloom_private.queue_pointer (closed_slot);
 
-alter table logloom_private.queue_marks enable row level security;
-alter table logloom_private.queue_marks force row level security;
-alter table logloom_private.queue_pointer enable row level security;
-alter table logloom_private.queue_pointer force row level security;
-
 comment on column logloom_private.queue_slots.metered_events is
   'Events metered since the slot was emptied. Less moved_events: how many of them still wait.';
 
@@ -250,9 +230,6 @@ create unlogged table logloom_private.rate_buckets (
 )
 with (fillfactor = 50);
 
-alter table logloom_private.rate_buckets enable row level security;
-alter table logloom_private.rate_buckets force row level security;
-
 comment on table logloom_private.rate_buckets is
   'Token buckets of tenants whose plan has a rate: what was left at filled_at. A debt is negative.';
 
@@ -267,9 +244,6 @@ create table logloom.usage_days (
 )
 -- Today's rows change with every slot: room on the page keeps that out of the index.
 with (fillfactor = 50);
-
-alter table logloom.usage_days enable row level security;
-alter table logloom.usage_days force row level security;
 
 create policy usage_days_select_tenant on logloom.usage_days
 for select to authenticated
@@ -562,31 +536,6 @@ begin
 end;
 $$;
 
--- Deletes idempotency keys past their lifetime.
-create function logloom_private.purge_idempotency_keys()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom_private.idempotency_keys k
-  where k.ctid = any(array(
-    select o.ctid
-    from logloom_private.idempotency_keys o
-    where o.created_at < now() - v_settings.idempotency_key_lifetime
-    limit v_settings.purge_step_rows
-    for update skip locked
-  ));
-  get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
-end;
-$$;
-
 -- ingest/ingest_logs.sql
 
 -- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
@@ -613,7 +562,7 @@ begin
   authenticate_sender.tenant_id := case
     when p_claims is not null then logloom_private.tenant_of_token(p_claims)
     when not logloom_private.is_being_deleted(p_tenant_id)
-      then logloom_private.usable_tenant_id(p_tenant_id)
+      then logloom_private.usable_id(p_tenant_id)
   end;
   if authenticate_sender.tenant_id is null then
     perform logloom_private.refuse('callers.not_known');
@@ -1406,31 +1355,6 @@ begin
     );
   end if;
   return '{}';
-end;
-$$;
-
--- Forgets buckets that were not used for a day, and so are full.
-create function logloom_private.purge_rate_buckets()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom_private.rate_buckets b
-  where b.tenant_id = any(array(
-    select o.tenant_id
-    from logloom_private.rate_buckets o
-    where o.filled_at < now() - interval '1 day'
-    limit v_settings.purge_step_rows
-  ))
-    and b.filled_at < now() - interval '1 day';
-  get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
 

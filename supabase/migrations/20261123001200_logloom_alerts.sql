@@ -233,9 +233,6 @@ with (fillfactor = 70);
 create index alert_rules_tenant_id_created_at_idx
 on logloom.alert_rules (tenant_id, created_at desc, rule_id desc);
 
-alter table logloom.alert_rules enable row level security;
-alter table logloom.alert_rules force row level security;
-
 create policy alert_rules_select_tenant on logloom.alert_rules
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
@@ -310,9 +307,6 @@ with (fillfactor = 70);
 create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id)
 where write_seq is null;
 
-alter table logloom_private.alert_groups enable row level security;
-alter table logloom_private.alert_groups force row level security;
-
 comment on table logloom_private.alert_groups is
   'Filter and number that rules of a tenant share. Its partial values are complete for records up '
   'to write sequence from (filled_from, filled_id) on; both null: to be filled.';
@@ -371,9 +365,6 @@ create index alert_history_triggered_at_idx on logloom.alert_history using brin 
 create unique index alert_history_rule_id_window_end_idx
 on logloom.alert_history (rule_id, window_end, (coalesce(md5("group"::text), '')));
 
-alter table logloom.alert_history enable row level security;
-alter table logloom.alert_history force row level security;
-
 create policy alert_history_select_tenant on logloom.alert_history
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
@@ -421,9 +412,6 @@ create table logloom_private.alert_partials (
 )
 with (fillfactor = 70);
 
-alter table logloom_private.alert_partials enable row level security;
-alter table logloom_private.alert_partials force row level security;
-
 comment on table logloom_private.alert_partials is
   'Per group and minute of ts: records, those with a number, and the numbers'' sum and bounds.';
 
@@ -450,9 +438,6 @@ create table logloom_private.alert_plans (
 create index alert_plans_tenant_id_idx on logloom_private.alert_plans (tenant_id);
 create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
-alter table logloom_private.alert_plans enable row level security;
-alter table logloom_private.alert_plans force row level security;
-
 comment on table logloom_private.alert_plans is
   'A rule''s query as compiled, valid while query_dsl is the rule''s. Without a group, the rule '
   'reads its window.';
@@ -473,9 +458,6 @@ create table logloom_private.alert_round_writes (
   records bigint not null
 );
 
-alter table logloom_private.alert_round_writes enable row level security;
-alter table logloom_private.alert_round_writes force row level security;
-
 comment on table logloom_private.alert_round_writes is
   'What arrived for the last round, of tenants with rules: how many records, and the least ts, '
   'which says which windows that were evaluated are to be looked at again.';
@@ -491,9 +473,6 @@ create table logloom_private.alert_rounds (
   constraint alert_rounds_has_one_row check (singleton)
 );
 
-alter table logloom_private.alert_rounds enable row level security;
-alter table logloom_private.alert_rounds force row level security;
-
 comment on table logloom_private.alert_rounds is
   'The last round: where its windows ended, and which write_seqs it added to the groups.';
 
@@ -503,9 +482,6 @@ create table logloom_private.alert_spending (
   tenant_id text primary key,
   spent_ms double precision not null
 );
-
-alter table logloom_private.alert_spending enable row level security;
-alter table logloom_private.alert_spending force row level security;
 
 comment on table logloom_private.alert_spending is
   'What the rules of a tenant took of the present round beyond what is done for all at once: who '
@@ -978,8 +954,6 @@ $$;
 
 -- alerts/alert_health.sql
 
--- Health
-
 -- What health tells of alerts: degraded while rules wait, or rounds stay away.
 create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
 returns jsonb
@@ -1328,7 +1302,7 @@ begin
   perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
   perform logloom_private.check_query(p_query_dsl, true);
-  perform logloom_private.require_room_for_alert_rule(p_tenant_id);
+  perform logloom_private.require_room_for('alerts', p_tenant_id);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by
@@ -1374,7 +1348,7 @@ begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   return row(true)::public.logloom_success;
 end;
@@ -1382,6 +1356,30 @@ $$;
 
 comment on function public.delete_alert_rule(uuid) is
   'Deletes an alert rule; its history stays. Errors: PT400, PT401, PT404.';
+
+-- alerts/distinct_destinations.sql
+
+-- Each destination once, in the order of the first mention. Null where there is none.
+create function logloom_private.distinct_destinations(p_destinations text[])
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select array_agg(d.destination order by d.first_at)
+    from (
+      select u.destination, min(u.i) as first_at
+      from unnest(p_destinations) with ordinality u (destination, i)
+      group by u.destination
+    ) d
+  );
+end;
+$$;
+
+grant execute on function logloom_private.distinct_destinations(text[])
+to authenticated, service_role;
 
 -- alerts/evaluate_alerts.sql
 
@@ -1633,7 +1631,7 @@ begin
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   return logloom_private.alert_rule_of(v_row);
 end;
@@ -2396,7 +2394,7 @@ begin
     from logloom.alert_rules r
     where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
     if not found then
-      perform logloom_private.refuse_alert_rule();
+      perform logloom_private.refuse('alerts.rule_not_found');
     end if;
   end if;
   v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
@@ -2612,32 +2610,6 @@ begin
     where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
   );
   return p_preview;
-end;
-$$;
-
--- alerts/purge_alert_history.sql
-
--- Deletes alerts past their lifetime from the history, acknowledged or not.
-create function logloom_private.purge_alert_history()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom.alert_history h
-  where h.alert_id = any(array(
-    select o.alert_id
-    from logloom.alert_history o
-    where o.triggered_at < now() - v_settings.alert_history_lifetime
-    limit v_settings.purge_step_rows
-  ));
-  get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
 end;
 $$;
 
@@ -2870,81 +2842,6 @@ begin
   return v_complete;
 end;
 $$;
-
--- alerts/refuse_alert_rule.sql
-
--- PT404: no such alert rule.
-create function logloom_private.refuse_alert_rule()
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse('alerts.rule_not_found');
-end;
-$$;
-
-grant execute on function logloom_private.refuse_alert_rule()
-to authenticated, service_role;
-
--- Each destination once, in the order of the first mention. Null where there is none.
-create function logloom_private.distinct_destinations(p_destinations text[])
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select array_agg(d.destination order by d.first_at)
-    from (
-      select u.destination, min(u.i) as first_at
-      from unnest(p_destinations) with ordinality u (destination, i)
-      group by u.destination
-    ) d
-  );
-end;
-$$;
-
-grant execute on function logloom_private.distinct_destinations(text[])
-to authenticated, service_role;
-
--- alerts/require_room_for_alert_rule.sql
-
--- Alert rules of a tenant that its plan counts.
-create function logloom_private.count_alert_rules(p_tenant_id text)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (select count(*) from logloom.alert_rules t where t.tenant_id = p_tenant_id);
-end;
-$$;
-
--- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more.
-create function logloom_private.require_room_for_alert_rule(p_tenant_id text)
-returns void
-language plpgsql
-volatile
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  perform logloom_private.refuse_beyond_plan(
-    v_tenant_id, 'alerts', logloom_private.count_alert_rules(v_tenant_id)
-  );
-end;
-$$;
-
-grant execute on function logloom_private.require_room_for_alert_rule(text)
-to authenticated, service_role;
 
 -- alerts/scan_alert_rules.sql
 
@@ -3219,7 +3116,7 @@ begin
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);

@@ -50,9 +50,6 @@ on logloom_private.confirmation_mails (mailbox_digest, sent_at);
 
 create index confirmation_mails_sent_at_idx on logloom_private.confirmation_mails (sent_at);
 
-alter table logloom_private.confirmation_mails enable row level security;
-alter table logloom_private.confirmation_mails force row level security;
-
 comment on table logloom_private.confirmation_mails is
   'A row for each mail with a code, for as long as it counts towards what a mailbox may get.';
 
@@ -72,9 +69,6 @@ create table logloom_private.notification_addresses (
     (code_hash is null) = (code_expires_at is null)
   )
 );
-
-alter table logloom_private.notification_addresses enable row level security;
-alter table logloom_private.notification_addresses force row level security;
 
 comment on table logloom_private.notification_addresses is
   'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
@@ -98,9 +92,6 @@ create table logloom_private.notification_usage (
   attempts integer not null,
   primary key (tenant_id, channel, hour)
 );
-
-alter table logloom_private.notification_usage enable row level security;
-alter table logloom_private.notification_usage force row level security;
 
 comment on table logloom_private.notification_usage is
   'Attempts to deliver, by tenant, channel and hour of the clock: what the plan limits.';
@@ -153,9 +144,6 @@ on logloom_private.notifications (tenant_id, rule_id, created_at desc, notificat
 create index notifications_tenant_id_created_at_idx
 on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
 
-alter table logloom_private.notifications enable row level security;
-alter table logloom_private.notifications force row level security;
-
 comment on table logloom_private.notifications is
   'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
   'address, which have no alert.';
@@ -177,9 +165,6 @@ create table logloom_private.notify_endpoint (
 
 insert into logloom_private.notify_endpoint default values;
 
-alter table logloom_private.notify_endpoint enable row level security;
-alter table logloom_private.notify_endpoint force row level security;
-
 comment on table logloom_private.notify_endpoint is
   'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
 
@@ -192,9 +177,6 @@ create table logloom_private.webhook_secrets (
   previous_secret text,
   previous_valid_until timestamptz
 );
-
-alter table logloom_private.webhook_secrets enable row level security;
-alter table logloom_private.webhook_secrets force row level security;
 
 comment on table logloom_private.webhook_secrets is
   'What a rule''s webhooks are signed with. The previous secret signs, too, until it lapses.';
@@ -420,9 +402,9 @@ begin
 end;
 $$;
 
--- Who has least under way comes next. A tenant has no more under way than stay free for others, so
--- that one with much to send to a receiver that hangs neither delays them nor takes every place.
--- The due notifications whose turn it is, while the service has room for them.
+-- The due notifications whose turn it is, while the service has room for them: the tenant with the
+-- fewest under way comes next. A tenant has no more under way than stay free for others, so that one
+-- whose receiver hangs neither delays them nor takes every place.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -497,8 +479,7 @@ begin
 end;
 $$;
 
--- The notifications that are due, taken for as long as a claim lasts: who has least under way comes
--- first, and of each as many as its plan allows in the hour.
+-- Takes due notifications for as long as a claim lasts.
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
@@ -613,23 +594,19 @@ declare
   v_max constant integer :=
     (logloom_private.plan_of(p_tenant_id)).max_notification_addresses;
 begin
-  if (
-    select count(*) < v_max
-    from logloom_private.notification_addresses a
+  for v_try in 1..2 loop
+    if (
+      select count(*) < v_max
+      from logloom_private.notification_addresses a
+      where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+    ) then
+      return;
+    end if;
+    delete from logloom_private.notification_addresses a
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-  ) then
-    return;
-  end if;
-  delete from logloom_private.notification_addresses a
-  where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-    and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
-  if (
-    select count(*) >= v_max
-    from logloom_private.notification_addresses a
-    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-  ) then
-    perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
-  end if;
+      and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
+  end loop;
+  perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
 end;
 $$;
 
@@ -651,6 +628,8 @@ declare
   );
   v_address logloom_private.notification_addresses;
 begin
+  perform logloom_private.require_parameter('p_email', p_email is null);
+  perform logloom_private.require_parameter('p_code', p_code is null);
   if v_code !~ '^[0-9]{6}$' then
     perform logloom_private.refuse('notifications.code_is_malformed');
   end if;
@@ -703,9 +682,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_email', p_email is null);
-  perform logloom_private.require_parameter('p_code', p_code is null);
   return logloom_private.confirm_address(p_email, p_code);
 end;
 $$;
@@ -715,8 +691,6 @@ comment on function public.confirm_alert_address(text, text) is
   'returns {"success": true}. A code is good for 24 h and five tries. Errors: PT400, PT401.';
 
 -- notifications/delivery.sql
-
--- Deliveries
 
 -- A notification as its tenant sees it.
 create function logloom_private.delivery(p_notification logloom_private.notifications)
@@ -741,7 +715,6 @@ $$;
 -- notifications/enqueue_notifications.sql
 
 -- ISO 8601 in UTC, whatever the session's time zone is.
--- An instant as ISO 8601 in UTC.
 create function logloom_private.iso_time(p_at timestamptz)
 returns text
 language plpgsql
@@ -753,8 +726,8 @@ begin
 end;
 $$;
 
--- What a receiver is told. The text is kept, so that every attempt sends and signs the same bytes.
--- The JSON that a webhook carries, of type alert.triggered or alert.test.
+-- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
+-- every attempt sends and signs the same bytes.
 create function logloom_private.notification_body(
   p_type text,
   p_rule logloom.alert_rules,
@@ -923,7 +896,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant();
   return query select a.* from logloom_private.page_of_addresses(p_limit, p_after) a;
 end;
 $$;
@@ -1008,38 +980,6 @@ $$;
 comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
   'Deliveries of an alert, or of a rule with its tests, newest first. p_limit 1 to 1000 (default '
   '100), p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
-
--- notifications/purge_notifications.sql
-
--- Deletes deliveries that ended long ago, and what no limit counts any more.
-create function logloom_private.purge_notifications()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom_private.notifications n
-  where n.notification_id = any(array(
-    select o.notification_id
-    from logloom_private.notifications o
-    where o.status <> 'pending'
-      and o.settled_at < now() - v_settings.notification_history_lifetime
-    limit v_settings.purge_step_rows
-  ));
-  get diagnostics v_rows = row_count;
-  delete from logloom_private.notification_usage u where u.hour < now() - interval '1 day';
-  delete from logloom_private.confirmation_mails m
-  where m.sent_at < now() - v_settings.confirmation_lifetime;
-  delete from logloom_private.notification_addresses a
-  where a.confirmed_at is null and a.code_expires_at < now();
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
-end;
-$$;
 
 -- notifications/request_confirmation.sql
 
@@ -1181,6 +1121,7 @@ declare
   v_notification logloom_private.notifications;
   v_address text;
 begin
+  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
   select n.* into v_notification
   from logloom_private.notifications n
   where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
@@ -1231,8 +1172,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
   return logloom_private.put_back_delivery(p_delivery_id);
 end;
 $$;
@@ -1251,8 +1190,6 @@ create type public.logloom_webhook_secret as (
 
 comment on type public.logloom_webhook_secret is
   'A rule''s new secret, told once, and until when the one before signs, too.';
-
--- The outbox
 
 -- A secret in the form of Standard Webhooks.
 create function logloom_private.new_webhook_secret()
@@ -1279,11 +1216,12 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_result public.logloom_webhook_secret;
 begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   perform from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   for no key update;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   insert into logloom_private.webhook_secrets as w (rule_id, secret)
   values (p_rule_id, logloom_private.new_webhook_secret())
@@ -1308,8 +1246,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return logloom_private.replace_webhook_secret(p_rule_id);
 end;
 $$;
@@ -1320,9 +1256,8 @@ comment on function public.rotate_alert_webhook_secret(uuid) is
 
 -- notifications/send_notifications.sql
 
--- What wakes the edge function. pg_net does not wait for the answer; http, where it is missing,
--- does, and the function answers at once.
--- Wakes the edge function logloom-notify when something is due.
+-- Wakes the edge function logloom-notify when something is due. pg_net does not wait for the answer;
+-- http, where pg_net is missing, does, and the function answers at once.
 create function logloom_private.send_notifications()
 returns void
 language plpgsql
@@ -1579,12 +1514,13 @@ declare
   v_sample logloom.alert_history;
   v_channel text;
 begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   select r.* into v_rule
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   for no key update;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   if exists (
     select
@@ -1629,8 +1565,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
 end;
 $$;

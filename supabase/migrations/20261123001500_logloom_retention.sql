@@ -1097,12 +1097,13 @@ begin
   where v_block.last_ts > now() - interval '3 days';
   -- What is left becomes a block of its own, compared with what it is made of.
   if v_deleted < v_block.records then
-    perform logloom_private.encode_block(
+    perform logloom_private.write_block(
       v_block.tenant_id,
-      format(
-        's as materialized (select r.* from logloom_private.block_records('
-          || '%L, %s, %L::integer[], null, null) r)',
-        v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+      logloom_private.read_records(
+        format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null, null) r',
+          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+        )
       )
     );
   end if;

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { event, mangled, now, query } from "./arbitrary.ts";
 import { openDatabase, type Outcome, range, type Row, timestamp } from "./database.ts";
 import { compareText, type Event, isRecord, type Json, QueryError } from "./event.ts";
-import { attributeOf, type Field, groupText, type Query, readQuery } from "./language.ts";
+import { attributeOf, type Field, groupText } from "./field.ts";
+import { type Query, readQuery } from "./language.ts";
 import { aggregateOf, extract, type Plan } from "./stages.ts";
 
 // The compiler and a plain evaluator read the same random queries over the same random events and

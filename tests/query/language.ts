@@ -1,6 +1,7 @@
-import { type TextField, textFields } from "../../supabase/functions/_shared/record_fields.ts";
-import { compareText, type Event, fold, isRecord, type Json, numberText } from "./event.ts";
+import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
+import { compareText, type Event, fold, isRecord, type Json } from "./event.ts";
 import { type Predicate, QueryError } from "./event.ts";
+import { attributeOf, type Field, readField, scalarText, space, type Token } from "./field.ts";
 import {
   compareDecimals,
   type Decimal,
@@ -15,17 +16,7 @@ import { Plan, readStage } from "./stages.ts";
 // The query language read a second time, as plainly as it can be: from the text straight to a
 // function over one event. It shares nothing with the compiler but the document.
 
-export const space = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
 const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
-
-export type Field =
-  | { kind: "time"; name: "ts" | "received_at" }
-  | { kind: "id" }
-  | { kind: "level" }
-  | { kind: "any" }
-  | { kind: "text"; name: TextField }
-  | { kind: "attrs"; path: string[]; joined: boolean };
-
 export interface Query {
   matches: Predicate;
   plan: Plan;
@@ -33,11 +24,6 @@ export interface Query {
 
 /** A character of a term: itself, or a wildcard. */
 type Unit = string | { any: "one" | "many" };
-
-export interface Token {
-  text: string[];
-  at: number;
-}
 
 interface Span {
   from: number;
@@ -636,51 +622,6 @@ function holdsWord(text: string, word: string): boolean {
   return false;
 }
 
-export function readField(name: string[], position: number): Field {
-  const text = name.join("");
-  if (text === "ts" || text === "received_at") return { kind: "time", name: text };
-  if (text === "id" || text === "level" || text === "any") return { kind: text };
-  const column = textFields.find((known) => known === text);
-  if (column) return { kind: "text", name: column };
-  const isShort = text.startsWith("@") && text !== "@timestamp";
-  if (!isShort && !text.startsWith("attrs.")) throw new QueryError(position, "unknown field");
-  const path: string[] = [];
-  let isQuoted = false;
-  let rest = isShort ? `.${text.slice(1)}` : text.slice(5);
-  while (rest !== "") {
-    const segment = /^\.(?:([\p{L}\p{Nd}_-]+)|"((?:[^"\\]|\\[\s\S])*)")/u.exec(rest);
-    if (!segment) throw new QueryError(position, "a malformed path");
-    if (segment[2] !== undefined) isQuoted = true;
-    path.push(segment[1] ?? segment[2].replace(/\\([\s\S])/gu, "$1"));
-    rest = rest.slice(segment[0].length);
-  }
-  return { kind: "attrs", path, joined: path.length > 1 && !isQuoted };
-}
-
-export function attributeOf(field: Field & { kind: "attrs" }, { attrs }: Event): Json | undefined {
-  if (attrs === null) return undefined;
-  let value: Json | undefined = attrs;
-  for (const key of field.path) {
-    value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  }
-  if (value !== undefined && value !== null) return value;
-  const key = field.path.join(".");
-  return field.joined && Object.hasOwn(attrs, key) ? attrs[key] : undefined;
-}
-
-export function scalarText(value: Json | undefined): string | null {
-  switch (typeof value) {
-    case "string":
-      return value;
-    case "number":
-      return numberText(value);
-    case "boolean":
-      return String(value);
-    default:
-      return null;
-  }
-}
-
 /** The texts that a term may match: one at most, but for an attribute that holds an array. */
 function textsOf(field: Field, event: Event): string[] {
   switch (field.kind) {
@@ -718,34 +659,4 @@ function hasValue(field: Field, event: Event): boolean {
     default:
       return true;
   }
-}
-
-/** The text that a field is grouped or counted by. */
-export function groupText(field: Field, event: Event): string | null {
-  switch (field.kind) {
-    case "attrs": {
-      const value = attributeOf(field, event) ?? null;
-      return scalarText(value) ?? (value === null ? null : jsonText(value));
-    }
-    case "time":
-      return String(event[field.name]);
-    case "id":
-      return event.id;
-    case "level":
-      return event.level;
-    case "text":
-      return event[field.name];
-    case "any":
-      throw new Error("any is no field to group by");
-  }
-}
-
-/** The text of a JSON value as jsonb has it. */
-function jsonText(value: Json): string {
-  if (typeof value === "number") return numberText(value);
-  if (Array.isArray(value)) return `[${value.map(jsonText).join(", ")}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const bytes = (key: string) => new TextEncoder().encode(key).length;
-  const keys = Object.keys(value).sort((a, b) => bytes(a) - bytes(b) || compareText(a, b));
-  return `{${keys.map((key) => `${JSON.stringify(key)}: ${jsonText(value[key])}`).join(", ")}}`;
 }

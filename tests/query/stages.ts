@@ -7,7 +7,7 @@ import {
   type Predicate,
   QueryError,
 } from "./event.ts";
-import { attributeOf, type Field, groupText, readField, space, type Token } from "./language.ts";
+import { attributeOf, type Field, groupText, readField, space, type Token } from "./field.ts";
 
 // What follows a bar, read a second time: the stages, and what an aggregate is over some events.
 

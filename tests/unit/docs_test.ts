@@ -1,18 +1,31 @@
 import assert from "node:assert/strict";
 import { exists } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";
-import { longSteps, steps } from "../steps.ts";
-import { walk } from "../walk.ts";
+import { longSteps, steps } from "../runner/steps.ts";
+import { walk } from "../../local/walk.ts";
 
-Deno.test("docs/local-stack.md lists every step of the tests, in their order", async () => {
-  const page = await Deno.readTextFile(`${checkout}/docs/local-stack.md`);
+Deno.test("docs/guides/local-stack.md lists every step of the tests, in their order", async () => {
+  const page = await Deno.readTextFile(`${checkout}/docs/guides/local-stack.md`);
   const section = page.slice(page.indexOf("## Test\n"), page.indexOf("## What it needs\n"));
   const listed = [...section.matchAll(/^\| `([\w-]+)` +\|/gm)].map(([, name]) => name);
   assert.deepEqual(listed, [...steps, ...longSteps].map(({ name }) => name));
 });
 
+Deno.test("the workflow runs what .ci/run runs", async () => {
+  const commands = async (path: string, command: RegExp) =>
+    [...(await Deno.readTextFile(`${checkout}/${path}`)).matchAll(command)].map(([, name]) => name);
+  const wanted = await commands(".ci/run", /^(npm .+)$/gm);
+  assert.deepEqual(wanted, ["npm test", "npm test -- long"]);
+  assert.deepEqual(await commands(".github/workflows/test.yml", /^ +- (npm .+)$/gm), wanted);
+});
+
 Deno.test("every file that a page names is there", async () => {
-  const pages = ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/local-stack.md"];
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/background/architecture.md",
+    "docs/guides/local-stack.md",
+  ];
   for (const name of pages) {
     const page = await Deno.readTextFile(`${checkout}/${name}`);
     const named = page.matchAll(
@@ -22,8 +35,8 @@ Deno.test("every file that a page names is there", async () => {
   }
 });
 
-Deno.test("docs/architecture.md names files that are there, in the room of the file before them", async () => {
-  const page = await Deno.readTextFile(`${checkout}/docs/architecture.md`);
+Deno.test("docs/background/architecture.md names files that are there, in the room of the file before them", async () => {
+  const page = await Deno.readTextFile(`${checkout}/docs/background/architecture.md`);
   const files = await walk(["supabase", "console", "tests", "types", "docs"]);
   const missing: string[] = [];
   for (const [, cell] of page.matchAll(/^\| (`\w+\/[\w.\/-]+`(?:, `[\w.\/-]+`)*) *\|/gm)) {
@@ -37,6 +50,21 @@ Deno.test("docs/architecture.md names files that are there, in the room of the f
     }
   }
   assert.deepEqual(missing, []);
+});
+
+Deno.test("docs/reference/settings.md names settings that there are, with their defaults", async () => {
+  const sql = await read("supabase/schemas/foundations/tables/settings.sql");
+  const defaults = new Map(
+    [...sql.matchAll(/^ {2}(\w+) [a-z\[\] ]+?(?: not null)?(?: default '?(.*?)'?)?,$/gm)]
+      .map(([, name, value]) => [name, value === "{}" ? "" : value ?? ""]),
+  );
+  const page = await read("docs/reference/settings.md");
+  const rows = page.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+  const said = rows.flatMap(([, name, value, meaning, ...rest]) =>
+    meaning && rest.length === 1 && name.startsWith("`") ? [[name.slice(1, -1), value]] : []
+  );
+  assert.ok(said.length > 50, `${said.length} settings`);
+  assert.deepEqual(said, said.map(([name]) => [name, defaults.get(name)]));
 });
 
 Deno.test("every link within the documents leads to a file, and to a heading of it", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import { exists } from "../../local/files.ts";
 import { checkout, functionNames } from "../../local/stack.ts";
-import { walk } from "../walk.ts";
+import { walk } from "../../local/walk.ts";
 
 const documents = async () => [
   "README.md",

@@ -2,7 +2,18 @@ import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
-import type { ApiKey } from "./keys-screen.tsx";
+
+export interface ApiKey {
+  key_id: string;
+  name: string;
+  key_prefix: string;
+  scopes: string[];
+  status: string;
+  created_at: string;
+  last_used_at: string | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
 
 export interface CreatedKey {
   key_value: string;

@@ -6,19 +6,13 @@ import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import { type CreatedKey, NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
-
-export interface ApiKey {
-  key_id: string;
-  name: string;
-  key_prefix: string;
-  scopes: string[];
-  status: string;
-  created_at: string;
-  last_used_at: string | null;
-  expires_at: string | null;
-  revoked_at: string | null;
-}
+import {
+  type ApiKey,
+  type CreatedKey,
+  NewKeyDialog,
+  RotateDialog,
+  SecretDialog,
+} from "./key-dialogs.tsx";
 
 const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
 

@@ -15,6 +15,15 @@ const endsWord = (character: string): boolean => isBoundary(character) || charac
 /** A text as characters at offsets; "" beyond its ends. */
 export type Look = (offset: number) => string;
 
+/** A word by the name of its token. */
+export interface Found {
+  name: string;
+  length: number;
+}
+
+/** Whether a token of this name may stand at a place. */
+export type Can = (name: string) => boolean;
+
 /** The run of a word, or null where a backslash at the end has nothing to escape. */
 export function runAt(look: Look, from: number): string | null {
   let text = "";

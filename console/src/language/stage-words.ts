@@ -1,5 +1,4 @@
-import { fieldKind, isBlank, type Look, quotedAt } from "./reading.ts";
-import type { Can, Found } from "./tokenizer.ts";
+import { type Can, fieldKind, type Found, isBlank, type Look, quotedAt } from "./reading.ts";
 
 /** The words of a stage that are always the same. */
 const words: Record<string, string[]> = {

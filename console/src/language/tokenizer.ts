@@ -1,8 +1,10 @@
 import { ExternalTokenizer } from "@lezer/lr";
 import {
+  type Can,
   colonIn,
   conditionAt,
   fieldKind,
+  type Found,
   hasWildcard,
   isBlank,
   isBoundary,
@@ -45,13 +47,6 @@ const values: [string, (token: string) => boolean][] = [
 ];
 
 const signs = [["i=", "CaseSign"], ["w=", "WordSign"], ["=", "ExactSign"]] as const;
-
-export interface Found {
-  name: string;
-  length: number;
-}
-
-export type Can = (name: string) => boolean;
 
 /** Reads the words of a query; what one is depends on what may stand at its place. */
 export function wordTokenizer(terms: Record<string, number>): ExternalTokenizer {

@@ -1,3 +1,4 @@
+import { exactJson, ExactNumber } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
 
 /** The columns of the address: names with commas between, where a name may be quoted in parts. */
@@ -30,4 +31,11 @@ function descend(value: unknown, path: string[]): unknown {
     now = (now as Record<string, unknown>)[segment];
   }
   return now;
+}
+
+export function shortText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (value instanceof ExactNumber) return value.text;
+  return typeof value === "object" ? exactJson(value, 0) : String(value);
 }

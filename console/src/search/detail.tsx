@@ -6,15 +6,11 @@ import type { Mode } from "../language/edit.ts";
 import { exactJson } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
 import { CopyButton } from "../shared/controls.tsx";
-import { bytes } from "../shared/format.ts";
 import { Icon } from "../shared/icons.tsx";
 import { usePreferences } from "../shared/preferences.ts";
-import { LogText } from "../shared/text.tsx";
 import { ContextDialog } from "./context-dialog.tsx";
+import { LongText } from "./long-text.tsx";
 import { Tree } from "./tree.tsx";
-
-/** So much of a message is shown at once; the rest on request. */
-const firstPart = 4000;
 
 /** A record in full: message, fields, attributes as a tree, each value with what can be done with it. */
 export function Detail({ record, onFilter }: {
@@ -80,29 +76,6 @@ export function Detail({ record, onFilter }: {
           record={record}
           onClose={() => setContext(false)}
         />
-      )}
-    </div>
-  );
-}
-
-export function LongText(
-  { text, className }: { text: string; className: string },
-) {
-  const [isWhole, setWhole] = useState(false);
-  const isLong = text.length > firstPart;
-  return (
-    <div className={className}>
-      <pre tabIndex={0}>
-        <LogText text={isLong && !isWhole ? `${text.slice(0, firstPart)}…` : text} links />
-      </pre>
-      {isLong && (
-        <button
-          type="button"
-          className="button small quiet"
-          onClick={() => setWhole(!isWhole)}
-        >
-          {isWhole ? "Show less" : `Show all of it (${bytes(new Blob([text]).size)})`}
-        </button>
       )}
     </div>
   );

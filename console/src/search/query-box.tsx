@@ -7,23 +7,8 @@ import {
   useRef,
   useState,
 } from "react";
-import type { Field } from "../service/records.ts";
 import { usePreferences } from "../shared/preferences.ts";
-
-export interface BoxHandle {
-  focus: () => void;
-  /** Replaces what is in the box. What somebody types goes the other way, so that no letter is overtaken. */
-  put: (text: string) => void;
-}
-
-export interface QueryBoxProps {
-  /** What is in the box: its first content, and after that what it said last. */
-  text: string;
-  fields: Field[];
-  onChange: (text: string) => void;
-  onRun: (text: string) => void;
-  ref: Ref<BoxHandle>;
-}
+import type { QueryBoxProps } from "./query-editor.tsx";
 
 /** A plain input until the editor is loaded, which is after the first paint. */
 export function QueryBox(props: QueryBoxProps) {

@@ -10,16 +10,30 @@ import { linter } from "@codemirror/lint";
 import { EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { useImperativeHandle, useLayoutEffect, useRef } from "react";
+import { type Ref, useImperativeHandle, useLayoutEffect, useRef } from "react";
 import { complete, type Saved } from "../language/completion.ts";
 import { parser } from "../language/logloom.grammar";
 import { useOperation, useService } from "../service/hooks.ts";
-import type { Verdict } from "../service/records.ts";
+import type { Field, Verdict } from "../service/records.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { editorTheme } from "./editor-theme.ts";
-import type { QueryBoxProps } from "./query-box.tsx";
 import { deletions, ownKeys, replaceAll, replaceSelected } from "./query-keys.ts";
 import { marksOf } from "./query-marks.ts";
+
+export interface BoxHandle {
+  focus: () => void;
+  /** Replaces what is in the box. What somebody types goes the other way, so that no letter is overtaken. */
+  put: (text: string) => void;
+}
+
+export interface QueryBoxProps {
+  /** What is in the box: its first content, and after that what it said last. */
+  text: string;
+  fields: Field[];
+  onChange: (text: string) => void;
+  onRun: (text: string) => void;
+  ref: Ref<BoxHandle>;
+}
 
 const language = new Language(defineLanguageFacet(), parser, [], "logloom");
 

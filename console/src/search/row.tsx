@@ -1,13 +1,13 @@
 import { memo, type ReactNode } from "react";
 import { rowTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
-import { exactJson, ExactNumber } from "../service/numbers.ts";
+import { exactJson } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { oneLine, plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
-import { valueOf } from "./columns.ts";
+import { shortText, valueOf } from "./columns.ts";
 import { Detail } from "./detail.tsx";
 
 export function RowsHead({ columns }: { columns: string[] }) {
@@ -126,13 +126,6 @@ const needsCare = (text: string) => care.test(text);
 /** A text of a row: a bare one where that shows the same, since a row is drawn again and again. */
 function lineText(text: string): ReactNode {
   return needsCare(text) ? <LogText text={text} /> : plain(text);
-}
-
-export function shortText(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value;
-  if (value instanceof ExactNumber) return value.text;
-  return typeof value === "object" ? exactJson(value, 0) : String(value);
 }
 
 /** The first attributes behind the message: what fits is seen without opening the row. */

@@ -5,8 +5,8 @@ import { CopyButton, IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
-import { LongText } from "./detail.tsx";
-import { shortText } from "./row.tsx";
+import { shortText } from "./columns.ts";
+import { LongText } from "./long-text.tsx";
 import { useEditQuery } from "./query-text.ts";
 
 type OnFilter = (field: string, value: string, mode: Mode) => void;

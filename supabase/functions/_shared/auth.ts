@@ -11,7 +11,7 @@ import {
 import { describeError, failure, logFailure, type Result, success, unavailable } from "./errors.ts";
 import { createSigningKeys, KeysAway, type KeySet } from "./signing_keys.ts";
 import { hasUniqueNames } from "./unique_names.ts";
-import { createVerifiedTokens } from "./verified_tokens.ts";
+import { type Claims, createVerifiedTokens } from "./verified_tokens.ts";
 
 /** What a request brought to show who it is, before anything of it is checked. */
 export type Credentials =
@@ -27,13 +27,6 @@ export type Caller =
     /** What the database judges the token by, as it does at its own door. */
     readonly claims?: Claims;
   };
-
-/** Of verified claims those that the database judges. */
-export interface Claims {
-  readonly tenant_id: string;
-  readonly exp?: number;
-  readonly [name: string]: unknown;
-}
 
 /** The same text for the same caller, and for no other. */
 export function callerKey(caller: Caller): string {

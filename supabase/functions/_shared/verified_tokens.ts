@@ -1,4 +1,9 @@
-import type { Claims } from "./auth.ts";
+/** Of verified claims those that the database judges. */
+export interface Claims {
+  readonly tenant_id: string;
+  readonly exp?: number;
+  readonly [name: string]: unknown;
+}
 
 /** Tokens that were verified a moment ago: who sends often sends the same one again. */
 export interface VerifiedTokens {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { Claims } from "./auth.ts";
-import { createVerifiedTokens } from "./verified_tokens.ts";
+import { type Claims, createVerifiedTokens } from "./verified_tokens.ts";
 
 const begin = Date.parse("2026-11-21T12:00:00Z");
 

@@ -1,4 +1,15 @@
-import type { View, Views } from "./handler.ts";
+export type Status = "healthy" | "degraded" | "unhealthy";
+
+/** What an endpoint shows: the database says, and while it is away `away`. */
+export interface View {
+  /** 200, otherwise 503. */
+  readonly available: boolean;
+  readonly status: Status;
+  readonly checks: Readonly<Record<string, unknown>>;
+}
+
+/** The part of `health_report` that is looked at here: a view for each endpoint, by its name. */
+export type Views = Readonly<Record<string, View | undefined>>;
 
 /**
  * What the endpoints show while the database cannot be asked, and why: what cannot be known is null.

@@ -1,5 +1,5 @@
 import type { CallDatabase } from "../_shared/database.ts";
-import { away } from "./away.ts";
+import { away, type Views } from "./away.ts";
 import { jsonText, methodNotAllowed, preflight } from "../_shared/http.ts";
 import { takingBodies } from "../_shared/request_body.ts";
 
@@ -9,19 +9,6 @@ export interface HealthDependencies {
   /** The name of the key that the database is called with, which health tells. */
   readonly serviceKeyName: string;
 }
-
-export type Status = "healthy" | "degraded" | "unhealthy";
-
-/** What an endpoint shows: the database says, and while it is away `away.ts`. */
-export interface View {
-  /** 200, otherwise 503. */
-  readonly available: boolean;
-  readonly status: Status;
-  readonly checks: Readonly<Record<string, unknown>>;
-}
-
-/** The part of `health_report` that is looked at here: a view for each endpoint, by its name. */
-export type Views = Readonly<Record<string, View | undefined>>;
 
 const endpoints = Object.keys(away(new Date(0), ""));
 

@@ -2,9 +2,8 @@ import { Readable } from "node:stream";
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { failure, type Result, success } from "../_shared/errors.ts";
 import { takeBody } from "../_shared/request_body.ts";
+import type { Bytes, Unpacked } from "./bytes.ts";
 import { unzstd } from "./zstd.ts";
-
-export type Bytes = Uint8Array<ArrayBuffer>;
 
 export interface BodyLimits {
   /** Of a compressed body, as it is sent. */
@@ -66,12 +65,6 @@ export async function readBody(
 
 function tooLarge(bytes: number, limit: number): Result<never> {
   return failure(413, `Request body too large: ${bytes} bytes (max ${limit})`);
-}
-
-export interface Unpacked {
-  readonly count: number;
-  /** Undefined when there were more than the limit. */
-  readonly bytes: Bytes | undefined;
 }
 
 interface Collected extends Unpacked {

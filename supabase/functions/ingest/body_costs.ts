@@ -1,6 +1,6 @@
 import { success } from "../_shared/errors.ts";
 import { processorClock, processorMs } from "../_shared/processor.ts";
-import type { Bytes } from "./body.ts";
+import type { Bytes } from "./bytes.ts";
 import { createIngestHandler } from "./handler.ts";
 import { receiver } from "./protocol.ts";
 import { native } from "./protocols/native.ts";

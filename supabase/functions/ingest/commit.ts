@@ -1,6 +1,6 @@
 import { type Caller, sha256Hex } from "../_shared/auth.ts";
 import type { Failure, Notes } from "../_shared/errors.ts";
-import type { Bytes } from "./body.ts";
+import type { Bytes } from "./bytes.ts";
 import { type Batch, batchJson, type EventCollector, type EventError } from "./collector.ts";
 import { cutRecords } from "./cut_records.ts";
 import type { Commit } from "./group_commit.ts";

@@ -12,7 +12,8 @@ import {
 } from "../_shared/errors.ts";
 import { clientHeaders, corsHeaders, methodNotAllowed, preflight } from "../_shared/http.ts";
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
-import { type Bytes, readBody } from "./body.ts";
+import { readBody } from "./body.ts";
+import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
 import { askWhoCalls, commitEvents } from "./commit.ts";
 import { findCredentials } from "./credentials.ts";

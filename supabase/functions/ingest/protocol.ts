@@ -1,5 +1,6 @@
 import { type Failure, failure, type Result } from "../_shared/errors.ts";
-import type { BodyLimits, Bytes } from "./body.ts";
+import type { BodyLimits } from "./body.ts";
+import type { Bytes } from "./bytes.ts";
 import type { EventCollector, EventError } from "./collector.ts";
 import { JsonReader } from "./json.ts";
 

@@ -1,4 +1,4 @@
-import type { Bytes } from "./body.ts";
+import type { Bytes } from "./bytes.ts";
 import type { Recipe } from "./body_costs.ts";
 import { snappyLiteral } from "./protocols/loki_requests.ts";
 

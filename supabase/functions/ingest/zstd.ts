@@ -1,5 +1,5 @@
 import { ZSTDDecoder } from "zstddec";
-import type { Bytes, Unpacked } from "./body.ts";
+import type { Bytes, Unpacked } from "./bytes.ts";
 
 const decoder = new ZSTDDecoder();
 

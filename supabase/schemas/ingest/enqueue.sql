@@ -45,13 +45,16 @@ begin
         + octet_length(
           to_json(concat(
             -- fields text joined: t.{name}
+            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
             -- fields end
           ))::text
         ) - 2 + 2 * num_nonnulls(
           -- fields text joined: t.{name}
+          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
           -- fields end
         ) + 4 * num_nulls(
           -- fields text joined: t.{name}
+          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
           -- fields end
         )
         + coalesce(octet_length(t.attrs::text), 4) as bytes
@@ -59,10 +62,16 @@ begin
       select
         coalesce(e.ts, p_received_at) as ts,
         -- fields sent but ts joined: e.{name}
+        e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host, e.attrs
         -- fields end
       from (
         select
           -- fields sent joined: unnest(p_request.p_{name}) as {name}
+          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
           -- fields end
       ) e
     ) t
@@ -93,19 +102,21 @@ begin
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
-    -- fields sent: {name},
+    record_bytes,
+    -- fields sent joined: {name}
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs
     -- fields end
-    record_bytes
   )
   select
     p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
       p_received_at
     ),
     p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max,
-    -- fields sent: p_request.p_{name},
+    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max, p_record_bytes,
+    -- fields sent joined: p_request.p_{name}
+    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
     -- fields end
-    p_record_bytes
   from logloom_private.queue_pointer p;
 end;
 $$;

@@ -246,6 +246,10 @@ create function public.ingest_logs(
   p_claims jsonb default null,
   p_cut integer default null,
   -- fields sent joined: p_{name} {type}[] default null
+  p_ts timestamptz[] default null, p_level text[] default null, p_msg text[] default null,
+  p_service text[] default null, p_env text[] default null, p_req_id text[] default null,
+  p_user_id text[] default null, p_route text[] default null, p_host text[] default null,
+  p_attrs jsonb[] default null
   -- fields end
 )
 returns json
@@ -261,6 +265,7 @@ begin
       p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
       p_rejected, p_errors, p_slice, p_claims, p_cut,
       -- fields sent joined: p_{name}
+      p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route, p_host, p_attrs
       -- fields end
     )::logloom_private.ingest_request
   );

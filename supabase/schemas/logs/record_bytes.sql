@@ -13,6 +13,15 @@ begin
   return octet_length(
     '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'
     -- fields sent but ts: || ',"{name}":'
+    || ',"level":'
+    || ',"msg":'
+    || ',"service":'
+    || ',"env":'
+    || ',"req_id":'
+    || ',"user_id":'
+    || ',"route":'
+    || ',"host":'
+    || ',"attrs":'
     -- fields end
   ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
 end;
@@ -30,6 +39,8 @@ as $$
 declare
   v_texts constant text[] := array[
     -- fields text joined: p_log.{name}
+    p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id, p_log.route,
+    p_log.host
     -- fields end
   ];
 begin

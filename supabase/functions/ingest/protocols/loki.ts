@@ -1,6 +1,6 @@
 import { PbfReader } from "pbf";
 import { failure, type Result, success } from "../../_shared/errors.ts";
-import type { Bytes } from "../body.ts";
+import type { Bytes } from "../bytes.ts";
 import type { EventCollector } from "../collector.ts";
 import {
   addMember,

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Bytes } from "../body.ts";
+import type { Bytes } from "../bytes.ts";
 import { type JsonObject, setMember } from "../json.ts";
 import { markNumber, storedNumber } from "../numbers.ts";
 

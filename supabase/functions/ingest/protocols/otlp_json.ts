@@ -2,7 +2,7 @@ import type { EventCollector } from "../collector.ts";
 import { isObject, type JsonObject, jsonTextOf, setMember } from "../json.ts";
 import { canonicalNumber, markedNumber, markNumber } from "../numbers.ts";
 import type { Content } from "../protocol.ts";
-import { addRecord, MalformedOtlp, originOf, resourceOf } from "./otlp.ts";
+import { addRecord, MalformedOtlp, originOf, resourceOf } from "./otlp_records.ts";
 
 /** Adds the records of an ExportLogsServiceRequest in JSON, whose ids are hexadecimal. */
 export function readOtlpJson(content: Content, events: EventCollector): void {

@@ -1,5 +1,5 @@
 import { PbfReader } from "pbf";
-import type { Bytes } from "../body.ts";
+import type { Bytes } from "../bytes.ts";
 import type { EventCollector } from "../collector.ts";
 import { type JsonObject, setMember } from "../json.ts";
 import { storedNumber } from "../numbers.ts";
@@ -10,7 +10,7 @@ import {
   type OtlpRecord,
   type OtlpResource,
   resourceOf,
-} from "./otlp.ts";
+} from "./otlp_records.ts";
 import {
   delimited,
   eachField,

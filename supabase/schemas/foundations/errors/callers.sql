@@ -30,7 +30,7 @@ begin
     ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
       'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
-        '([identity.md](identity.md#oauth-clients)).'),
+        '([identity.md](../background/identity.md#oauth-clients)).'),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),
@@ -43,7 +43,7 @@ begin
     ('callers.role_is_missing', 403, 'This takes the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
       'The caller is less than that in the tenant: `member`, `admin`, `owner` '
-        '([identity.md](identity.md)).')
+        '([identity.md](../background/identity.md)).')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

@@ -11,6 +11,8 @@ create type logloom_private.ingest_request as (
   p_claims jsonb,
   p_cut integer,
   -- fields sent joined: p_{name} {type}[]
+  p_ts timestamptz[], p_level text[], p_msg text[], p_service text[], p_env text[], p_req_id text[],
+  p_user_id text[], p_route text[], p_host text[], p_attrs jsonb[]
   -- fields end
 );
 

@@ -1,0 +1,29 @@
+import { useState } from "react";
+import { bytes } from "../shared/format.ts";
+import { LogText } from "../shared/text.tsx";
+
+/** So much of a message is shown at once; the rest on request. */
+const firstPart = 4000;
+
+export function LongText(
+  { text, className }: { text: string; className: string },
+) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = text.length > firstPart;
+  return (
+    <div className={className}>
+      <pre tabIndex={0}>
+        <LogText text={isLong && !isWhole ? `${text.slice(0, firstPart)}…` : text} links />
+      </pre>
+      {isLong && (
+        <button
+          type="button"
+          className="button small quiet"
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? "Show less" : `Show all of it (${bytes(new Blob([text]).size)})`}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { checkout } from "../stack.ts";
+import { editedMigrations, migrations, migrationsFolder, releasedMigrations } from "./released.ts";
+import { assemble, firstMigrations, lastStatement, schemaFiles } from "./schemas.ts";
+import { walk } from "../walk.ts";
+
+Deno.test("every file of supabase/schemas is in a migration, once", async () => {
+  const all = (await walk(["supabase/schemas"])).filter((path) => path.endsWith(".sql"));
+  assert.deepEqual((await schemaFiles()).sort(), all.sort());
+  const migrations = await Promise.all((await firstMigrations()).map(assemble));
+  for (const path of all.map((path) => path.replace("supabase/schemas/", ""))) {
+    const heading = `\n-- ${path}\n\n`;
+    assert.equal(migrations.filter((text) => text.includes(heading)).length, 1, path);
+  }
+});
+
+Deno.test("until a release, the first migrations are what npm run migration makes", async () => {
+  if ((await releasedMigrations()).size > 0) return;
+  for (const migration of await firstMigrations()) {
+    const text = await Deno.readTextFile(`${migrationsFolder}/${migration.name}`);
+    assert.ok(text === await assemble(migration), `${migration.name}: npm run migration`);
+  }
+});
+
+Deno.test("a released migration is as it was released", async () => {
+  assert.deepEqual(await editedMigrations(), []);
+});
+
+Deno.test("each migration has a name by which a project tells that it is ours, and uninstalling finds its row", async () => {
+  const names = await migrations();
+  assert.ok(names.length >= 2);
+  for (const name of names) assert.match(name, /^\d{14}_logloom(_\w+)?\.sql$/);
+});
+
+Deno.test("each migration ends by granting what it made, and nothing else", async () => {
+  for (const name of await migrations()) {
+    const text = await Deno.readTextFile(`${migrationsFolder}/${name}`);
+    assert.ok(text.endsWith(`\n${lastStatement}\n`), name);
+  }
+});
+
+Deno.test("uninstalling takes each migration out of the project's history, by its name", async () => {
+  const text = await Deno.readTextFile(`${checkout}/supabase/uninstall.sql`);
+  for (const name of await migrations()) {
+    const [, bare] = /^\d+_(\w+)\.sql$/.exec(name) ?? [];
+    assert.ok(text.includes(`\n        '${bare}'`), `supabase/uninstall.sql does not name ${bare}`);
+  }
+});
+
+Deno.test("an edited, a removed and a late migration are each reported", async () => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/released.sha256`;
+  const names = [1, 2, 3].map((n) => `2026010100000${n}_m.sql`);
+  try {
+    for (const name of names) await Deno.writeTextFile(`${folder}/${name}`, "select 1;\n");
+    // printf 'select 1;\n' | sha256sum
+    const sum = "4a45092ccf992ea92250053a80b931b787924ba61648f420555511b84f10ab6c";
+    await Deno.writeTextFile(file, names.map((name) => `${sum}  migrations/${name}\n`).join(""));
+    assert.deepEqual(await editedMigrations(folder, file), []);
+    await Deno.writeTextFile(`${folder}/${names[0]}`, "select 2;\n");
+    await Deno.remove(`${folder}/${names[1]}`);
+    await Deno.writeTextFile(`${folder}/20260101000002_late.sql`, "select 1;\n");
+    await Deno.writeTextFile(`${folder}/20260101000004_newer.sql`, "select 1;\n");
+    assert.deepEqual(await editedMigrations(folder, file), [
+      `${names[0]} was edited`,
+      `${names[1]} is gone`,
+      `20260101000002_late.sql comes before ${names[2]}`,
+    ]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("the checksums are those that sha256sum writes", async () => {
+  const text = await Deno.readTextFile(`${checkout}/supabase/released-migrations.sha256`);
+  assert.match(text, /^([0-9a-f]{64} {2}migrations\/\d{14}_\w+\.sql\n)*$/);
+});

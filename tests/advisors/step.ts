@@ -1,0 +1,62 @@
+import { type Context, output, type Step, type StepResult } from "../runner/step.ts";
+
+export const advisors: Step = {
+  name: "advisors",
+  title: "supabase db advisors",
+  needsStack: true,
+  run: adviceOn,
+};
+
+/** What the advisors find and we mean so, by the beginning of its key. */
+const committing =
+  "a procedure that commits cannot carry a set clause; it qualifies every name instead";
+const hosts =
+  "the project's own pre-request function runs inside and has the search_path of the request";
+const accepted: Record<string, string> = {
+  function_search_path_mutable_logloom_private_check_request_: hosts,
+  function_search_path_mutable_logloom_private_call_host_pre_request_: hosts,
+  function_search_path_mutable_logloom_private_write_logs_: committing,
+  function_search_path_mutable_logloom_private_evaluate_alerts_: committing,
+  function_search_path_mutable_logloom_private_run_retention_: committing,
+  function_search_path_mutable_logloom_private_run_job_: committing,
+};
+
+async function adviceOn({ stack }: Context): Promise<StepResult> {
+  const { code, text } = await output(
+    [
+      "supabase",
+      "db",
+      "advisors",
+      `--remote=${stack?.stack.databaseUrl}`,
+      "--type=all",
+      "--level=warn",
+      "--fail-on=none",
+    ],
+    {},
+    () => null,
+  );
+  const findings = /^\[[\s\S]*^\]/m.exec(text)?.[0];
+  if (code !== 0 || (!findings && !/no issues/i.test(text))) {
+    console.log(text);
+    return { passed: 0, failed: 1 };
+  }
+  const result = { passed: 1, failed: 0 };
+  for (const finding of JSON.parse(findings ?? "[]") as Finding[]) {
+    const key = Object.keys(accepted).find((start) => finding.cache_key.startsWith(start));
+    if (key) {
+      console.log(`accepted: ${finding.detail} (${accepted[key]})`);
+    } else {
+      console.log(`${finding.level} ${finding.name}: ${finding.detail}\n  ${finding.remediation}`);
+      result.failed += 1;
+    }
+  }
+  return result.failed > 0 ? { ...result, passed: 0 } : result;
+}
+
+interface Finding {
+  name: string;
+  level: string;
+  detail: string;
+  remediation: string;
+  cache_key: string;
+}

@@ -1,0 +1,52 @@
+import { installChromium } from "../../local/browser.ts";
+import { command } from "../../local/command.ts";
+import { buildConsole, installConsolePackages, publishConsole } from "../../local/console.ts";
+import { checkout } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
+import { type Context, denoTests, type Step, type StepResult } from "../runner/step.ts";
+import type { TestStack } from "../runner/test_stack.ts";
+
+export const consoleJourneys: Step = {
+  name: "console",
+  title: "the console: in a real browser, on the stack",
+  needsStack: true,
+  run: (context) => inBrowser(context, /tests\/console\/\w+_test\.ts$/),
+};
+
+export const consoleAll: Step = {
+  name: "console-all",
+  title: "every journey through the console, and every screen",
+  needsStack: true,
+  run: (context) => inBrowser(context, /tests\/console\/long\/\w+_test\.ts$/),
+};
+
+async function inBrowser({ files, stack }: Context, chosen: RegExp): Promise<StepResult> {
+  if (!stack) throw new Error("the console needs a stack");
+  await prepare(stack);
+  const tests = (await walk(["tests/console"])).filter((path) => chosen.test(path));
+  return await denoTests([], { files: files.length ? files : tests, stack });
+}
+
+const log = `${checkout}/.logloom/console.log`;
+
+/** What the console's tests need and nothing else does: its test packages, a browser, the built page on the stack. */
+async function prepare({ stack, system }: TestStack): Promise<void> {
+  const progress = (step: string) => console.log(`  ${step} …`);
+  await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
+  await installConsolePackages("all");
+  await installChromium(progress);
+  await command(["node", "node_modules/typescript/bin/tsc", "--project", "."], {
+    cwd: `${checkout}/console`,
+    log,
+    failure: `The console's types are wrong (see ${log})`,
+  });
+  const tests = (await walk(["tests/console", "console/shots", "console/bench"]))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith("/step.ts"));
+  await command([Deno.execPath(), "check", "--quiet", ...tests], {
+    cwd: checkout,
+    log,
+    failure: `The types of the console's tests are wrong (see ${log})`,
+  });
+  await buildConsole(progress);
+  await publishConsole(system, stack);
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { functionPatterns, patternsIn } from "./find.ts";
+import { mostForDouble, worstCost } from "./measure.ts";
+
+Deno.test("every regular expression of the functions costs as much as its text is long", async () => {
+  const patterns = await functionPatterns();
+  assert.ok(patterns.some(({ place }) => place.startsWith("supabase/functions/ingest/protocols/")));
+  const faults = patterns
+    .map((pattern) => ({ pattern, ...worstCost(pattern.source, pattern.flags) }))
+    .filter(({ doubling }) => doubling > mostForDouble);
+  assert.deepEqual(faults, []);
+});
+
+Deno.test("letters are found that keep known patterns busy", () => {
+  const slow: [string, string][] = [
+    ["[\\w.:-]*=", ""],
+    ["0+$", ""],
+    ["\\s+$", "g"],
+    ["(a+)+$", ""],
+    ["^(?:\\w+\\s?)*$", ""],
+    ["(?:x|y|xy)*z", ""],
+    ['([A-Za-z_][\\w.:-]*)\\s*=\\s*"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"', "gs"],
+    ['"(?:[^"\\\\]|\\\\.)*"', "g"],
+    ["<script[^>]*>[^]*</script>", "i"],
+    ["^[^@]+@[^@]+\\.[^@]+$", ""],
+    ["\\/+$", ""],
+    [">.*$", ""],
+    ["(?=.*a)(?=.*b)", ""],
+    // As linear as can be, and too long to come back in.
+    ['([A-Za-z_@][\\w.@/-]*)=("[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[^\\s"]*)(?:\\s+|$)', "y"],
+    ["key-\\d{3}[^;]*;", ""],
+  ];
+  const missed = slow.filter(([source, flags]) =>
+    worstCost(source, flags).doubling <= mostForDouble
+  );
+  assert.deepEqual(missed, []);
+});
+
+Deno.test("a regular expression is found wherever it stands in a file", () => {
+  const { found, imports } = patternsIn(
+    "supabase/functions/a/b.ts",
+    [
+      'import { c } from "../_shared/c.ts";',
+      'import { d } from "d";',
+      "const one = 4 / 2 / 1 ? /a[/]\\//gi : `${/b/.test(c)}`;",
+      'const two = new RegExp(`"${d}x`, "g");',
+      'const three = RegExp("y+");',
+    ].join("\n"),
+  );
+  assert.deepEqual(found, [
+    { place: "supabase/functions/a/b.ts:3", source: "a[/]\\/", flags: "gi" },
+    { place: "supabase/functions/a/b.ts:3", source: "b", flags: "" },
+    { place: "supabase/functions/a/b.ts:4", source: '"interpolatedx', flags: "g" },
+    { place: "supabase/functions/a/b.ts:5", source: "y+", flags: "" },
+  ]);
+  assert.deepEqual(imports, ["supabase/functions/_shared/c.ts"]);
+  assert.throws(() => patternsIn("a.ts", "new RegExp(read())"), /cannot be read/);
+});

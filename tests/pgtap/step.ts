@@ -1,0 +1,75 @@
+import { checkout, databasePassword } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
+import {
+  atLeastOneFailure,
+  chosenTests,
+  type Context,
+  output,
+  type Step,
+  type StepResult,
+} from "../runner/step.ts";
+import { pgtapDatabase } from "../runner/test_stack.ts";
+
+export const pgtap: Step = {
+  name: "pgtap",
+  title: "the database, by pg_prove",
+  needsStack: true,
+  run: proveAll,
+};
+
+async function proveAll({ files, stack: testStack }: Context): Promise<StepResult> {
+  if (!testStack) throw new Error("pgTAP needs a stack");
+  const { stack, system } = testStack;
+  // What tests include is named .psql, so that no runner takes it for a test.
+  const all = (await walk(["supabase/tests"])).filter((path) => /\.p?sql$/.test(path));
+  const tests = await chosenTests(files.length ? files : ["supabase/tests"], ".test.sql");
+  if (tests.length === 0) return { passed: 0, failed: 0 };
+
+  // pg_prove sees the stack's folder, not necessarily the checkout.
+  const folder = `${system.folder(stack)}/tests`;
+  for (const path of all) {
+    const copy = `${folder}/${path}`;
+    await system.makeFolder("postgres", copy.slice(0, copy.lastIndexOf("/")));
+    await system.writeFile("postgres", copy, await Deno.readTextFile(`${checkout}/${path}`));
+  }
+  const prove = async (paths: string[], sealed?: string) => {
+    if (paths.length === 0) return { passed: 0, failed: 0 };
+    if (sealed) console.log(`with the records of each test ${sealed}:`);
+    return await pgProve(paths, sealed);
+  };
+  const pgProve = async (paths: string[], sealed: string | undefined) => {
+    const { code, text } = await output(
+      system.command("postgres", "/usr/bin/pg_prove", [
+        "--psql-bin",
+        `${system.postgresBin}/psql`,
+        "--host=127.0.0.1",
+        `--port=${stack.ports.postgres}`,
+        "--username=postgres",
+        `--dbname=${pgtapDatabase}`,
+        ...paths.map((path) => `${folder}/${path}`),
+      ]),
+      {
+        PGPASSWORD: databasePassword,
+        TZ: "UTC",
+        LC_ALL: "C.UTF-8",
+        PGOPTIONS: sealed ? `-c logloom_test.sealed=${sealed}` : "",
+      },
+      (line) => line.replaceAll(`${folder}/supabase/tests/`, ""),
+    );
+    const run = Number(/^Files=\d+, Tests=(\d+)/m.exec(text)?.[1] ?? 0);
+    const failed = [...text.matchAll(/Failed (\d+)\/\d+ subtests/g)]
+      .reduce((sum, [, count]) => sum + Number(count), 0);
+    return atLeastOneFailure(code, run - failed, failed);
+  };
+  // What reads records answers the same whether they are rows, sealed, or some of them sealed.
+  const reading = tests.filter((path) =>
+    /\/tests\/search\/(?!plans|counts_|days\.|a_slow)/.test(path)
+  );
+  const result = await prove(tests);
+  for (const sealed of ["all", "some"]) {
+    const { passed, failed } = await prove(reading, sealed);
+    result.passed += passed;
+    result.failed += failed;
+  }
+  return result;
+}

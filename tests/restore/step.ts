@@ -1,0 +1,26 @@
+import { startReleasedStack } from "../runner/released_stack.ts";
+import { type Context, denoTests, type Step, type StepResult, sum } from "../runner/step.ts";
+
+export const restore: Step = {
+  name: "restore",
+  title: "a dump, restored into an empty database and repaired",
+  needsStack: false,
+  isBeside: true,
+  run: dumpAndRestore,
+};
+
+/** Who may see what, and that events get in and out, in the database that was restored. */
+const contract = ["isolation", "api_keys", "authentication", "ingest", "audit"]
+  .map((name) => `tests/e2e/${name}_test.ts`);
+
+async function dumpAndRestore({ files }: Context): Promise<StepResult> {
+  const stack = await startReleasedStack("checkout");
+  try {
+    return sum([
+      await denoTests(["tests/restore"], { files: [], stack }),
+      await denoTests([], { files: files.length > 0 ? files : contract, stack }),
+    ]);
+  } finally {
+    await stack.stop();
+  }
+}

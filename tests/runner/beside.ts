@@ -1,0 +1,56 @@
+import { checkout, type StackName } from "../../local/stack.ts";
+import type { Row } from "./report.ts";
+import type { Step } from "./step.ts";
+
+/** Steps that need nothing of the others: each runs as a process of its own, as soon as somebody works on it. */
+export class Beside {
+  // As it is now: what the stack of the tests will set is not meant for these.
+  readonly #env = Deno.env.toObject();
+  readonly #ended = new AbortController();
+  readonly #steps: Step[];
+  readonly #said: string[] = [];
+
+  constructor(steps: Step[]) {
+    this.#steps = steps;
+  }
+
+  /** Runs one step after the other on a stack until none is left. */
+  async work(stack: StackName): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
+      rows.push(await this.#run(step, stack));
+    }
+    return rows;
+  }
+
+  /** Prints what the steps that have ended said. */
+  show(): void {
+    for (const text of this.#said.splice(0)) console.log(text);
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+
+  async #run(step: Step, stack: StackName): Promise<Row> {
+    const began = performance.now();
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
+      clearEnv: true,
+      env: { ...this.#env, LOGLOOM_TEST_STACK: stack },
+      signal: this.#ended.signal,
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    this.#said.push(text.slice(0, text.indexOf("\n== summary")));
+    const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
+    const [, verdict] = /0 passed +0 failed .* s {3}(.+)/.exec(text) ?? [];
+    return {
+      name: step.name,
+      seconds: (performance.now() - began) / 1000,
+      passed: Number(counts?.[1] ?? 0),
+      failed: Number(counts?.[2] ?? 1),
+      ...verdict && { skipped: verdict },
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { startInBackground } from "../../local/background.ts";
+import { command } from "../../local/command.ts";
+import { removeCluster } from "../../local/database.ts";
+import { Failure } from "../../local/failure.ts";
+import { fromFileUrl, removeIfThere } from "../../local/files.ts";
+import { releasedMigrations } from "../../local/migrations/released.ts";
+import { checkout, stackNamed } from "../../local/stack.ts";
+import { runningState } from "../../local/state.ts";
+import { stop } from "../../local/stop.ts";
+import { findSystem, prepareSystem } from "../../local/system.ts";
+import { clearStack, type TestStack, upTestStack } from "./test_stack.ts";
+import { walk } from "../../local/walk.ts";
+
+// npm test -- --keep STEP: a stack that stays up after the run, so that the next such run starts at once.
+
+const stack = stackNamed("kept");
+const sources = ["supabase/schemas", "supabase/migrations", "supabase/functions", "local"];
+const digestFile = `${stack.folder}/made-of`;
+const progress = (step: string) => console.log(`  ${step} …`);
+
+/** The stack that an earlier run kept, or a new one where what it is made of has changed since. */
+export async function keptStack(): Promise<TestStack> {
+  const system = await prepareSystem(progress);
+  const running = await runningState(stack);
+  if (running && running.status !== "ready") {
+    throw new Failure(`The kept stack is ${running.status} in another run; wait until it is up.`);
+  }
+  const isCurrent = running &&
+    await Deno.readTextFile(digestFile).catch(() => "") === await digestOfSources();
+  if (!isCurrent) {
+    if (running) {
+      console.log("  The SQL, the functions or local/ changed: the kept stack is made anew.");
+      await stop(stack);
+    }
+    await assembleMigrations();
+    await clearStack(system, stack);
+    await startInBackground(stack, fromFileUrl(new URL(import.meta.url)), [], progress);
+    await Deno.writeTextFile(digestFile, await digestOfSources());
+  }
+  console.log("  It stays up; npm test -- --stop ends it.");
+  return {
+    stack,
+    system,
+    serve: () => {
+      throw new Failure("This step serves the functions in its own way; run it without --keep.");
+    },
+    stop: async () => {},
+  };
+}
+
+/** Ends the kept stack and removes its data; false when there was none. */
+export async function endKeptStack(): Promise<boolean> {
+  const wasRunning = await stop(stack);
+  const system = await findSystem();
+  if (system) await removeCluster(system, stack);
+  await removeIfThere(stack.folder);
+  return wasRunning;
+}
+
+/** Until a release freezes them the migrations are what the schemas say; a stack is made of the migrations. */
+async function assembleMigrations(): Promise<void> {
+  if ((await releasedMigrations()).size > 0) return;
+  await command([Deno.execPath(), "run", "--allow-all", "local/migration.ts"], {
+    cwd: checkout,
+    failure: "npm run migration failed",
+  });
+}
+
+/** Tells whether a running stack is the one that the checkout would make. */
+async function digestOfSources(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const path of await walk(sources)) {
+    hash.update(path).update(await Deno.readFile(`${checkout}/${path}`));
+  }
+  for (const name of ["LOGLOOM_TIMEZONE", "LOGLOOM_DATESTYLE", "LOGLOOM_POSTGRES"]) {
+    hash.update(`${name}=${Deno.env.get(name) ?? ""}`);
+  }
+  return hash.digest("hex");
+}
+
+if (import.meta.main) {
+  await upTestStack(await prepareSystem(progress), stack, { isService: true });
+  await new Promise(() => {});
+}

@@ -1,0 +1,139 @@
+import type { TestStack } from "./test_stack.ts";
+import { walk } from "../../local/walk.ts";
+import { anonKey, serviceRoleKey } from "../../local/keys.ts";
+import { checkout, jwtSecret } from "../../local/stack.ts";
+import { npmProgram } from "../../local/system.ts";
+
+export interface StepResult {
+  passed: number;
+  failed: number;
+  /** Why there was nothing to test here. */
+  skipped?: string;
+}
+
+export interface Context {
+  /** The files named on the command line; none means all. */
+  files: string[];
+  stack: TestStack | undefined;
+  /** It is the only step of this run. */
+  isAlone: boolean;
+}
+
+export interface Step {
+  name: string;
+  title: string;
+  needsStack: boolean;
+  /** Needs nothing of the other steps, so in a run of many it has its turn beside those that share a stack. */
+  isBeside?: boolean;
+  run(context: Context): Promise<StepResult>;
+}
+
+/** Runs a tool that passes or fails as a whole. */
+export async function check(argv: string[]): Promise<StepResult> {
+  const { code } = await output(argv, {});
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
+}
+
+interface DenoOptions {
+  program: string;
+  options: string[];
+  env: Record<string, string>;
+}
+
+const denoTestOptions = ["--allow-all", "--no-check", "--no-lock", "--cached-only"];
+
+/** Runs Deno tests, the files that were named or else all of the folders, on this Deno or another. */
+export async function denoTests(
+  folders: string[],
+  { files, stack }: { files: string[]; stack: Pick<TestStack, "stack"> | undefined },
+  { program = "deno", options = [], env = {} }: Partial<DenoOptions> = {},
+): Promise<StepResult> {
+  const tests = await chosenTests(files.length ? files : folders, "_test.ts");
+  if (tests.length === 0) return { passed: 0, failed: 0 };
+  const { code, text } = await output(
+    [program, "test", ...denoTestOptions, ...options, ...tests],
+    { ...stack && stackEnv(stack), ...env },
+  );
+  const counts = /(\d+) passed[^|\n]*\| (\d+) failed/.exec(text);
+  return atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
+}
+
+/** The tests that were named, each by itself or by a folder that it is in. */
+export async function chosenTests(paths: string[], ending: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    if (path.endsWith(ending)) found.push(path);
+    else {found.push(...(await walk([path.replace(/\/$/, "")])).filter((file) =>
+        file.endsWith(ending)
+      ));}
+  }
+  return found;
+}
+
+/** What a test needs to find the stack and to do to it what it has in mind. */
+function stackEnv({ stack }: Pick<TestStack, "stack">): Record<string, string> {
+  return {
+    LOGLOOM_URL: stack.url,
+    LOGLOOM_DB_URL: stack.databaseUrl,
+    LOGLOOM_ADMIN_DB_URL: stack.adminDatabaseUrl,
+    LOGLOOM_ANON_KEY: anonKey,
+    LOGLOOM_SERVICE_ROLE_KEY: serviceRoleKey,
+    LOGLOOM_JWT_SECRET: jwtSecret,
+    LOGLOOM_STATE_FILE: stack.stateFile,
+  };
+}
+
+/** A tool that fails without saying which test did so has failed all the same. */
+export function atLeastOneFailure(code: number, passed: number, failed: number): StepResult {
+  return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
+}
+
+/** Runs a command, shows what it says as it says it, and gives it back as well. */
+export async function output(
+  [program, ...args]: string[],
+  env: Record<string, string>,
+  shown: (line: string) => string | null = (line) => line,
+): Promise<{ code: number; text: string }> {
+  const child = new Deno.Command(
+    program === "deno" || program === "supabase" ? npmProgram(program) : program,
+    {
+      args,
+      cwd: program === "chroot" ? "/" : checkout,
+      env: {
+        ...env,
+        NO_COLOR: "1",
+        DENO_NO_UPDATE_CHECK: "1",
+        SUPABASE_TELEMETRY_DISABLED: "1",
+        DO_NOT_TRACK: "1",
+      },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    },
+  ).spawn();
+  let text = "";
+  const show = (line: string) => {
+    const words = shown(line);
+    if (words !== null) console.log(words);
+  };
+  const take = async (stream: ReadableStream<Uint8Array>) => {
+    let rest = "";
+    for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) show(line);
+    }
+    if (rest !== "") show(rest);
+  };
+  const [status] = await Promise.all([child.status, take(child.stdout), take(child.stderr)]);
+  return { code: status.code, text };
+}
+
+/** What several runs of a step come to together. */
+export function sum(results: StepResult[]): StepResult {
+  return {
+    passed: results.reduce((total, { passed }) => total + passed, 0),
+    failed: results.reduce((total, { failed }) => total + failed, 0),
+  };
+}

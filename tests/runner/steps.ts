@@ -1,0 +1,129 @@
+import { walk } from "../../local/walk.ts";
+import { advisors } from "../advisors/step.ts";
+import { citus } from "../citus/step.ts";
+import { consoleAll, consoleJourneys } from "../console/step.ts";
+import { hosted, hostedAll } from "../hosted/step.ts";
+import { memory } from "../memory/step.ts";
+import { migrations } from "../migrations/step.ts";
+import { pgtap } from "../pgtap/step.ts";
+import { restore } from "../restore/step.ts";
+import { secrets, withoutSecrets } from "../secrets/step.ts";
+import { senders, sendersAll } from "../senders/step.ts";
+import { sql } from "../sql/step.ts";
+import { check, denoTests, type Step } from "./step.ts";
+
+/**
+ * What is quick to tell comes first. Of the beside ones first those on the stack "scratch", of which there is one: by the
+ * time that a second process works on them they are done.
+ */
+export const steps: Step[] = [
+  {
+    name: "format",
+    title: "deno fmt --check",
+    needsStack: false,
+    run: ({ files }) => check(["deno", "fmt", "--check", ...files]),
+  },
+  {
+    name: "lint",
+    title: "deno lint",
+    needsStack: false,
+    run: ({ files }) => check(["deno", "lint", ...files]),
+  },
+  {
+    name: "types",
+    title: "deno check",
+    needsStack: false,
+    run: async ({ files }) =>
+      await check(["deno", "check", ...(files.length ? files : await typeScript())]),
+  },
+  sql,
+  migrations,
+  restore,
+  {
+    name: "guest",
+    title: "a project of somebody else, before, with and after Logloom",
+    needsStack: false,
+    isBeside: true,
+    run: (context) => denoTests(["tests/guest"], context),
+  },
+  citus,
+  {
+    name: "faults",
+    title: "processes killed, bodies malformed",
+    needsStack: true,
+    isBeside: true,
+    run: (context) => withoutSecrets(context, denoTests(["tests/faults"], context)),
+  },
+  hosted,
+  {
+    name: "unit",
+    title: "functions, command line and stack, each by itself",
+    needsStack: false,
+    isBeside: true,
+    run: (context) => denoTests(unitTests, context),
+  },
+  {
+    name: "db-lint",
+    title: "supabase db lint",
+    needsStack: true,
+    run: ({ stack }) =>
+      check([
+        "supabase",
+        "db",
+        "lint",
+        `--remote=${stack?.stack.databaseUrl}`,
+        "--level=warning",
+        "--fail-on=error",
+      ]),
+  },
+  advisors,
+  pgtap,
+  {
+    name: "query",
+    title: "random queries, by the compiler and by a plain evaluator; random records, sealed",
+    needsStack: true,
+    run: (context) => denoTests(["tests/query", "tests/sealing"], context),
+  },
+  {
+    name: "e2e",
+    title: "through the front door",
+    needsStack: true,
+    run: (context) => denoTests(["tests/e2e"], context),
+  },
+  consoleJourneys,
+  senders,
+  secrets,
+];
+
+/** What takes too long for every change: `npm test -- long`. */
+export const longSteps: Step[] = [
+  sendersAll,
+  consoleAll,
+  memory,
+  {
+    name: "chaos",
+    title: "kills and cuts at random, under load",
+    needsStack: true,
+    isBeside: true,
+    run: (context) => denoTests(["tests/chaos"], context),
+  },
+  hostedAll,
+];
+
+const unitTests = [
+  "supabase/functions",
+  "cli",
+  "local",
+  "types",
+  "tests/unit",
+  "tests/patterns",
+  "tests/sql",
+];
+
+async function typeScript(): Promise<string[]> {
+  // The console's tests stand on packages of its own, and are checked when those are there.
+  const sources = ["local", "cli", "tests", "bench", "supabase/functions"];
+  return (await walk(sources)).filter((path) =>
+    path.endsWith(".ts") && !path.startsWith("tests/console/")
+  );
+}

@@ -1,0 +1,73 @@
+import { removeCluster } from "../../local/database.ts";
+import { Failure } from "../../local/failure.ts";
+import { removeIfThere } from "../../local/files.ts";
+import type { Serving } from "../../local/processes/functions.ts";
+import { cloneDatabase } from "../../local/migrations/databases.ts";
+import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
+import { runningState } from "../../local/state.ts";
+import { prepareSystem, type System } from "../../local/system.ts";
+import { endLeftovers, up, type UpOptions, type UpStack } from "../../local/up.ts";
+
+/** The database that pgTAP tests in: as migrated, with no job at work in it. */
+export const pgtapDatabase = "pgtap";
+
+export interface TestStack {
+  stack: Stack;
+  system: System;
+  /** Serves the edge functions in another way from now on. */
+  serve(serving: Serving): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a stack of the tests' own, with no data of an earlier run, beside whatever else runs. */
+export async function startTestStack(
+  name = (Deno.env.get("LOGLOOM_TEST_STACK") ?? "test") as StackName,
+  workers?: number,
+): Promise<TestStack> {
+  const stack = stackNamed(name);
+  if (await runningState(stack)) {
+    throw new Failure("Another npm test of this checkout is running; wait until it has ended.");
+  }
+  const system = await prepareSystem(progress);
+  await clearStack(system, stack);
+  const running = await upTestStack(system, stack, { workers });
+  return {
+    stack,
+    system,
+    serve: running.serve,
+    stop: async () => {
+      await running.stop();
+      await removeCluster(system, stack);
+    },
+  };
+}
+
+/** Removes what an earlier run left of a stack. */
+export async function clearStack(system: System, stack: Stack): Promise<void> {
+  await endLeftovers(stack);
+  await removeCluster(system, stack);
+  await removeIfThere(stack.folder);
+}
+
+/** Brings a stack up as the tests want it. */
+export async function upTestStack(
+  system: System,
+  stack: Stack,
+  options: Pick<UpOptions, "workers" | "isService">,
+): Promise<UpStack> {
+  // Notifications go to receivers that the tests start: any port for webhooks, this one for email.
+  Deno.env.set("LOGLOOM_ALLOW_LOCAL_WEBHOOKS", "1");
+  Deno.env.set("LOGLOOM_SMTP_HOST", "127.0.0.1");
+  Deno.env.set("LOGLOOM_SMTP_PORT", `${stack.ports.internal + 9}`);
+  Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
+  return await up(stack, system, {
+    ...options,
+    progress,
+    // A database that is spread over nodes is no template.
+    afterDatabase: options.workers ? undefined : async () => {
+      await cloneDatabase(stack, "postgres", pgtapDatabase);
+    },
+  });
+}
+
+const progress = (step: string) => console.log(`  ${step} …`);

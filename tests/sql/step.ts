@@ -1,0 +1,39 @@
+import { firstMigrations } from "../../local/migrations/schemas.ts";
+import { checkout } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
+import { check, type Context, type Step, type StepResult } from "../runner/step.ts";
+import { sqlStyleFaults } from "./style.ts";
+
+export const sql: Step = {
+  name: "sql",
+  title: "SQL, by a linter, and how it is written",
+  needsStack: false,
+  run: sqlSources,
+};
+
+/** What a linter reads as PostgreSQL does, function bodies included; and how it is written. */
+async function sqlSources({ files }: Context): Promise<StepResult> {
+  const all = (await walk(["supabase", "local"])).filter((path) => path.endsWith(".sql"));
+  const chosen = files.length ? files : all;
+  // Tests are psql's, with commands of its own.
+  const linted = chosen.filter((path) => !path.startsWith("supabase/tests/"));
+  const result = linted.length === 0 ? { passed: 0, failed: 0 } : await check([
+    `${checkout}/node_modules/.bin/postgres-language-server`,
+    "check",
+    "--error-on-warnings",
+    "--max-diagnostics=50",
+    ...linted,
+  ]);
+  // Later migrations are the comparing tool's text, as far as nobody has to correct it.
+  const first = (await firstMigrations()).map(({ name }) => `supabase/migrations/${name}`);
+  const written = chosen.filter((path) =>
+    !path.startsWith("supabase/migrations/") || first.includes(path)
+  );
+  for (const path of written) {
+    const faults = sqlStyleFaults(await Deno.readTextFile(`${checkout}/${path}`));
+    for (const { line, message } of faults) console.log(`${path}:${line}: ${message}`);
+    if (faults.length > 0) result.failed += 1;
+    else result.passed += 1;
+  }
+  return result;
+}
