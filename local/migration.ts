@@ -93,7 +93,10 @@ async function writeDifference(name: string): Promise<void> {
     const from = await cloneDatabase(stack, bareDatabase, "from_migrations");
     const to = await cloneDatabase(stack, bareDatabase, "from_schemas");
     await applySql(from, await texts(names.map((name) => `${migrationsFolder}/${name}`)));
-    await applySql(to, await texts((await schemaFiles()).map((path) => `${checkout}/${path}`)));
+    await applySql(to, [
+      ...await texts((await schemaFiles()).map((path) => `${checkout}/${path}`)),
+      { path: "the last statement", text: lastStatement },
+    ]);
     console.log("  Comparing them (supabase db diff) …");
     const sql = await difference(from, to);
     const rows = await rowDifferences(from, to);

@@ -120,7 +120,7 @@ export async function storedRecords({ sql }: BenchStack): Promise<Stored[]> {
       select c.tenant_id, s.id, s.ts, true
       from logloom_private.blocks c
       cross join lateral logloom_private.block_records(
-        c.tenant_id, c.block_id, null, array['id', 'ts'], null
+        c.tenant_id, c.block_id, null, array['id', 'ts']
       ) s
     ) r
     join logloom_private.first_kept_days(logloom_private.utc_day(now())) k using (tenant_id)

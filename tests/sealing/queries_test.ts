@@ -138,8 +138,9 @@ const setup = `
     insert into given select (jsonb_populate_record(null::given, e)).* from jsonb_array_elements(p_events) e;
     update given set tenant_id = 'sealed-queries', write_seq = ascii(id::text);
     delete from logloom_private.blocks c where c.tenant_id = 'sealed-queries';
-    perform logloom_private.encode_block(
-      'sealed-queries', format('s as materialized (select * from given where right(id::text, 1) in %s)', w)
+    perform logloom_private.write_block(
+      'sealed-queries',
+      logloom_private.read_records(format('select * from given where right(id::text, 1) in %s', w))
     )
     from unnest(array['(''0'', ''1'', ''2'', ''7'', ''b'')', '(''3'', ''4'', ''5'', ''6'', ''8'', ''9'', ''a'', ''c'', ''d'', ''e'', ''f'')']) w;
     foreach v_source in array p_queries loop
@@ -162,12 +163,12 @@ const setup = `
         )
         into v_expected;
         execute 'select jsonb_build_array((select jsonb_agg(to_jsonb(l) order by l.ts, l.id) '
-          || 'from logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2, null) l), '
-          || '(select coalesce(sum(l.events), 0) from logloom_private.sealed_counts(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2) l), '
-          || replace(v_aggregate, '%1$s', 'logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2, $3)')
+          || 'from logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, null) l), '
+          || '(select coalesce(sum(l.events), 0) from logloom_private.sealed_counts(''sealed-queries'', ''-infinity'', ''infinity'', $1) l), '
+          || replace(v_aggregate, '%1$s', 'logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2)')
           || ')'
         into v_found
-        using v_query.tree, v_query.filter, array_to_string(v_query.by_sql || v_query.aggregate_sql, ', ');
+        using v_query.tree, v_query.reads;
         v_expected := v_expected || pg_temp.numbers(
           v_query, jsonb_array_length(v_outcomes), format('(select l.* from given l where %s) l', v_query.filter), null
         );

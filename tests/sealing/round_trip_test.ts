@@ -59,8 +59,10 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
       [JSON.stringify(rows)],
     );
     const [{ block_id }] = await tx.unsafe(
-      `select logloom_private.encode_block('round-trip', 's as materialized (select * from given)')
-        as block_id`,
+      `select b.block_id
+      from logloom_private.write_block(
+        'round-trip', logloom_private.read_records('select * from given')
+      ) b`,
     );
     const given = await tx.unsafe(
       `select ${columns} from given r order by r.service collate "C", r.level collate "C",
@@ -69,7 +71,7 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
     const read = async (positions: string) =>
       await tx.unsafe(
         `select ${columns} from logloom_private.blocks c,
-          logloom_private.sealed_records(c, ${positions}, null, null) r
+          logloom_private.sealed_records(c, ${positions}, null) r
         where c.block_id = ${block_id}`,
       );
     deepStrictEqual([...await read("null")], [...given]);

@@ -1,5 +1,3 @@
--- Health
-
 -- What health tells of alerts: degraded while rules wait, or rounds stay away.
 create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
 returns jsonb

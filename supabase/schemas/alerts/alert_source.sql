@@ -29,8 +29,8 @@ begin
   return 'select l.* from ((' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
-      '%L, %L, %L, %L, %L, %L, %L, %L, %L',
-      p_tenant_id, p_from, v_to, '{"type": "all"}', 'true', p_limit, 'desc', p_ts, p_id
+      '%L, %L, %L, %L, %L, %L, %L, %L',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
     )
     || ') l) l' || v_order;
 end;

@@ -30,7 +30,7 @@ begin
   perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
   perform logloom_private.check_query(p_query_dsl, true);
-  perform logloom_private.require_room_for_alert_rule(p_tenant_id);
+  perform logloom_private.require_room_for('alerts', p_tenant_id);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by

@@ -11,7 +11,7 @@ begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   delete from logloom.alert_rules r where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   return row(true)::public.logloom_success;
 end;

@@ -14,7 +14,7 @@ begin
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   return logloom_private.alert_rule_of(v_row);
 end;

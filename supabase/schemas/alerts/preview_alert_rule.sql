@@ -59,8 +59,8 @@ begin
     || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
     || 'select s.* from logloom_private.sealed_rows('
     || format(
-      '%s, $2, $3, %L, %L, null) s',
-      logloom_private.scanned_tenant_sql('$1'), p_query.tree, p_query.filter
+      '%s, $2, $3, %L, null) s',
+      logloom_private.scanned_tenant_sql('$1'), p_query.tree
     );
 end;
 $$;
@@ -214,7 +214,7 @@ begin
     from logloom.alert_rules r
     where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
     if not found then
-      perform logloom_private.refuse_alert_rule();
+      perform logloom_private.refuse('alerts.rule_not_found');
     end if;
   end if;
   v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);

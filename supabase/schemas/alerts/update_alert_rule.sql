@@ -55,7 +55,7 @@ begin
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);

@@ -60,10 +60,6 @@ begin
 end;
 $$;
 
-grant execute on function
-  public.list_tenant_audit_events(text, text, text, text, integer, uuid)
-to authenticated, service_role;
-
 comment on function public.list_tenant_audit_events(
   text, text, text, text, integer, uuid
 ) is

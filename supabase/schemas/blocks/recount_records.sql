@@ -32,7 +32,7 @@ begin
         select r.tenant_id, r.ts, r.service, r.level, r.write_seq
         from logloom_private.blocks c,
           logloom_private.block_records(
-            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq'], '{}'
+            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
           ) r
         where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
           and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz

@@ -65,9 +65,8 @@ $$;
 grant execute on function logloom_private.require_user_id()
 to anon, authenticated, service_role;
 
--- What prints nothing in any script: white space, format characters, fillers, variation selectors.
 -- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
--- character, not blank in any script. Null otherwise.
+-- character, and one that prints something in some script. Null otherwise.
 create function logloom_private.usable_id(p_id text)
 returns text
 language plpgsql
@@ -90,21 +89,6 @@ end;
 $$;
 
 grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
-
--- The tenant id where it can name a tenant: see usable_id(). Null otherwise.
-create function logloom_private.usable_tenant_id(p_tenant_id text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.usable_id(p_tenant_id);
-end;
-$$;
-
-grant execute on function logloom_private.usable_tenant_id(text)
-to anon, authenticated, service_role;
 
 -- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
 -- signed in without one.

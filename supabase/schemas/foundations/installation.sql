@@ -5,12 +5,9 @@ create table logloom_private.installation (
   created_extensions text[] not null,
   created_schemas text[] not null,
   host_pre_request text,
-  own_oid oid not null default 0,
+  own_oid oid not null,
   constraint installation_has_one_row check (singleton)
 );
-
-alter table logloom_private.installation enable row level security;
-alter table logloom_private.installation force row level security;
 
 comment on table logloom_private.installation is
   'What installing added to the project and what it stands before, in one row.';
@@ -27,8 +24,9 @@ comment on column logloom_private.installation.own_oid is
 comment on column logloom_private.installation.host_pre_request is
   'PostgREST''s pre-request function before ours, as pgrst.db_pre_request names it. Ours calls it.';
 
-insert into logloom_private.installation (created_extensions, created_schemas)
+insert into logloom_private.installation (own_oid, created_extensions, created_schemas)
 select
+  'logloom_private.installation'::regclass,
   array(
     select e.name
     from unnest(array['http', 'pg_cron', 'pg_partman', 'pgcrypto']) e (name)
@@ -39,10 +37,6 @@ select
     from unnest(array['extensions', 'partman']) s (name)
     where not exists (select from pg_catalog.pg_namespace n where n.nspname = s.name)
   );
-
-update logloom_private.installation
-set own_oid = 'logloom_private.installation'::regclass
-where singleton;
 
 create schema if not exists extensions;
 create schema if not exists partman;

@@ -90,10 +90,8 @@ $$;
 grant execute on function logloom_private.page_place(timestamptz, text, text)
 to authenticated, service_role;
 
--- The words of a query's times (query_time) mean the same here, so that a range can be told either
--- way.
--- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift.
--- Null stays null. PT400 for anything else.
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift,
+-- as in a query (query_time). Null stays null. PT400 for anything else.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql

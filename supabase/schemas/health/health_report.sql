@@ -1,5 +1,3 @@
--- Health: what is queued, when the writer last ran, whether the partitions are there.
-
 create function logloom_private.members_of(p_object jsonb, p_members text[])
 returns jsonb
 language plpgsql
@@ -34,23 +32,9 @@ begin
 end;
 $$;
 
-create function logloom_private.age_reason(p_age interval, p_limit interval)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when p_age > p_limit then format(
-    'The oldest queued event is %s s old (limit %s s)', round(extract(epoch from p_age)),
-    round(extract(epoch from p_limit), 3)::double precision
-  ) end;
-end;
-$$;
-
--- What each endpoint of the function health shows, so that it has no shape of its own.
--- The report with what each endpoint shows of it: available (200, otherwise 503), status, checks.
--- ready shows, beside queue and writer, each check that is not healthy, and why.
+-- The report with what each endpoint of the function health shows of it: available (200, otherwise
+-- 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and
+-- why.
 create function logloom_private.with_health_endpoints(p_report jsonb)
 returns jsonb
 language plpgsql
@@ -95,7 +79,8 @@ begin
 end;
 $$;
 
--- The checks of health with their grades, read from the tables behind them.
+-- The checks of health with their grades, and what each endpoint shows of them. The whole is as
+-- well as the worst of its checks.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -105,128 +90,42 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because service_role reads neither queue nor heartbeats
 declare
-  v_settings logloom_private.settings;
-  v_queue logloom_private.queue_state;
-  v_writer logloom_private.job_heartbeats;
-  v_now timestamptz;
-  v_today constant date := logloom_private.utc_day(now());
-  v_queue_age interval;
-  v_silence interval;
-  v_current_exists constant boolean := logloom_private.partition_exists(v_today);
-  v_next_exists constant boolean := logloom_private.partition_exists(v_today + 1);
-  v_dead_letters bigint;
-  v_queue_grade jsonb;
-  v_writer_grade jsonb;
-  v_partitions_grade jsonb;
-  v_installation jsonb;
-  v_alerts jsonb;
-  v_jobs jsonb;
-  v_sealing jsonb;
-  v_pre_request constant jsonb := logloom_private.pre_request_health();
+  v_queue constant logloom_private.queue_state := logloom_private.queue_state();
+  -- After the queue was read, so that no age is negative.
+  v_now constant timestamptz := clock_timestamp();
   v_is_restored constant boolean := logloom_private.is_restored();
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  v_queue := logloom_private.queue_state();
-  select count(*) into v_dead_letters from logloom_private.dead_letters;
-  -- What ingest ran in its stead counts as well.
-  select h.* into v_writer
-  from logloom_private.job_heartbeats h
-  where h.job in ('write_logs', 'run_writer')
-  order by h.last_succeeded_at <= clock_timestamp() desc nulls last, h.last_succeeded_at desc
-  limit 1;
-  -- After what it is compared with was read, so that no age is negative.
-  v_now := clock_timestamp();
-  v_queue_age := v_now - v_queue.oldest_received_at;
-  -- A writer that never ran counts as silent since for ever.
-  v_silence := logloom_private.silence_since(v_writer.last_succeeded_at, v_now);
-
-  v_queue_grade := logloom_private.health_grade(
-    logloom_private.age_reason(v_queue_age, v_settings.queue_unhealthy_age),
-    nullif(
-      concat_ws(
-        '; ',
-        case when v_queue_age <= v_settings.queue_unhealthy_age then
-          logloom_private.age_reason(v_queue_age, v_settings.queue_degraded_age)
-        end,
-        case when v_queue.depth > v_settings.queue_degraded_events then format(
-          '%s events are queued (limit %s)', v_queue.depth, v_settings.queue_degraded_events
-        ) end
-      ),
-      ''
-    )
-  );
-  v_writer_grade := logloom_private.health_grade(
-    case when v_silence >= v_settings.writer_unhealthy_silence then
-      logloom_private.silence_reason(
-        'No run of the writer', v_silence, v_settings.writer_unhealthy_silence
-      )
-    end,
-    case
-      when v_silence >= v_settings.writer_degraded_silence
-        and v_silence < v_settings.writer_unhealthy_silence
-        then logloom_private.silence_reason(
-          'No run of the writer', v_silence, v_settings.writer_degraded_silence
-        )
-    end
-  );
-  v_partitions_grade := logloom_private.health_grade(
-    case when not v_current_exists then 'The partition of today is missing' end,
-    case when not v_next_exists then 'The partition of tomorrow is missing' end
-  );
-  v_installation := logloom_private.health_grade(
-    case when v_is_restored then
-      'Restored from a dump and not repaired: see Backup and restore in docs/operations.md'
-    end,
-    null
-  );
-  v_alerts := logloom_private.alert_health(
-    v_now, logloom_private.watermark(v_queue.oldest_received_at)
-  );
-
-  v_jobs := logloom_private.job_health(v_now);
-  v_sealing := logloom_private.sealing_health(v_now);
-
-  return logloom_private.with_health_endpoints(jsonb_build_object(
-    'status', logloom_private.health_word(
-      v_is_restored or 'unhealthy' in (
-        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status'
-      ),
-      'degraded' in (
-        v_queue_grade ->> 'status', v_writer_grade ->> 'status', v_partitions_grade ->> 'status',
-        v_alerts ->> 'status', v_pre_request ->> 'status', v_sealing ->> 'status',
-        case when exists (
-          select from jsonb_each(v_jobs) j where j.value ->> 'status' = 'degraded'
-        ) then 'degraded' end
-      )
+  v_checks constant jsonb := jsonb_build_object(
+    'queue', logloom_private.queue_health(v_queue, v_now),
+    'writer', logloom_private.writer_health(v_now),
+    'partitions', logloom_private.partition_health(),
+    'alerts', logloom_private.alert_health(
+      v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ),
+    'sealing', logloom_private.sealing_health(v_now),
+    'pre_request', logloom_private.pre_request_health(),
+    'installation', logloom_private.health_grade(
+      case when v_is_restored then
+        'Restored from a dump and not repaired: see Backup and restore in docs/operations.md'
+      end,
+      null
+    ) || jsonb_build_object(
+      'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
+    ),
+    'jobs', logloom_private.job_health(v_now)
+  );
+  v_grades constant text[] := array(
+    select c.value ->> 'status'
+    from jsonb_each((v_checks - 'jobs') || (v_checks -> 'jobs')) c
+  );
+begin
+  return logloom_private.with_health_endpoints(jsonb_build_object(
+    'status', case
+      when 'unhealthy' = any(v_grades) then 'unhealthy'
+      when 'degraded' = any(v_grades) then 'degraded'
+      else 'healthy'
+    end,
     'timestamp', v_now,
-    'checks', jsonb_build_object(
-      'queue', v_queue_grade || jsonb_build_object(
-        'depth', v_queue.depth,
-        'oldest_item_age_seconds', coalesce(round(extract(epoch from v_queue_age), 3), 0),
-        'dead_letters', v_dead_letters
-      ),
-      'writer', v_writer_grade || jsonb_build_object(
-        'last_run', v_writer.last_succeeded_at,
-        'last_duration_ms', round(v_writer.last_duration_ms::numeric, 3),
-        'seconds_since_run', case
-          when isfinite(v_silence) then round(extract(epoch from v_silence), 3)
-        end
-      ),
-      'partitions', v_partitions_grade || jsonb_build_object(
-        'current_partition', logloom_private.partition_name(v_today),
-        'current_exists', v_current_exists,
-        'next_partition', logloom_private.partition_name(v_today + 1),
-        'next_exists', v_next_exists
-      ),
-      'alerts', v_alerts,
-      'sealing', v_sealing,
-      'pre_request', v_pre_request,
-      'installation', v_installation || jsonb_build_object(
-        'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
-      ),
-      'jobs', v_jobs
-    )
+    'checks', v_checks
   ));
 end;
 $$;

@@ -12,15 +12,12 @@ begin
       g.job,
       logloom_private.health_grade(
         null,
-        nullif(
-          concat_ws(
-            '; ',
-            case when g.silence > g.bound then
-              logloom_private.silence_reason('No run of the job', g.silence, g.bound)
-            end,
-            case when g.failing then format('%s runs failed in a row', g.failures) end
-          ),
-          ''
+        concat_ws(
+          '; ',
+          case when g.silence > g.bound then
+            logloom_private.silence_reason('No run of the job', g.silence, g.bound)
+          end,
+          case when g.failing then format('%s runs failed in a row', g.failures) end
         )
       ) || jsonb_build_object(
         'last_success', g.last_succeeded_at,

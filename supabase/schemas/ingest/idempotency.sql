@@ -78,28 +78,3 @@ begin
   return logloom_private.repeated_answer(p_state, p_idempotency_key, p_body_digest, p_slice);
 end;
 $$;
-
--- Deletes idempotency keys past their lifetime.
-create function logloom_private.purge_idempotency_keys()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom_private.idempotency_keys k
-  where k.ctid = any(array(
-    select o.ctid
-    from logloom_private.idempotency_keys o
-    where o.created_at < now() - v_settings.idempotency_key_lifetime
-    limit v_settings.purge_step_rows
-    for update skip locked
-  ));
-  get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
-end;
-$$;

@@ -22,7 +22,7 @@ begin
   authenticate_sender.tenant_id := case
     when p_claims is not null then logloom_private.tenant_of_token(p_claims)
     when not logloom_private.is_being_deleted(p_tenant_id)
-      then logloom_private.usable_tenant_id(p_tenant_id)
+      then logloom_private.usable_id(p_tenant_id)
   end;
   if authenticate_sender.tenant_id is null then
     perform logloom_private.refuse('callers.not_known');

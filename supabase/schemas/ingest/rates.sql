@@ -167,28 +167,3 @@ begin
   return '{}';
 end;
 $$;
-
--- Forgets buckets that were not used for a day, and so are full.
-create function logloom_private.purge_rate_buckets()
-returns interval
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  delete from logloom_private.rate_buckets b
-  where b.tenant_id = any(array(
-    select o.tenant_id
-    from logloom_private.rate_buckets o
-    where o.filled_at < now() - interval '1 day'
-    limit v_settings.purge_step_rows
-  ))
-    and b.filled_at < now() - interval '1 day';
-  get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
-end;
-$$;

@@ -47,9 +47,9 @@ begin
 end;
 $$;
 
--- Who has least under way comes next. A tenant has no more under way than stay free for others, so
--- that one with much to send to a receiver that hangs neither delays them nor takes every place.
--- The due notifications whose turn it is, while the service has room for them.
+-- The due notifications whose turn it is, while the service has room for them: the tenant with the
+-- fewest under way comes next. A tenant has no more under way than stay free for others, so that
+-- one whose receiver hangs neither delays them nor takes every place.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -124,8 +124,7 @@ begin
 end;
 $$;
 
--- The notifications that are due, taken for as long as a claim lasts: who has least under way comes
--- first, and of each as many as its plan allows in the hour.
+-- Takes due notifications for as long as a claim lasts.
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql

@@ -10,23 +10,19 @@ declare
   v_max constant integer :=
     (logloom_private.plan_of(p_tenant_id)).max_notification_addresses;
 begin
-  if (
-    select count(*) < v_max
-    from logloom_private.notification_addresses a
+  for v_try in 1..2 loop
+    if (
+      select count(*) < v_max
+      from logloom_private.notification_addresses a
+      where a.tenant_id = p_tenant_id and a.confirmed_at is not null
+    ) then
+      return;
+    end if;
+    delete from logloom_private.notification_addresses a
     where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-  ) then
-    return;
-  end if;
-  delete from logloom_private.notification_addresses a
-  where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-    and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
-  if (
-    select count(*) >= v_max
-    from logloom_private.notification_addresses a
-    where a.tenant_id = p_tenant_id and a.confirmed_at is not null
-  ) then
-    perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
-  end if;
+      and not logloom_private.rule_names_address(p_tenant_id, a.mailbox);
+  end loop;
+  perform logloom_private.refuse('notifications.no_room_for_address', v_max::text);
 end;
 $$;
 
@@ -48,6 +44,8 @@ declare
   );
   v_address logloom_private.notification_addresses;
 begin
+  perform logloom_private.require_parameter('p_email', p_email is null);
+  perform logloom_private.require_parameter('p_code', p_code is null);
   if v_code !~ '^[0-9]{6}$' then
     perform logloom_private.refuse('notifications.code_is_malformed');
   end if;
@@ -100,9 +98,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_email', p_email is null);
-  perform logloom_private.require_parameter('p_code', p_code is null);
   return logloom_private.confirm_address(p_email, p_code);
 end;
 $$;

@@ -1,5 +1,3 @@
--- Deliveries
-
 -- A notification as its tenant sees it.
 create function logloom_private.delivery(p_notification logloom_private.notifications)
 returns public.logloom_alert_delivery

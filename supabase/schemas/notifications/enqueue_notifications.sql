@@ -1,5 +1,4 @@
 -- ISO 8601 in UTC, whatever the session's time zone is.
--- An instant as ISO 8601 in UTC.
 create function logloom_private.iso_time(p_at timestamptz)
 returns text
 language plpgsql
@@ -11,8 +10,8 @@ begin
 end;
 $$;
 
--- What a receiver is told. The text is kept, so that every attempt sends and signs the same bytes.
--- The JSON that a webhook carries, of type alert.triggered or alert.test.
+-- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
+-- every attempt sends and signs the same bytes.
 create function logloom_private.notification_body(
   p_type text,
   p_rule logloom.alert_rules,

@@ -47,7 +47,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant();
   return query select a.* from logloom_private.page_of_addresses(p_limit, p_after) a;
 end;
 $$;

@@ -12,6 +12,7 @@ declare
   v_notification logloom_private.notifications;
   v_address text;
 begin
+  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
   select n.* into v_notification
   from logloom_private.notifications n
   where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
@@ -62,8 +63,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
   return logloom_private.put_back_delivery(p_delivery_id);
 end;
 $$;

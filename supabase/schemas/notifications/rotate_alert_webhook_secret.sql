@@ -7,8 +7,6 @@ create type public.logloom_webhook_secret as (
 comment on type public.logloom_webhook_secret is
   'A rule''s new secret, told once, and until when the one before signs, too.';
 
--- The outbox
-
 -- A secret in the form of Standard Webhooks.
 create function logloom_private.new_webhook_secret()
 returns text
@@ -34,11 +32,12 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_result public.logloom_webhook_secret;
 begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   perform from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   for no key update;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   insert into logloom_private.webhook_secrets as w (rule_id, secret)
   values (p_rule_id, logloom_private.new_webhook_secret())
@@ -63,8 +62,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return logloom_private.replace_webhook_secret(p_rule_id);
 end;
 $$;

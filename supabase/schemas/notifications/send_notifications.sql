@@ -1,6 +1,5 @@
--- What wakes the edge function. pg_net does not wait for the answer; http, where it is missing,
--- does, and the function answers at once.
--- Wakes the edge function logloom-notify when something is due.
+-- Wakes the edge function logloom-notify when something is due. pg_net does not wait for the
+-- answer; http, where pg_net is missing, does, and the function answers at once.
 create function logloom_private.send_notifications()
 returns void
 language plpgsql

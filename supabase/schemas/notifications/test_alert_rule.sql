@@ -49,12 +49,13 @@ declare
   v_sample logloom.alert_history;
   v_channel text;
 begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   select r.* into v_rule
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   for no key update;
   if not found then
-    perform logloom_private.refuse_alert_rule();
+    perform logloom_private.refuse('alerts.rule_not_found');
   end if;
   if exists (
     select
@@ -99,8 +100,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.resolve_tenant_to_change();
-  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   return query select d.* from logloom_private.enqueue_rule_test(p_rule_id) d;
 end;
 $$;

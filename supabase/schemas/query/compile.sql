@@ -218,6 +218,7 @@ begin
   end loop;
   v_query := logloom_private.query_describe_filter(v_query, v_tree);
   v_query := logloom_private.query_describe_aggregates(v_query);
+  v_query.reads := logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan));
   v_query.names_now := v_state.names_now;
   v_query.warnings := v_state.warnings;
   v_query.steps := v_state.steps;

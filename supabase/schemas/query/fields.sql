@@ -114,9 +114,10 @@ begin
 end;
 $$;
 
--- What a name stands for: {"field": …, "name": as written}, for attrs with "path", and "joined",
--- the key that is looked up where the path leads nowhere. A quoted segment says exactly which key
--- is meant, so a path that has one is never joined. @name is attrs.name.
+-- What a name stands for: {"field": …, "name": as written, "reads": columns and attrs.KEY}, for
+-- attrs with "path", and "joined", the key that is looked up where the path leads nowhere. A quoted
+-- segment says exactly which key is meant, so a path that has one is never joined. @name is
+-- attrs.name.
 create function logloom_private.query_field(p_name text, p_position integer)
 returns jsonb
 language plpgsql
@@ -125,10 +126,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_path text[];
+  v_joined text;
   v_rest text;
 begin
   if p_name = any(logloom_private.query_field_names()) then
-    return jsonb_build_object('field', p_name, 'name', p_name);
+    return jsonb_build_object(
+      'field', p_name, 'name', p_name,
+      'reads', case p_name when 'any' then logloom_private.query_text_columns() || 'attrs'::text
+        else array[p_name] end
+    );
   elsif left(p_name, 1) = '@' and p_name <> '@timestamp' then
     v_rest := '.' || substr(p_name, 2);
   elsif left(p_name, 6) = 'attrs.' then
@@ -148,16 +154,17 @@ begin
 
   if strpos(v_rest, '"') = 0 then
     v_path := string_to_array(substr(v_rest, 2), '.');
-    return jsonb_build_object(
-      'field', 'attrs', 'name', p_name, 'path', v_path,
-      'joined', case when cardinality(v_path) > 1 then substr(v_rest, 2) end
-    );
+    v_joined := case when cardinality(v_path) > 1 then substr(v_rest, 2) end;
+  else
+    select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
+    into v_path
+    from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
+      with ordinality as m (match, n);
   end if;
-  select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
-  into v_path
-  from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
-    with ordinality as m (match, n);
-  return jsonb_build_object('field', 'attrs', 'name', p_name, 'path', v_path, 'joined', null);
+  return jsonb_build_object(
+    'field', 'attrs', 'name', p_name, 'path', v_path, 'joined', v_joined,
+    'reads', array_remove(array['attrs.' || v_path[1], 'attrs.' || v_joined], null)
+  );
 end;
 $$;
 

@@ -16,7 +16,7 @@ begin
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_term(
-      p_state, '{"field": "msg", "name": "msg"}',
+      p_state, logloom_private.query_field('msg', 1),
       p_state.texts[p_state."at"], p_state.positions[p_state."at"]
     );
   end if;

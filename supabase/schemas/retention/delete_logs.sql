@@ -68,12 +68,12 @@ begin
   returning * into v_run;
   if p_dry_run then
     execute 'select (select count(*) ' || logloom_private.rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '', p_expired => true
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}', p_expired => true
       )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
-      || '$1, $2, $3, $4, $5) c), 0)'
+      || '$1, $2, $3, $4) c), 0)'
     into v_run.records
-    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree, v_query.filter;
+    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree;
     update logloom.retention_runs r
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id

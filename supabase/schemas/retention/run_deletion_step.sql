@@ -119,9 +119,7 @@ begin
   if not found then
     return 0;
   end if;
-  v_bits := logloom_private.block_bits(
-    v_block, p_query.tree, p_query.filter, null, null, p_run.ts_from, p_run.ts_to
-  );
+  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
   v_deleted := bit_count(v_bits);
   if v_deleted = 0 then
     return 0;
@@ -129,7 +127,7 @@ begin
   insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
   select v_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
   from logloom_private.sealed_records(
-    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
+    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level']
   ) r
   group by 2, 3, 4;
   insert into logloom_private.log_removals (tenant_id)
@@ -138,12 +136,13 @@ begin
   where v_block.last_ts > now() - interval '3 days';
   -- What is left becomes a block of its own, compared with what it is made of.
   if v_deleted < v_block.records then
-    perform logloom_private.encode_block(
+    perform logloom_private.write_block(
       v_block.tenant_id,
-      format(
-        's as materialized (select r.* from logloom_private.block_records('
-          || '%L, %s, %L::integer[], null, null) r)',
-        v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+      logloom_private.read_records(
+        format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+        )
       )
     );
   end if;

@@ -21,7 +21,7 @@ begin
   perform logloom_private.require_parameter('p_name', p_name is null);
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.check_query(p_query_dsl);
-  perform logloom_private.require_room_for_saved_search(null);
+  perform logloom_private.require_room_for('saved_searches');
   insert into logloom.saved_searches (
     tenant_id, created_by, name, query_dsl, description, category, is_shared, tags
   )

@@ -32,14 +32,10 @@ begin
           'seal_logs', '* * * * *',
           'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
         ),
-        ('purge_audit_events', '41 * * * *', null),
-        ('purge_alert_history', '47 * * * *', null),
-        ('purge_rate_buckets', '43 * * * *', null),
-        ('purge_idempotency_keys', '13 * * * *', null),
+        ('purge_old_rows', '13 * * * *', null),
         -- More often than once a minute: a round begins when the watermark has passed a minute.
         ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),
-        ('send_notifications', '2 seconds', null),
-        ('purge_notifications', '23 4 * * *', null)
+        ('send_notifications', '2 seconds', null)
     ) j (name, schedule, command)
   loop
     -- pg_cron takes a second job of a name for a change of the first one.

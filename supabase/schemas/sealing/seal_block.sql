@@ -1,6 +1,4 @@
--- From rows to blocks: one transaction a block. The statement that takes the rows out of their
--- partition hands them to the encoder, so that what is sealed is what is gone, and a reader's
--- snapshot has either.
+-- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
 
 -- The last of a day's records, oldest first, that make a block that a backend can hold, whatever
 -- it does with it: of long texts it holds several copies at once.
@@ -74,8 +72,7 @@ begin
 end;
 $$;
 
--- Seals the tenant's oldest records of the days as one block.
--- Takes the tenant's oldest records of the days out of their partitions and makes a block of them,
+-- Makes a block of the tenant's oldest records of the days and takes them out of their partitions,
 -- in this transaction. How many; 0: there were none.
 create function logloom_private.seal_block(p_tenant_id text, p_days date[])
 returns integer
@@ -87,56 +84,50 @@ declare
   v_day date;
   v_end logloom_private.log_key;
   v_range text;
-  v_with text := '';
-  v_read text := '';
-  v_removed text := '';
-  v_block_id bigint;
-  v_records integer;
+  v_ranges text[] := '{}';
+  v_block logloom_private.blocks;
+  v_removed integer;
+  v_records integer := 0;
 begin
   foreach v_day in array p_days loop
     -- A block has one record at least, however large that is.
     v_end := logloom_private.block_end(
-      p_tenant_id, v_day, cardinality(p_days), (v_with = '')::integer
+      p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
     );
     continue when v_end.ts is null;
-    v_range := format(
+    v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
         || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
       p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
     );
-    -- Not by removed_records_sql: the counts go on counting what is sealed. One statement, which
-    -- reads what it deletes: faster than to have it returned.
-    v_with := v_with || format(
-      'd%1$s as (delete %2$s returning 1), ', to_char(v_day, 'YYYYMMDD'), v_range
-    );
-    v_read := v_read || format(
-      '%s select l.* %s', case when v_read <> '' then ' union all' else '' end, v_range
-    );
-    v_removed := v_removed || format(
-      '%s select from d%s',
-      case when v_removed <> '' then ' union all' else '' end, to_char(v_day, 'YYYYMMDD')
-    );
   end loop;
-  if v_with = '' then
+  if v_ranges = '{}' then
     return 0;
   end if;
-  v_block_id := logloom_private.encode_block(
+  v_block := logloom_private.write_block(
     p_tenant_id,
-    v_with || format('removed as materialized (%s), s as (%s)', v_removed, v_read),
-    p_removes => true
+    logloom_private.read_records(
+      (select string_agg('select l.* ' || r.range, ' union all ') from unnest(v_ranges) r (range))
+    )
   );
-  select c.records into v_records
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = v_block_id;
-  if v_records > 0 then
-    insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
-    select d.day, v_records, pg_current_xact_id()
-    from unnest(p_days) d (day)
-    on conflict (day) do update
-    set removed_records = d.removed_records + excluded.removed_records,
-      removed_by = excluded.removed_by;
+  foreach v_range in array v_ranges loop
+    -- Not by removed_records_sql: the counts go on counting what is sealed. What came after it was
+    -- read is of a later step of the writer.
+    execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
+    get diagnostics v_removed = row_count;
+    v_records := v_records + v_removed;
+  end loop;
+  if v_records <> v_block.records then
+    raise sqlstate 'LL001' using
+      message = format('%s records are sealed, and %s removed', v_block.records, v_records);
   end if;
-  return coalesce(v_records, 0);
+  insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+  select d.day, v_records, pg_current_xact_id()
+  from unnest(p_days) d (day)
+  on conflict (day) do update
+  set removed_records = d.removed_records + excluded.removed_records,
+    removed_by = excluded.removed_by;
+  return v_records;
 end;
 $$;
 
@@ -171,7 +162,6 @@ begin
 end;
 $$;
 
--- Makes one block of several, in one transaction.
 -- Makes one block of several of a tenant, in this transaction. Its id.
 create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
 returns bigint
@@ -180,19 +170,21 @@ volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_block_id bigint;
+  v_block logloom_private.blocks;
 begin
-  v_block_id := logloom_private.encode_block(
+  v_block := logloom_private.write_block(
     p_tenant_id,
-    format(
-      's as materialized (select r.* from unnest(%L::bigint[]) c (block_id), '
-        || 'logloom_private.block_records(%L, c.block_id, null, null, null) r)',
-      p_block_ids, p_tenant_id
+    logloom_private.read_records(
+      format(
+        'select r.* from unnest(%L::bigint[]) c (block_id), '
+          || 'logloom_private.block_records(%L, c.block_id, null, null) r',
+        p_block_ids, p_tenant_id
+      )
     )
   );
   delete from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
-  return v_block_id;
+  return v_block.block_id;
 end;
 $$;
 
@@ -286,7 +278,7 @@ begin
       -- Into the partition itself: the counts have these records already.
       execute format(
         'insert into logloom.%I select r.* '
-          || 'from logloom_private.block_records($4, $1, null, null, null) r '
+          || 'from logloom_private.block_records($4, $1, null, null) r '
           || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
         logloom_private.partition_name(v_day)
       )

@@ -15,10 +15,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
-    '%s, %L, %L, %L, %L, %L',
+    '%s, %L, %L, %L, %L',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter,
-    p_query.by_fields
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
   ) || ') l';
 end;
 $$;
@@ -77,13 +76,13 @@ begin
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '
           || logloom_private.records_sql(
-            p_tenant_id, p_query, p_from, v_first, 'l.ts l.level l.service'
+            p_tenant_id, p_query, p_from, v_first, array['ts', 'level', 'service']
           )
       else '' end
     || case when v_last < p_to then
         ' union all select l.ts, l.level, l.service, 1 '
           || logloom_private.records_sql(
-            p_tenant_id, p_query, v_last, p_to, 'l.ts l.level l.service'
+            p_tenant_id, p_query, v_last, p_to, array['ts', 'level', 'service']
           )
       else '' end
     || ') l';

@@ -90,7 +90,7 @@ begin
     v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
   end if;
   if v_rows is null then
-    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, 'l.ts l.level');
+    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, array['ts', 'level']);
     v_events := 'count(*)';
   end if;
   return format(

@@ -75,7 +75,7 @@ begin
   v_rows := logloom_private.first_records_sql(
     p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
     least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
-    case when p_query.plan ? 'rows' then null else 'l.msg' end
+    case when p_query.plan ? 'rows' then null else array['msg'] end
   );
   return query execute
     'with records as (select l.ts, l.msg '

@@ -71,11 +71,7 @@ begin
   v_source := logloom_private.stats_source(
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds,
-    concat_ws(
-      ' ', 'l.ts', array_to_string(p_query.by_sql, ' '),
-      (logloom_private.stats_values_sql(v_aggregate, null, 1))[1]
-    )
+    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
   return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
     || (logloom_private.stats_values_sql(

@@ -60,8 +60,7 @@ begin
   v_source := logloom_private.stats_source(
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_only_counts, v_bucket,
-    array_to_string(v_keys || logloom_private.stats_values_sql(v_aggregates, null, 1), ' ')
+    v_only_counts, v_bucket
   );
   v_values := logloom_private.stats_values_sql(
     v_aggregates, v_source,

@@ -111,21 +111,25 @@ begin
 end;
 $$;
 
--- The columns of logloom.logs, of the alias l, of which p_fields (null: all) are read. Each is a
+-- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
 -- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
 -- those that do not fit nothing but their place and size.
-create function logloom_private.copied_columns_sql(p_fields text[], p_are_sized boolean)
+create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_fields constant text[] := case
+    when p_reads is not null then array(select split_part(r, '.', 1) from unnest(p_reads) r)
+  end;
 begin
   return (
     select string_agg(
       case
         when p_are_sized and c.name = 'record_bytes' then 'l.size'
-        when c.name <> all(p_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
+        when c.name <> all(v_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
         when c.type in ('text', 'jsonb') then format(
           case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
           format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
@@ -144,15 +148,15 @@ end;
 $$;
 
 -- The tenant's rows of a range that pass a filter, search_days_at_once days after
--- search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL
--- over the alias l that reads them; of each only what it reads is there, all where it is null.
+-- search_days_at_once days; the first p_limit of them in p_order where it is given. Of
+-- each what p_reads names is there, all where it is null.
 -- p_bytes: of those that have so many before them only the size is there, besides what names them.
 create function logloom_private.rows_in_turn(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_filter text,
-  p_reads text,
+  p_reads text[],
   p_order text,
   p_limit integer,
   p_expired boolean,
@@ -167,7 +171,7 @@ rows 1000
 as $$
 declare
   v_columns constant text := logloom_private.copied_columns_sql(
-    logloom_private.fields_read(p_reads), p_bytes is not null
+    p_reads, p_bytes is not null
   );
   v_rows text;
   v_part tstzrange;
@@ -208,7 +212,7 @@ create function logloom_private.rows_sql(
   p_from timestamptz,
   p_to timestamptz,
   p_filter text,
-  p_reads text,
+  p_reads text[],
   p_order text default 'desc',
   p_limit integer default null,
   p_expired boolean default false,

@@ -158,14 +158,14 @@ $$;
 
 -- Rows and sealed records as one.
 -- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
--- sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing else
--- is there, all where p_reads is null.
+-- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
+-- it is null.
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
   p_from timestamptz,
   p_to timestamptz,
-  p_reads text
+  p_reads text[]
 )
 returns text
 language plpgsql
@@ -183,9 +183,9 @@ begin
   return 'from (select l.* ' || v_rows
     || ' union all select l.* from logloom_private.sealed_rows('
     || format(
-      '%s, %L, %L, %L, %L, %L',
+      '%s, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_reads
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
     )
     || ') l) l where true';
 end;
@@ -194,7 +194,7 @@ $$;
 -- The first records in an order: that many of rows and of sealed records, and of these the first.
 -- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc).
 -- p_filter is the query's and, where p_ts and p_id are given, that a record is after them. p_reads:
--- what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the
+-- what is read besides ts and id; all may be where it is null. p_is_part: the
 -- range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records
 -- after so many bytes nothing but the place and the size is there.
 create function logloom_private.first_records_sql(
@@ -207,7 +207,7 @@ create function logloom_private.first_records_sql(
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_reads text default null,
+  p_reads text[] default null,
   p_is_part boolean default false,
   p_bytes bigint default null
 )
@@ -225,7 +225,8 @@ declare
       p_tenant_id, p_from, p_to, p_filter, p_expired => true
     )
     else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit,
+      p_tenant_id, p_from, p_to, p_filter,
+      case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit,
       p_bytes => p_bytes
     )
   end || v_order;
@@ -237,11 +238,11 @@ begin
     || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
     || ' from logloom_private.sealed_page('
     || format(
-      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
       case when p_is_part then p_from
         else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+      p_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
     )
     || ') l) l' || v_order;
 end;

@@ -67,10 +67,10 @@ declare
   v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
-      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L, %L) s',
+      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L) s',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_key,
-    v_exact, v_doubles
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_key, v_exact,
+    v_doubles
   );
 begin
   if v_rows_from < p_to then
@@ -80,7 +80,8 @@ begin
         else 'null' end
       || ' '
       || logloom_private.rows_sql(
-        p_tenant_id, v_rows_from, p_to, p_query.filter, 'l.service l.level ' || v_number
+        p_tenant_id, v_rows_from, p_to, p_query.filter,
+        array['service', 'level', 'attrs.' || p_key]
       );
   end if;
   return (
@@ -104,8 +105,7 @@ create function logloom_private.stats_source(
   p_from timestamptz,
   p_to timestamptz,
   p_only_counts boolean,
-  p_bucket bigint,
-  p_reads text
+  p_bucket bigint
 )
 returns logloom_private.counted_source
 language plpgsql
@@ -135,7 +135,7 @@ begin
     elsif v_rows is null and v_is_sealed then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
         || logloom_private.rows_sql(
-          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+          p_tenant_id, p_from, p_to, p_query.filter, array['level', 'service']
         )
         || ' union all '
         || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
@@ -156,7 +156,10 @@ begin
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
       p_tenant_id, p_query, p_from, p_to,
-      case when p_query.plan ? 'rows' then null else p_reads end
+      case when not p_query.plan ? 'rows' then
+        logloom_private.query_reads(p_query.plan)
+          || case when p_bucket is null then '{}' else array['ts'] end
+      end
     )),
     'count(l.tenant_id)::double precision', null, null
   )::logloom_private.counted_source;

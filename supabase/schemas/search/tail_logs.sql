@@ -67,9 +67,9 @@ begin
         || ' union all select ' || logloom_private.sized_columns_sql()
         || ' from logloom_private.sealed_write_seqs('
         || format(
-          '%s, %L, %L, %L, %L, %L, %L, %L, %L',
+          '%s, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          logloom_private.kept_from(p_tenant_id), p_query.tree, p_query.filter, p_limit, p_bytes
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
         )
         || ') l) l'
       else

@@ -88,7 +88,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_role', p_role is null);
   return logloom_private.enroll_member(p_tenant_id, p_user_id, p_role, p_email);
 end;
 $$;

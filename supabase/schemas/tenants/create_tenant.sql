@@ -23,7 +23,7 @@ begin
   perform logloom_private.require_writing_client(logloom_private.claims());
   perform logloom_private.require_lasting_user(logloom_private.claims());
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
-  if logloom_private.usable_tenant_id(p_tenant_id) is null then
+  if logloom_private.usable_id(p_tenant_id) is null then
     perform logloom_private.refuse('tenants.id_is_invalid');
   end if;
   -- One at a time for a user, so that each has one at most.
@@ -34,13 +34,13 @@ begin
     perform logloom_private.refuse('tenants.caller_has_one');
   end if;
   if logloom_private.is_being_deleted(p_tenant_id) then
-    perform logloom_private.refuse_taken_tenant();
+    perform logloom_private.refuse('tenants.id_is_taken');
   end if;
   insert into logloom.tenants (tenant_id, plan_id)
   select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
   on conflict do nothing;
   if not found then
-    perform logloom_private.refuse_taken_tenant();
+    perform logloom_private.refuse('tenants.id_is_taken');
   end if;
   insert into logloom.tenant_members (tenant_id, user_id, role)
   values (p_tenant_id, v_user_id, 'owner');
@@ -51,18 +51,6 @@ $$;
 grant execute on function logloom_private.found_tenant(text)
 to authenticated, service_role;
 
--- PT400: the tenant id is in use.
-create function logloom_private.refuse_taken_tenant()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse('tenants.id_is_taken');
-end;
-$$;
-
 create function public.create_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
 language plpgsql
@@ -71,7 +59,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
   return logloom_private.found_tenant(p_tenant_id);
 end;
 $$;

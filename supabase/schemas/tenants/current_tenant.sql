@@ -116,7 +116,7 @@ begin
     if p_tenant_id is null then
       perform logloom_private.refuse('callers.tenant_must_be_named');
     end if;
-    v_tenant_id := logloom_private.usable_tenant_id(p_tenant_id);
+    v_tenant_id := logloom_private.usable_id(p_tenant_id);
     if v_tenant_id is null then
       perform logloom_private.refuse('callers.tenant_is_invalid');
     end if;

@@ -1,4 +1,6 @@
--- Confirmed email addresses of users of Supabase Auth; no rows where there is no Auth.
+-- Confirmed email addresses of users of Supabase Auth. No rows where there is no Auth, where
+-- postgres may not read its users, or where the schema auth is another's: a round of alerts goes on
+-- all the same.
 create function logloom_private.auth_users_by_id(p_user_ids text[])
 returns table (user_id text, email text)
 language plpgsql
@@ -7,17 +9,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_users constant regclass := to_regclass('auth.users');
+  v_ids constant uuid[] := array(
+    select i.id::uuid from unnest(p_user_ids) i (id) where pg_input_is_valid(i.id, 'uuid')
+  );
 begin
-  if v_users is null then
+  if v_users is null or cardinality(v_ids) = 0 then
     return;
   end if;
   return query execute format(
     'select u.id::text, u.email::text from %s u '
-    'where u.id::text = any ($1) and u.email_confirmed_at is not null', v_users
+    'where u.id = any ($1) and u.email_confirmed_at is not null', v_users
   )
-  using p_user_ids;
--- A project whose postgres does not read Auth's users.
-exception when insufficient_privilege then
+  using v_ids;
+exception when syntax_error_or_access_rule_violation then
   return;
 end;
 $$;
@@ -30,30 +34,14 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_user_ids constant uuid[] := array(
-    select m.user_id::uuid
-    from logloom.tenant_members m
-    where m.tenant_id = p_tenant_id and pg_input_is_valid(m.user_id, 'uuid')
-  );
-  v_users constant regclass := to_regclass('auth.users');
-  v_found boolean;
 begin
-  if cardinality(v_user_ids) = 0 or v_users is null then
-    return false;
-  end if;
-  execute format(
-    'select exists (select from %s u where u.id = any ($1) '
-    'and lower(u.email) = lower($2) and u.email_confirmed_at is not null)',
-    v_users
-  )
-  into v_found
-  using v_user_ids, p_address;
-  return v_found;
--- A project whose postgres does not read Auth's users, or whose schema auth is another's: a round
--- of alerts goes on all the same.
-exception when syntax_error_or_access_rule_violation then
-  return false;
+  return exists (
+    select
+    from logloom_private.auth_users_by_id(
+      array(select m.user_id from logloom.tenant_members m where m.tenant_id = p_tenant_id)
+    ) u
+    where lower(u.email) = lower(p_address)
+  );
 end;
 $$;
 

@@ -12,6 +12,7 @@ declare
   v_role text;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
   perform logloom_private.lock_members(v_tenant_id);
   select m.role into v_role
   from logloom.tenant_members m
@@ -42,7 +43,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
   return logloom_private.expel_member(p_tenant_id, p_user_id);
 end;
 $$;

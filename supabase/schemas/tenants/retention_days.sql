@@ -17,18 +17,25 @@ $$;
 grant execute on function logloom_private.retention_in_force(integer, integer, integer)
 to authenticated, service_role;
 
--- retention_days for who has the tenant's plan at hand.
-create function logloom_private.retention_days(p_tenant_id text, p_plan logloom.plans)
+-- The retention in force, in days: what the tenant set, else the default of its plan, never more
+-- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given
+-- where the caller has it at hand.
+create function logloom_private.retention_days(
+  p_tenant_id text,
+  p_plan logloom.plans default null
+)
 returns integer
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_plan constant logloom.plans := coalesce(p_plan, logloom_private.plan_of(p_tenant_id));
 begin
   return logloom_private.retention_in_force(
     (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-    p_plan.retention_days_default,
-    p_plan.retention_days_max
+    v_plan.retention_days_default,
+    v_plan.retention_days_max
   );
 end;
 $$;
@@ -36,23 +43,11 @@ $$;
 grant execute on function logloom_private.retention_days(text, logloom.plans)
 to authenticated, service_role;
 
--- The retention in force, in days: what the tenant set, else the default of its plan, never more
--- than the plan allows. Of a tenant that is not there yet: the default plan's.
-create function logloom_private.retention_days(p_tenant_id text)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.retention_days(p_tenant_id, logloom_private.plan_of(p_tenant_id));
-end;
-$$;
-
-grant execute on function logloom_private.retention_days(text) to authenticated, service_role;
-
--- kept_from for who has the tenant's plan at hand.
-create function logloom_private.kept_from(p_tenant_id text, p_plan logloom.plans)
+-- What is older the tenant does not keep: retention_days whole UTC days before today.
+create function logloom_private.kept_from(
+  p_tenant_id text,
+  p_plan logloom.plans default null
+)
 returns timestamptz
 language plpgsql
 stable
@@ -62,18 +57,6 @@ begin
   return logloom_private.day_start(
     logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id, p_plan)
   );
-end;
-$$;
-
--- What is older the tenant does not keep: retention_days whole UTC days before today.
-create function logloom_private.kept_from(p_tenant_id text)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.kept_from(p_tenant_id, logloom_private.plan_of(p_tenant_id));
 end;
 $$;
 

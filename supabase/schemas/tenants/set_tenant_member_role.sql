@@ -12,6 +12,7 @@ declare
   v_member logloom.tenant_members;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
   perform logloom_private.require_member_role(p_role);
   perform logloom_private.lock_members(v_tenant_id);
   select m.* into v_member
@@ -45,8 +46,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
-  perform logloom_private.require_parameter('p_role', p_role is null);
   return logloom_private.change_member_role(p_tenant_id, p_user_id, p_role);
 end;
 $$;

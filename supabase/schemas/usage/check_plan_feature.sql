@@ -22,14 +22,11 @@ declare
   v_limit constant integer :=
     logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature);
 begin
+  perform logloom_private.require_parameter('p_feature', p_feature is null);
   return row(
     v_limit is not null,
     coalesce(v_limit, 0),
-    case p_feature
-      when 'saved_searches' then logloom_private.count_saved_searches(v_tenant_id)
-      when 'alerts' then logloom_private.count_alert_rules(v_tenant_id)
-      else 0
-    end
+    logloom_private.count_of_feature(v_tenant_id, p_feature)
   );
 end;
 $$;
@@ -45,7 +42,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_feature', p_feature is null);
   return logloom_private.plan_feature(p_feature);
 end;
 $$;

@@ -53,7 +53,7 @@ select throws_ok('delete from logloom.audit_events', '42501', null, 'nor does a 
 
 select pg_temp.act_as_postgres();
 update logloom_private.settings set audit_lifetime = '5 hours 30 minutes';
-select logloom_private.purge_audit_events();
+select logloom_private.purge_old_rows();
 select is(
   (select count(*) from logloom.audit_events where tenant_id = 'acme'), 5::bigint,
   'events past their lifetime go'

@@ -92,8 +92,7 @@ select set_eq(
 select set_eq(
   $$select function from function_grants where role = 'anon'$$,
   array[
-    'logloom_private.claims()', 'logloom_private.usable_tenant_id(text)',
-    'logloom_private.usable_id(text)',
+    'logloom_private.claims()', 'logloom_private.usable_id(text)',
     'logloom_private.current_tenant_id()',
     'logloom_private.current_user_id()', 'logloom_private.is_service_role()',
     'logloom_private.resolve_tenant(text)',

@@ -81,12 +81,12 @@ select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/nu
 select is(pg_temp.status(), 'healthy', 'until it succeeds');
 
 -- A clock that went back.
-select pg_temp.ran('purge_audit_events', '-1 day') \g /dev/null
+select pg_temp.ran('purge_old_rows', '-1 day') \g /dev/null
 select is(
-  array[pg_temp.status('purge_audit_events'), pg_temp.status()], '{degraded,degraded}',
+  array[pg_temp.status('purge_old_rows'), pg_temp.status()], '{degraded,degraded}',
   'a heartbeat that lies ahead says nothing'
 );
-select pg_temp.ran('purge_audit_events', '0') \g /dev/null
+select pg_temp.ran('purge_old_rows', '0') \g /dev/null
 select pg_temp.ran('write_logs', '-1 day') \g /dev/null
 select is(
   logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy', 'not of the writer'

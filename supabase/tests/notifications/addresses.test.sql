@@ -494,7 +494,7 @@ select is(
 -- Old codes go.
 insert into logloom_private.notification_addresses (tenant_id, mailbox, code_hash, code_expires_at)
 values ('acme', 'old@example.com', 'x', now() - interval '1 second');
-select logloom_private.purge_notifications() \g /dev/null
+select logloom_private.purge_old_rows() \g /dev/null
 select is(
   (select array_agg(a.mailbox order by a.mailbox) from logloom_private.notification_addresses a
     where a.tenant_id = 'acme'),

@@ -1,6 +1,6 @@
 begin;
 set local timezone = 'UTC';
-select plan(59);
+select plan(66);
 
 -- What the parts that search, count and evaluate alerts rely on beside the matches.
 create function pg_temp.filter(p_query text)
@@ -57,6 +57,17 @@ from (values
   ('env:*', '{env}'),
   ('level:>error', '{}')
 ) v (query, fields);
+
+select is((logloom_private.compile_query(query)).reads, reads, 'reads of ' || query)
+from (values
+  ('', '{}'::text[]),
+  ('level:error OR -(service:a x ts:>now)', '{level,msg,service,ts}'),
+  ('@a:1 attrs.x.y:* attrs."b.c":2', '{attrs.a,attrs.b.c,attrs.x,attrs.x.y}'),
+  ('any:x', '{attrs,env,host,level,msg,req_id,route,service,user_id}'),
+  ('a | json msg | where @b:c | fields ts, host', '{attrs.b,host,msg,ts}'),
+  ('| p95(@n), count() by (5m), env', '{attrs.n,env}'),
+  ('level:>error | count_distinct(@"it''s")', '{attrs.it''s}')
+) v (query, reads);
 
 select is(
   (logloom_private.compile_query(query)).equality_only, expected, 'equality only: ' || query

@@ -5,7 +5,8 @@ create temporary table compiler as
 select p.oid, p.proname, p.provolatile, p.prosecdef, p.proconfig
 from pg_catalog.pg_proc p
 where p.pronamespace = 'logloom_private'::regnamespace
-  and (p.proname ~ '^query_' or p.proname in (
+  -- Its errors are registered, and a register is everyone's.
+  and (p.proname ~ '^query_(?!errors$)' or p.proname in (
     'compile_query', 'validate_query', 'json_number', 'finite_double'
   ));
 

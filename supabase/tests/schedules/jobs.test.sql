@@ -8,12 +8,8 @@ select results_eq(
     ('logloom_compact_log_counts', '20 seconds'),
     ('logloom_evaluate_alerts', '3 seconds'),
     ('logloom_maintain_partitions', '7 * * * *'),
-    ('logloom_purge_alert_history', '47 * * * *'),
-    ('logloom_purge_audit_events', '41 * * * *'),
-    ('logloom_purge_idempotency_keys', '13 * * * *'),
     ('logloom_purge_job_history', '*/10 * * * *'),
-    ('logloom_purge_notifications', '23 4 * * *'),
-    ('logloom_purge_rate_buckets', '43 * * * *'),
+    ('logloom_purge_old_rows', '13 * * * *'),
     ('logloom_run_deletions', '* * * * *'),
     ('logloom_run_retention', '* * * * *'),
     ('logloom_seal_logs', '* * * * *'),
@@ -51,7 +47,7 @@ insert into logloom_private.idempotency_keys (
 values
   ('acme', 'old', '', '{}', now() - interval '25 hours'),
   ('acme', 'new', '', '{}', now() - interval '23 hours');
-select logloom_private.purge_idempotency_keys();
+select logloom_private.purge_old_rows();
 select results_eq(
   $$select idempotency_key from logloom_private.idempotency_keys$$, $$values ('new')$$,
   'idempotency keys past their lifetime are purged'
@@ -60,7 +56,7 @@ select results_eq(
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold, triggered_at)
 select 'acme', gen_random_uuid(), a.days, 0, now() - make_interval(days => a.days)
 from (values (401), (399)) a (days);
-select logloom_private.purge_alert_history();
+select logloom_private.purge_old_rows();
 select results_eq(
   'select value from logloom.alert_history', array[399::double precision],
   'alerts past their lifetime leave the history'

@@ -132,7 +132,7 @@ select logloom_private.seal_block(
 );
 select results_eq(
   $$select r.id, r.record_bytes
-    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null) r
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null) r
     where c.tenant_id = 'ac"me' order by r.id$$,
   $$select w.id, w.record_bytes from written w order by w.id$$,
   'a sealed record has the size of its row'
@@ -140,10 +140,10 @@ select results_eq(
 select results_eq(
   $$select r.record_bytes, r.msg
     from logloom_private.blocks c,
-      logloom_private.sealed_records(c, array[1, 3, 7], array['record_bytes'], null) r
+      logloom_private.sealed_records(c, array[1, 3, 7], array['record_bytes']) r
     where c.tenant_id = 'ac"me'$$,
   $$select x.record_bytes, null::text
-    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null)
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null)
       with ordinality x (
         ts, received_at, write_seq, id, tenant_id, level, msg, service, env, req_id, user_id, route,
         host, attrs, record_bytes, n
@@ -158,14 +158,14 @@ where k.tenant_id = 'ac"me' and k.name = 'record_bytes';
 select is(
   (
     select array_agg(r.record_bytes)
-    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null) r
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null) r
     where c.tenant_id = 'ac"me'
   ),
   array_fill(null::integer, array[7]), 'of a block of before they are null'
 );
 select results_eq(
   $$select r.id, logloom_private.bytes_of_record(r)
-    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null, null) r
+    from logloom_private.blocks c, logloom_private.sealed_records(c, null, null) r
     where c.tenant_id = 'ac"me' order by r.id$$,
   $$select w.id, w.record_bytes from written w order by w.id$$,
   'and bytes_of_record measures them'

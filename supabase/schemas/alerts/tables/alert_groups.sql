@@ -22,9 +22,6 @@ with (fillfactor = 70);
 create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id)
 where write_seq is null;
 
-alter table logloom_private.alert_groups enable row level security;
-alter table logloom_private.alert_groups force row level security;
-
 comment on table logloom_private.alert_groups is
   'Filter and number that rules of a tenant share. Its partial values are complete for records up '
   'to write sequence from (filled_from, filled_id) on; both null: to be filled.';

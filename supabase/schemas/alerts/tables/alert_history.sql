@@ -32,9 +32,6 @@ create index alert_history_triggered_at_idx on logloom.alert_history using brin 
 create unique index alert_history_rule_id_window_end_idx
 on logloom.alert_history (rule_id, window_end, (coalesce(md5("group"::text), '')));
 
-alter table logloom.alert_history enable row level security;
-alter table logloom.alert_history force row level security;
-
 create policy alert_history_select_tenant on logloom.alert_history
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

@@ -10,8 +10,5 @@ create table logloom_private.alert_partials (
 )
 with (fillfactor = 70);
 
-alter table logloom_private.alert_partials enable row level security;
-alter table logloom_private.alert_partials force row level security;
-
 comment on table logloom_private.alert_partials is
   'Per group and minute of ts: records, those with a number, and the numbers'' sum and bounds.';

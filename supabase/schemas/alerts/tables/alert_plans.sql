@@ -19,9 +19,6 @@ create table logloom_private.alert_plans (
 create index alert_plans_tenant_id_idx on logloom_private.alert_plans (tenant_id);
 create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
-alter table logloom_private.alert_plans enable row level security;
-alter table logloom_private.alert_plans force row level security;
-
 comment on table logloom_private.alert_plans is
   'A rule''s query as compiled, valid while query_dsl is the rule''s. Without a group, the rule '
   'reads its window.';

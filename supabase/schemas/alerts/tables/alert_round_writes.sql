@@ -4,9 +4,6 @@ create table logloom_private.alert_round_writes (
   records bigint not null
 );
 
-alter table logloom_private.alert_round_writes enable row level security;
-alter table logloom_private.alert_round_writes force row level security;
-
 comment on table logloom_private.alert_round_writes is
   'What arrived for the last round, of tenants with rules: how many records, and the least ts, '
   'which says which windows that were evaluated are to be looked at again.';

@@ -7,8 +7,5 @@ create table logloom_private.alert_rounds (
   constraint alert_rounds_has_one_row check (singleton)
 );
 
-alter table logloom_private.alert_rounds enable row level security;
-alter table logloom_private.alert_rounds force row level security;
-
 comment on table logloom_private.alert_rounds is
   'The last round: where its windows ended, and which write_seqs it added to the groups.';

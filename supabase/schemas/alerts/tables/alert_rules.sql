@@ -103,9 +103,6 @@ with (fillfactor = 70);
 create index alert_rules_tenant_id_created_at_idx
 on logloom.alert_rules (tenant_id, created_at desc, rule_id desc);
 
-alter table logloom.alert_rules enable row level security;
-alter table logloom.alert_rules force row level security;
-
 create policy alert_rules_select_tenant on logloom.alert_rules
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

@@ -3,9 +3,6 @@ create table logloom_private.alert_spending (
   spent_ms double precision not null
 );
 
-alter table logloom_private.alert_spending enable row level security;
-alter table logloom_private.alert_spending force row level security;
-
 comment on table logloom_private.alert_spending is
   'What the rules of a tenant took of the present round beyond what is done for all at once: who '
   'took least comes next.';

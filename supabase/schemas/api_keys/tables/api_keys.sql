@@ -21,9 +21,6 @@ create unique index api_keys_key_digest_idx on logloom.api_keys (key_digest);
 create index api_keys_tenant_id_created_at_idx
 on logloom.api_keys (tenant_id, created_at desc, key_id desc);
 
-alter table logloom.api_keys enable row level security;
-alter table logloom.api_keys force row level security;
-
 create policy api_keys_select_tenant on logloom.api_keys
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

@@ -23,9 +23,6 @@ on logloom.audit_events (tenant_id, occurred_at desc, event_id desc);
 
 create index audit_events_occurred_at_idx on logloom.audit_events using brin (occurred_at);
 
-alter table logloom.audit_events enable row level security;
-alter table logloom.audit_events force row level security;
-
 create policy audit_events_select_tenant on logloom.audit_events
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

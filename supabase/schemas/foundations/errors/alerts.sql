@@ -57,6 +57,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.alerts_errors()
-to authenticated, service_role;

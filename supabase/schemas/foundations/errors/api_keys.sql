@@ -28,6 +28,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.api_keys_errors()
-to authenticated, service_role;

@@ -42,6 +42,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.ingest_errors()
-to authenticated, service_role;

@@ -54,6 +54,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.notifications_errors()
-to authenticated, service_role;

@@ -24,6 +24,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.parameters_errors()
-to authenticated, service_role;

@@ -63,6 +63,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.search_errors()
-to authenticated, service_role;

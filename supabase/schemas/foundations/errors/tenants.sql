@@ -66,6 +66,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.tenants_errors()
-to authenticated, service_role;

@@ -31,6 +31,3 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $$;
-
-grant execute on function logloom_private.usage_errors()
-to authenticated, service_role;

@@ -8,9 +8,6 @@ create table logloom_private.job_heartbeats (
   failures integer not null default 0
 );
 
-alter table logloom_private.job_heartbeats enable row level security;
-alter table logloom_private.job_heartbeats force row level security;
-
 comment on table logloom_private.job_heartbeats is
   'One row for each scheduled job: when it last ran, how long it took, and its last error.';
 

@@ -18,14 +18,7 @@ values
   ('evaluate_alerts', '3 minutes'),
   ('send_notifications', '3 minutes'),
   ('purge_job_history', '1 hour'),
-  ('purge_audit_events', '4 hours'),
-  ('purge_alert_history', '4 hours'),
-  ('purge_rate_buckets', '4 hours'),
-  ('purge_idempotency_keys', '4 hours'),
-  ('purge_notifications', '3 days');
-
-alter table logloom_private.job_limits enable row level security;
-alter table logloom_private.job_limits force row level security;
+  ('purge_old_rows', '4 hours');
 
 comment on table logloom_private.job_limits is
   'What health takes from each scheduled job before it is degraded.';

@@ -9,9 +9,6 @@ create table logloom_private.idempotency_keys (
 
 create index idempotency_keys_created_at_idx on logloom_private.idempotency_keys (created_at);
 
-alter table logloom_private.idempotency_keys enable row level security;
-alter table logloom_private.idempotency_keys force row level security;
-
 comment on table logloom_private.idempotency_keys is
   'First answers of requests with an Idempotency-Key, so that a repeat stores nothing.';
 comment on column logloom_private.idempotency_keys.response is

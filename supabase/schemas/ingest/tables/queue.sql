@@ -51,18 +51,9 @@ begin
       'create table logloom_private.%I partition of logloom_private.queue for values in (%s)',
       'queue_slot_' || v_slot, v_slot
     );
-    execute format(
-      'alter table logloom_private.%I enable row level security', 'queue_slot_' || v_slot
-    );
-    execute format(
-      'alter table logloom_private.%I force row level security', 'queue_slot_' || v_slot
-    );
   end loop;
 end;
 $$;
-
-alter table logloom_private.queue enable row level security;
-alter table logloom_private.queue force row level security;
 
 comment on table logloom_private.queue is
   'Committed events on their way to logloom.logs: one row a request, parallel arrays of one length '
@@ -88,9 +79,6 @@ create table logloom_private.queue_slots (
 );
 
 insert into logloom_private.queue_slots (slot) values (0), (1), (2);
-
-alter table logloom_private.queue_slots enable row level security;
-alter table logloom_private.queue_slots force row level security;
 
 comment on table logloom_private.queue_slots is 'How far each slot of the queue was moved.';
 
@@ -120,11 +108,6 @@ insert into logloom_private.queue_pointer (open_slot) values (0);
 
 create index queue_pointer_open_slot_idx on logloom_private.queue_pointer (open_slot);
 create index queue_pointer_closed_slot_idx on logloom_private.queue_pointer (closed_slot);
-
-alter table logloom_private.queue_marks enable row level security;
-alter table logloom_private.queue_marks force row level security;
-alter table logloom_private.queue_pointer enable row level security;
-alter table logloom_private.queue_pointer force row level security;
 
 comment on column logloom_private.queue_slots.metered_events is
   'Events metered since the slot was emptied. Less moved_events: how many of them still wait.';

@@ -7,8 +7,5 @@ create unlogged table logloom_private.rate_buckets (
 )
 with (fillfactor = 50);
 
-alter table logloom_private.rate_buckets enable row level security;
-alter table logloom_private.rate_buckets force row level security;
-
 comment on table logloom_private.rate_buckets is
   'Token buckets of tenants whose plan has a rate: what was left at filled_at. A debt is negative.';

@@ -8,9 +8,6 @@ create table logloom.usage_days (
 -- Today's rows change with every slot: room on the page keeps that out of the index.
 with (fillfactor = 50);
 
-alter table logloom.usage_days enable row level security;
-alter table logloom.usage_days force row level security;
-
 create policy usage_days_select_tenant on logloom.usage_days
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

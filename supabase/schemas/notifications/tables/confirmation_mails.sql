@@ -9,8 +9,5 @@ on logloom_private.confirmation_mails (mailbox_digest, sent_at);
 
 create index confirmation_mails_sent_at_idx on logloom_private.confirmation_mails (sent_at);
 
-alter table logloom_private.confirmation_mails enable row level security;
-alter table logloom_private.confirmation_mails force row level security;
-
 comment on table logloom_private.confirmation_mails is
   'A row for each mail with a code, for as long as it counts towards what a mailbox may get.';

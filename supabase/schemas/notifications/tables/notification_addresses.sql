@@ -13,9 +13,6 @@ create table logloom_private.notification_addresses (
   )
 );
 
-alter table logloom_private.notification_addresses enable row level security;
-alter table logloom_private.notification_addresses force row level security;
-
 comment on table logloom_private.notification_addresses is
   'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
 

@@ -7,8 +7,5 @@ create table logloom_private.notification_usage (
   primary key (tenant_id, channel, hour)
 );
 
-alter table logloom_private.notification_usage enable row level security;
-alter table logloom_private.notification_usage force row level security;
-
 comment on table logloom_private.notification_usage is
   'Attempts to deliver, by tenant, channel and hour of the clock: what the plan limits.';

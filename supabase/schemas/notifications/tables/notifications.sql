@@ -44,9 +44,6 @@ on logloom_private.notifications (tenant_id, rule_id, created_at desc, notificat
 create index notifications_tenant_id_created_at_idx
 on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
 
-alter table logloom_private.notifications enable row level security;
-alter table logloom_private.notifications force row level security;
-
 comment on table logloom_private.notifications is
   'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
   'address, which have no alert.';

@@ -7,8 +7,5 @@ create table logloom_private.notify_endpoint (
 
 insert into logloom_private.notify_endpoint default values;
 
-alter table logloom_private.notify_endpoint enable row level security;
-alter table logloom_private.notify_endpoint force row level security;
-
 comment on table logloom_private.notify_endpoint is
   'Where the edge function logloom-notify is, and the secret that it knows its caller by.';

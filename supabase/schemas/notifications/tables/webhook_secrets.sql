@@ -6,8 +6,5 @@ create table logloom_private.webhook_secrets (
   previous_valid_until timestamptz
 );
 
-alter table logloom_private.webhook_secrets enable row level security;
-alter table logloom_private.webhook_secrets force row level security;
-
 comment on table logloom_private.webhook_secrets is
   'What a rule''s webhooks are signed with. The previous secret signs, too, until it lapses.';

@@ -49,9 +49,6 @@ create table logloom.plans (
 
 create unique index plans_is_default_idx on logloom.plans (is_default) where is_default;
 
-alter table logloom.plans enable row level security;
-alter table logloom.plans force row level security;
-
 create policy plans_select_anyone on logloom.plans
 for select to authenticated
 using (true);
@@ -61,29 +58,22 @@ grant select on logloom.plans to authenticated, service_role;
 insert into logloom.plans (
   plan_id, plan_name, is_default, monthly_events_limit, monthly_bytes_limit,
   retention_days_default, retention_days_max,
-  saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches
+  saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches, concurrent_scans,
+  max_members, max_api_keys, emails_per_hour, webhooks_per_hour, max_notification_addresses
 )
 values
-  ('free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4),
-  ('pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6),
+  (
+    'free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4, 1,
+    10, 20, 20, 200, 10
+  ),
+  (
+    'pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6, 2,
+    100, 200, 200, 2000, 100
+  ),
   (
     'enterprise', 'Enterprise', false, 10000000000, 10000000000000, 90, 400,
-    true, 1000, true, 1000, 8
+    true, 1000, true, 1000, 8, 2, 1000, 1000, 1000, 10000, 1000
   );
-
-update logloom.plans p set concurrent_scans = 2 where p.plan_id in ('pro', 'enterprise');
-
-update logloom.plans p
-set max_members = l.max_members, max_api_keys = l.max_api_keys,
-  emails_per_hour = l.emails_per_hour, webhooks_per_hour = l.webhooks_per_hour,
-  max_notification_addresses = l.max_notification_addresses
-from (
-  values ('free', 10, 20, 20, 200, 10), ('pro', 100, 200, 200, 2000, 100)
-) l (
-  plan_id, max_members, max_api_keys, emails_per_hour, webhooks_per_hour,
-  max_notification_addresses
-)
-where p.plan_id = l.plan_id;
 
 comment on table logloom.plans is
   'What a tenant can buy. A change of a row holds from the next request on.';

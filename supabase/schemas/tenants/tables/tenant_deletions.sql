@@ -11,9 +11,6 @@ create table logloom_private.tenant_deletions (
 create unique index tenant_deletions_tenant_id_idx
 on logloom_private.tenant_deletions (tenant_id) where finished_at is null;
 
-alter table logloom_private.tenant_deletions enable row level security;
-alter table logloom_private.tenant_deletions force row level security;
-
 comment on table logloom_private.tenant_deletions is
   'A row for each delete_tenant. finished_at: when nothing of the tenant was left. erased_records: '
   'log records that were erased; null until they are.';

@@ -18,9 +18,6 @@ create table logloom.tenant_members (
 create index tenant_members_user_id_created_at_idx
 on logloom.tenant_members (user_id, created_at, tenant_id);
 
-alter table logloom.tenant_members enable row level security;
-alter table logloom.tenant_members force row level security;
-
 create policy tenant_members_select_tenant on logloom.tenant_members
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

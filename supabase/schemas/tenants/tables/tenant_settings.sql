@@ -8,9 +8,6 @@ create table logloom.tenant_settings (
   constraint tenant_settings_retention_is_positive check (retention_days >= 1)
 );
 
-alter table logloom.tenant_settings enable row level security;
-alter table logloom.tenant_settings force row level security;
-
 create policy tenant_settings_select_tenant on logloom.tenant_settings
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

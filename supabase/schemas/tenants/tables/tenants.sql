@@ -2,13 +2,10 @@ create table logloom.tenants (
   tenant_id text primary key,
   plan_id text not null references logloom.plans on delete restrict,
   created_at timestamptz not null default now(),
-  constraint tenants_id_is_usable check (logloom_private.usable_tenant_id(tenant_id) is not null)
+  constraint tenants_id_is_usable check (logloom_private.usable_id(tenant_id) is not null)
 );
 
 create index tenants_plan_id_idx on logloom.tenants (plan_id);
-
-alter table logloom.tenants enable row level security;
-alter table logloom.tenants force row level security;
 
 create policy tenants_select_own on logloom.tenants
 for select to authenticated

@@ -20,9 +20,6 @@ create table logloom_private.dead_letters (
 
 create index dead_letters_tenant_id_idx on logloom_private.dead_letters (tenant_id);
 
-alter table logloom_private.dead_letters enable row level security;
-alter table logloom_private.dead_letters force row level security;
-
 comment on table logloom_private.dead_letters is
   'Events that could not be written, and why. logloom_private.replay_dead_letters() tries again.';
 

@@ -1,0 +1,204 @@
+-- A column of whole numbers; null where a value is none.
+create function logloom_private.encode_numbers(
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+returns logloom_private.block_columns
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_joined constant text := array_to_string(p_values, ' ');
+begin
+  -- Whole numbers whose text is their shortest: nothing is lost.
+  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$' then
+    return null;
+  end if;
+  p_column.wide_numbers := p_values::bigint[];
+  select min(v), max(v) into p_column.least, p_column.greatest from unnest(p_column.wide_numbers) v;
+  p_column.kind := 'numbers';
+  if p_column.least >= -2147483648 and p_column.greatest <= 2147483647 then
+    p_column.numbers := p_values::integer[];
+    p_column.wide_numbers := null;
+  end if;
+  return p_column;
+end;
+$$;
+
+-- A column with the places of values in its dictionary, null where a value is null: of one byte
+-- where they fit, none where all values are equal.
+create function logloom_private.coded_column(
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+returns logloom_private.block_columns
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+set work_mem = '32MB'
+as $$
+declare
+  v_dictionary constant text[] := p_column.dictionary;
+begin
+  if cardinality(v_dictionary) = 1 and array_position(p_values, null) is null then
+    return p_column;
+  elsif cardinality(v_dictionary) <= 256 then
+    p_column.codes := array(
+      select (d.code::integer - 129)::"char"
+      from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+      left join unnest(v_dictionary) with ordinality d (v, code) on d.v = u.v
+      order by u.n
+    );
+  else
+    p_column.wide_codes := array(
+      select d.code::smallint
+      from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+      left join unnest(v_dictionary) with ordinality d (v, code) on d.v = u.v
+      order by u.n
+    );
+  end if;
+  return p_column;
+end;
+$$;
+
+-- A column of templates and digits; null where it has too many templates.
+create function logloom_private.encode_templated(
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+returns logloom_private.block_columns
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+set work_mem = '32MB'
+as $$
+declare
+  v_separator constant text := e'\x1f';
+  v_templates text[];
+  v_joined text[];
+begin
+  if logloom_private.separator_for(array_to_string(p_values, ' ')) <> v_separator then
+    return null;
+  end if;
+  v_templates := logloom_private.templates_of(p_values, v_separator);
+  -- A group has its values in the order in which they come.
+  select array_agg(g.template), array_agg(g.count), array_agg(g.joined)
+  into p_column.dictionary, p_column.counts, v_joined
+  from (
+    select u.template, count(*) as count, string_agg(u.v, v_separator) as joined
+    from (select unnest(p_values) as v, unnest(v_templates) as template) u
+    where u.template is not null
+    group by u.template
+    order by count(*) desc, u.template collate "C"
+  ) g;
+  if cardinality(p_column.dictionary) * 3 > cardinality(p_values) then
+    return null;
+  end if;
+  p_column := logloom_private.coded_column(p_column, v_templates);
+  p_column.digits := logloom_private.cut_digits(p_column.dictionary, v_joined, v_separator);
+  p_column.kind := 'templated';
+  return p_column;
+end;
+$$;
+
+-- A column of values, not all of them null, as the shortest kind.
+create function logloom_private.shortest_column(
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+returns logloom_private.block_columns
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+set work_mem = '32MB'
+as $$
+declare
+  v_column logloom_private.block_columns := p_column;
+  v_encoded logloom_private.block_columns;
+begin
+  v_column.kind := 'dictionary';
+  if cardinality(array_remove(p_values, p_values[1])) = 0 then
+    v_column.dictionary := p_values[1:1];
+    v_column.counts := array[cardinality(p_values)];
+    return v_column;
+  end if;
+  select array_agg(g.v), array_agg(g.count)
+  into v_column.dictionary, v_column.counts
+  from (
+    select u.v, count(*)::integer as count
+    from (select unnest(p_values) as v) u
+    group by u.v
+  ) g
+  where g.v is not null;
+  if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
+    -- By frequency: only now, since that of many takes long.
+    select array_agg(g.v), array_agg(g.count)
+    into v_column.dictionary, v_column.counts
+    from (
+      select u.v, u.count
+      from unnest(v_column.dictionary, v_column.counts) u (v, count)
+      order by u.count desc, u.v collate "C"
+    ) g;
+    return logloom_private.coded_column(v_column, p_values);
+  end if;
+
+  v_column.dictionary := null;
+  v_column.counts := null;
+  v_encoded := logloom_private.encode_numbers(v_column, p_values);
+  if v_encoded.kind is null then
+    v_encoded := logloom_private.encode_templated(v_column, p_values);
+  end if;
+  if v_encoded.kind is null then
+    v_column.kind := 'texts';
+    v_column.texts := p_values;
+    return v_column;
+  end if;
+  return v_encoded;
+end;
+$$;
+
+-- Values from position p_first of a block on as a column, without those at both ends that are null;
+-- null where all of them are. The column attrs begins with the first record.
+create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
+returns logloom_private.block_columns
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_values text[] := p_values;
+  v_column logloom_private.block_columns;
+  v_first integer := 1;
+  v_last integer := cardinality(p_values);
+begin
+  if p_values[1] is null or p_values[v_last] is null then
+    select min(u.n), max(u.n) into v_first, v_last
+    from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
+    where u.v is not null;
+    if v_first is null then
+      return null;
+    elsif p_name = 'attrs' then
+      v_first := 1;
+      v_last := cardinality(p_values);
+    else
+      v_values := p_values[v_first:v_last];
+    end if;
+  end if;
+  v_column.name := p_name;
+  v_column.first := p_first + v_first - 1;
+  v_column.last := p_first + v_last - 1;
+  v_column := logloom_private.shortest_column(v_column, v_values);
+  if exists (
+    select from unnest(logloom_private.record_fields()) f where f.name = p_name and f.bloom
+  ) then
+    if v_column.kind <> 'dictionary' then
+      v_column.filter := logloom_private.value_filter(v_values);
+    elsif cardinality(v_column.dictionary) > 256 then
+      v_column.filter := logloom_private.value_filter(v_column.dictionary);
+    end if;
+  end if;
+  return v_column;
+end;
+$$;

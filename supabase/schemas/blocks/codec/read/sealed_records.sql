@@ -1,0 +1,132 @@
+-- Records of a block at ascending positions, all where null. Fields and keys of attributes that
+-- p_reads does not name are null, but for tenant_id; all are there where it is null.
+create function logloom_private.sealed_records(
+  p_block logloom_private.blocks,
+  p_positions integer[],
+  p_reads text[]
+)
+returns setof logloom.logs
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
+  v_keys constant text[] := array(
+    select substr(r, 7) from unnest(p_reads) r where left(r, 6) = 'attrs.'
+  );
+  v_batch_received_at timestamptz[] := p_block.batch_received_at;
+  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
+  v_ts timestamptz[];
+  v_batches integer[];
+  v_ids uuid[];
+  v_level text[];
+  v_msg text[];
+  v_service text[];
+  -- fields column: v_{name} text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_record_bytes text[];
+  -- fields end
+  v_attrs jsonb[];
+  v_texts text[];
+  v_column logloom_private.block_columns;
+  v_lower integer;
+  v_upper integer;
+begin
+  if v_records = 0 then
+    return;
+  end if;
+  if p_reads is null or 'ts' = any(p_reads) then
+    v_ts := logloom_private.block_times(p_block, p_positions);
+  end if;
+  if p_reads is null or p_reads && array['id', 'received_at', 'write_seq'] then
+    v_batches := logloom_private.block_batches(p_block, p_positions);
+    v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
+  end if;
+  if p_reads is null or p_reads && array['service', 'level'] then
+    if p_positions is null then
+      v_service := logloom_private.run_texts(p_block, p_block.run_services);
+      v_level := logloom_private.run_texts(p_block, p_block.run_levels);
+    else
+      with s as (
+        select
+          array_agg(x.start order by x.n) as starts
+        from (
+          select u.n, sum(u.records) over (order by u.n) - u.records + 1 as start
+          from unnest(p_block.run_records) with ordinality u (records, n)
+        ) x
+      )
+      select
+        array_agg((p_block.run_services)[width_bucket(p.position, s.starts)] order by p.n),
+        array_agg((p_block.run_levels)[width_bucket(p.position, s.starts)] order by p.n)
+      into v_service, v_level
+      from unnest(p_positions) with ordinality p (position, n), s;
+    end if;
+  end if;
+  if p_reads is null or 'msg' = any(p_reads) then
+    v_msg := logloom_private.block_messages(p_block, p_positions);
+  end if;
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name = any(logloom_private.column_fields())
+      and (p_reads is null or c.name = any(p_reads))
+  loop
+    v_lower := v_column.first;
+    v_upper := v_column.last;
+    if p_positions is not null then
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+    end if;
+    continue when v_lower > v_upper;
+    v_texts := array_fill(null::text, array[v_lower - 1])
+      || logloom_private.column_texts(
+        v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
+      );
+    case v_column.name
+      -- fields column: when '{name}' then v_{name} := v_texts;
+      when 'env' then v_env := v_texts;
+      when 'req_id' then v_req_id := v_texts;
+      when 'user_id' then v_user_id := v_texts;
+      when 'route' then v_route := v_texts;
+      when 'host' then v_host := v_texts;
+      when 'record_bytes' then v_record_bytes := v_texts;
+      -- fields end
+    end case;
+  end loop;
+  if p_reads is null or 'attrs' = any(p_reads) then
+    v_attrs := logloom_private.block_attributes(p_block, p_positions, null);
+  elsif v_keys <> '{}' then
+    v_attrs := logloom_private.block_attributes(p_block, p_positions, v_keys);
+  end if;
+  return query
+  select
+    r.ts, v_batch_received_at[r.batch], v_batch_write_seqs[r.batch], r.id, p_block.tenant_id,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: r.{name}::{type}
+    r.level::text, r.msg::text, r.service::text, r.env::text, r.req_id::text, r.user_id::text,
+    r.route::text, r.host::text, r.attrs::jsonb, r.record_bytes::integer
+    -- fields end
+  from unnest(
+    -- As many rows as records, whatever of them is read.
+    case when v_ts is null then array_fill(1, array[v_records]) end,
+    v_ts, v_batches, v_ids,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: v_{name}
+    v_level, v_msg, v_service, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
+    -- fields end
+  ) with ordinality r (
+    one, ts, batch, id,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: {name},
+    level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes,
+    -- fields end
+    n
+  )
+  order by r.n;
+end;
+$$;

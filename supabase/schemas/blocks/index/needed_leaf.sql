@@ -1,0 +1,23 @@
+-- The first leaf without which a query finds no record and which names values of a field that is
+-- one thing among many, a request above all; null where there is none.
+create function logloom_private.needed_leaf(p_tree jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select n
+    from jsonb_array_elements(
+      case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
+    ) with ordinality i (n, at)
+    join unnest(logloom_private.record_fields()) with ordinality f on f.name = n ->> 'field'
+    where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal' and f.block = 'column'
+      and n - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
+    -- An environment is hardly ever one among many.
+    order by f.bloom is not true, f.name = 'env', f.ordinality, at
+    limit 1
+  );
+end;
+$$;

@@ -1,0 +1,75 @@
+-- Those of the bits whose records are in [p_from, p_to).
+create function logloom_private.range_bits(
+  p_block logloom_private.blocks,
+  p_bits varbit,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns varbit
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_range constant bigint[] := logloom_private.range_steps(p_block, p_from, p_to);
+  v_positions integer[];
+begin
+  if bit_count(p_bits) * 4 < p_block.records then
+    v_positions := logloom_private.bit_positions(p_bits);
+    return logloom_private.position_bits(
+      array(
+        select s.position
+        from unnest(v_positions, logloom_private.block_steps(p_block, v_positions))
+          with ordinality s (position, step, n)
+        where s.step between v_range[1] and v_range[2]
+        order by s.n
+      ),
+      p_block.records
+    );
+  end if;
+  return p_bits & (
+    select string_agg(
+      case when s.step between v_range[1] and v_range[2] then '1' else '0' end, '' order by s.n
+    )::varbit
+    from unnest(logloom_private.block_steps(p_block, null)) with ordinality s (step, n)
+  );
+end;
+$$;
+
+-- Which records of a block a query finds in [p_from, p_to).
+create function logloom_private.block_bits(
+  p_block logloom_private.blocks,
+  p_tree jsonb,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns varbit
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+-- Whoever asks may plan once for all values; a node is found by them.
+set plan_cache_mode = 'auto'
+set jit = off
+as $$
+declare
+  v_bits varbit[];
+  v_within varbit;
+  v_rest varbit;
+  v_found integer[];
+begin
+  perform logloom_private.take_turn();
+  v_bits := logloom_private.node_bits(p_block, p_tree);
+  if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
+    v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);
+    v_bits := array[v_bits[1] & v_within, v_within];
+  end if;
+  v_rest := v_bits[2] & ~v_bits[1];
+  if bit_count(v_rest) = 0 then
+    return v_bits[1];
+  end if;
+  v_found := logloom_private.filtered_positions(
+    p_block, logloom_private.bit_positions(v_rest), p_tree
+  );
+  return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
+end;
+$$;

@@ -1,0 +1,78 @@
+-- Those of the blocks in which the counts of a dictionary answer a leaf; none where the tree is not
+-- one leaf over one column.
+create function logloom_private.blocks_with_dictionary(
+  p_tenant_id text,
+  p_blocks bigint[],
+  p_leaf jsonb
+)
+returns bigint[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_column constant text := case when p_leaf ->> 'field' = 'attrs'
+    then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
+begin
+  if (p_leaf ->> 'type' = 'leaf') is not true or not logloom_private.leaf_is_known(p_leaf)
+    or p_leaf ->> 'joined' is not null
+    or p_leaf ->> 'field' <> all(logloom_private.column_fields() || 'attrs'::text)
+  then
+    return '{}';
+  end if;
+  return array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks) and not exists (
+      select
+      from logloom_private.block_columns k
+      where k.tenant_id = p_tenant_id and k.block_id = c.block_id
+        and (
+          k.name = v_column and k.kind <> 'dictionary'
+          -- Keys that have no column.
+          or v_is_attribute and k.name = 'attrs'
+            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+        )
+    )
+  );
+end;
+$$;
+
+-- How many records of blocks_with_dictionary a leaf finds. Without a value a leaf is never true.
+create function logloom_private.dictionary_count(
+  p_tenant_id text,
+  p_blocks bigint[],
+  p_leaf jsonb
+)
+returns bigint
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_key constant text := p_leaf -> 'path' ->> 0;
+  v_events bigint;
+begin
+  execute format(
+    $query$
+      select coalesce(sum(l.count), 0)
+      from (
+        select %1$s as %2$I, d.count
+        from logloom_private.block_columns k
+        cross join lateral unnest(k.dictionary, k.counts) d (value, count)
+        where k.tenant_id = $1 and k.block_id = any($2) and k.name = %3$L
+      ) l
+      where %4$s
+    $query$,
+    case when v_key is not null
+      then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
+    p_leaf ->> 'field', coalesce('attrs.' || v_key, p_leaf ->> 'field'),
+    logloom_private.query_sql(p_leaf, 'l')
+  )
+  into v_events
+  using p_tenant_id, p_blocks;
+  return v_events;
+end;
+$$;

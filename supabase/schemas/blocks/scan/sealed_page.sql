@@ -1,0 +1,225 @@
+-- The greatest record_bytes of a block, null where it is not known.
+create function logloom_private.largest_record(p_block logloom_private.blocks)
+returns bigint
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name = 'record_bytes'
+  );
+end;
+$$;
+
+-- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
+-- p_ts and p_id where they are given. Each has what p_reads names, ts and id, or all where it is
+-- null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
+-- first such record ts, id and record_bytes are
+-- there, and none after it.
+create function logloom_private.sealed_page(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid,
+  p_reads text[] default null,
+  p_bytes bigint default null
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 100
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_reads constant text[] := case
+    when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
+  end;
+  -- Null: all of the range.
+  v_candidates constant bigint[] := case
+    when logloom_private.needed_leaf(p_tree) is not null
+      then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
+  end;
+  -- Not again where it found too few; of many, deciding for all is cheaper.
+  v_tries boolean := p_limit <= 250;
+  v_blocks refcursor;
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_positions integer[];
+  v_times timestamptz[];
+  v_sizes integer[];
+  v_best timestamptz[] := '{}';
+  v_best_sizes integer[] := '{}';
+  v_edge timestamptz;
+  v_next integer[];
+  v_is_large boolean;
+  v_has_large boolean := false;
+begin
+  -- Cursors, which are planned to give the first of many blocks soon.
+  if v_is_descending then
+    open v_blocks for
+      select c.*
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.block_id = any(v_candidates))
+      order by c.last_ts desc;
+  else
+    open v_blocks for
+      select c.*
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and (v_candidates is null or c.block_id = any(v_candidates))
+      order by c.first_ts;
+  end if;
+  loop
+    fetch v_blocks into v_block;
+    exit when not found;
+    -- The page is full, and nothing of this block and of those after it can come before its end.
+    exit when case when v_is_descending then v_block.last_ts < v_edge
+      else v_block.first_ts > v_edge end;
+    -- Null: all of them.
+    v_positions := null;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_turn();
+    elsif v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
+      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+      continue when bit_count(v_bits) = 0;
+      if bit_count(v_bits) < v_block.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    );
+    continue when v_positions = '{}';
+    v_times := logloom_private.block_times(v_block, v_positions);
+    -- Records of the page before, of the same ts as its last, are more than p_limit.
+    v_is_large := p_bytes <= cardinality(v_positions)::bigint
+      * logloom_private.largest_record(v_block);
+    v_has_large := v_has_large or coalesce(v_is_large, false);
+    v_sizes := null;
+    if not v_has_large then
+      v_best := array(
+        select t
+        from unnest(v_best || v_times) t
+        where p_ts is null or t <> p_ts
+        order by
+          case when v_is_descending then t end desc,
+          case when not v_is_descending then t end
+        limit p_limit
+      );
+      v_edge := v_best[p_limit];
+    else
+      if v_is_large then
+        v_sizes := logloom_private.block_sizes(v_block, v_positions);
+      end if;
+      -- A page ends before the first record that finds it full, whatever the ids of one time are.
+      select
+        array_agg(b.ts), array_agg(b.size),
+        (
+          array_agg(b.ts)
+          filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+        )[1]
+      into v_best, v_best_sizes, v_edge
+      from (
+        select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
+        from (
+          select
+            o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+            -- Of one time all.
+            sum(o.size) over (
+              order by case when v_is_descending then o.ts end desc, o.ts
+            ) as through
+          from (
+            select u.ts, coalesce(u.size, 0) as size
+            from (
+              select unnest(v_best) as ts, unnest(v_best_sizes) as size
+              union all
+              select unnest(v_times), unnest(v_sizes)
+            ) u
+            where p_ts is null or u.ts <> p_ts
+            order by
+              case when v_is_descending then u.ts end desc,
+              case when not v_is_descending then u.ts end
+            limit p_limit
+          ) o
+        ) g
+        window w as (order by g.n)
+      ) b;
+    end if;
+    select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
+    into v_positions, v_sizes
+    from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
+    where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
+    continue when v_positions is null;
+    v_next := null;
+    -- Of more than a page holds no more is read.
+    if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
+      v_times := logloom_private.block_times(v_block, v_positions);
+      select
+        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+      into v_positions, v_next
+      from (
+        select
+          o.position, row_number() over w as n,
+          sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+        from (
+          select u.position, u.ts, u.id, u.size
+          from unnest(
+            v_positions, v_times,
+            logloom_private.block_ids(
+              v_block, v_positions, logloom_private.block_batches(v_block, v_positions)
+            ),
+            v_sizes
+          ) u (position, ts, id, size)
+          where p_ts is null
+            or case when v_is_descending then (u.ts, u.id) < (p_ts, p_id)
+              else (u.ts, u.id) > (p_ts, p_id) end
+        ) o
+        window w as (
+          order by
+            case when v_is_descending then o.ts end desc,
+            case when v_is_descending then o.id end desc, o.ts, o.id
+          rows unbounded preceding
+        )
+      ) f;
+    end if;
+    if v_next is not null then
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_block, v_next, array['ts', 'id', 'record_bytes']
+      ) r;
+    end if;
+    continue when v_positions is null;
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_block, case when cardinality(v_positions) < v_block.records then v_positions end,
+      v_reads
+    ) r
+    where p_ts is null
+      or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
+        else (r.ts, r.id) > (p_ts, p_id) end;
+  end loop;
+  close v_blocks;
+end;
+$$;

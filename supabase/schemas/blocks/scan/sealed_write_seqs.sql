@@ -1,0 +1,85 @@
+-- Sealed records from p_from on, of the writer's steps p_first to p_last, of the first step those
+-- after p_id, that a query finds: of each block the first p_limit. The first record with p_bytes of
+-- others before it has id, ts, write_seq and record_bytes alone.
+create function logloom_private.sealed_write_seqs(
+  p_tenant_id text,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint,
+  p_from timestamptz,
+  p_tree jsonb,
+  p_limit integer,
+  p_bytes bigint
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 100
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_write_seqs bigint[];
+  v_positions integer[];
+  v_batches integer[];
+  v_next integer[];
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+      and c.last_ts >= p_from
+  loop
+    v_write_seqs := v_block.batch_write_seqs;
+    continue when not exists (
+      select from unnest(v_write_seqs) a where a between p_first and p_last
+    );
+    v_positions := logloom_private.bit_positions(
+      logloom_private.block_bits(v_block, p_tree, p_from, 'infinity')
+    );
+    continue when v_positions = '{}';
+    v_batches := logloom_private.block_batches(v_block, v_positions);
+    v_positions := array(
+      select u.position
+      from unnest(
+        v_positions, v_batches, logloom_private.block_ids(v_block, v_positions, v_batches)
+      ) u (position, batch, id)
+      where v_write_seqs[u.batch] between p_first and p_last
+        and (p_id is null or v_write_seqs[u.batch] > p_first or u.id > p_id)
+      order by v_write_seqs[u.batch], u.id
+      limit p_limit
+    );
+    continue when v_positions = '{}';
+    select
+      array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+      (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+    into v_positions, v_next
+    from (
+      select
+        o.position, o.n,
+        coalesce(
+          sum(s.size) over (order by o.n rows between unbounded preceding and 1 preceding), 0
+        ) as before
+      from unnest(v_positions) with ordinality o (position, n)
+      join (
+        select a.positions[i] as position, a.sizes[i] as size
+        from (
+          select p.positions, logloom_private.block_sizes(v_block, p.positions) as sizes
+          from (select array(select unnest(v_positions) order by 1) as positions) p
+          offset 0
+        ) a, generate_subscripts(a.positions, 1) i
+      ) s on s.position = o.position
+    ) f;
+    return query
+    select r.* from logloom_private.sealed_records(v_block, v_positions, null) r;
+    if v_next is not null then
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_block, v_next, array['ts', 'id', 'write_seq', 'record_bytes']
+      ) r;
+    end if;
+  end loop;
+end;
+$$;

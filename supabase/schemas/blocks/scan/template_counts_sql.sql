@@ -1,0 +1,170 @@
+-- A tree that service, level and templates decide, as SQL over the alias l of these: msg is a
+-- template, folded the same in lower case. Null for any other tree.
+create function logloom_private.templates_sql(p_node jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_leaf jsonb;
+  v_items text[];
+begin
+  if v_type in ('all', 'none') then
+    return logloom_private.query_sql(p_node, 'l');
+  elsif v_type = 'not' then
+    return '(' || logloom_private.templates_sql(p_node -> 'item') || ' is not true)';
+  elsif v_type in ('and', 'or') then
+    v_items := array(
+      select logloom_private.templates_sql(i) from jsonb_array_elements(p_node -> 'items') i
+    );
+    return case when array_position(v_items, null) is null
+      then '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')' end;
+  elsif not logloom_private.leaf_is_known(p_node) then
+    return null;
+  elsif p_node ->> 'field' in ('service', 'level') then
+    return logloom_private.query_sql(p_node, 'l');
+  elsif p_node ->> 'field' = 'msg' then
+    v_leaf := logloom_private.template_leaf(p_node);
+    return case when (v_leaf ->> 'sure')::boolean
+      then '(' || logloom_private.template_test_sql(v_leaf) || ')' end;
+  end if;
+  return null;
+end;
+$$;
+
+-- What a run needs to hold a record that a tree of templates_sql finds: SQL over the alias l of
+-- service, level and words, which are run_words; or else of service, level, templates and folded,
+-- its templates in lower case.
+create function logloom_private.runs_sql(p_node jsonb, p_by_words boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_leaf jsonb;
+  v_literal text;
+begin
+  case p_node ->> 'type'
+    when 'and', 'or' then
+      return (
+        select '(' || string_agg(
+          logloom_private.runs_sql(i, p_by_words), ' ' || (p_node ->> 'type') || ' '
+        ) || ')'
+        from jsonb_array_elements(p_node -> 'items') i
+      );
+    when 'leaf' then
+      if p_node ->> 'field' <> 'msg' then
+        return logloom_private.query_sql(p_node, 'l');
+      end if;
+      v_leaf := logloom_private.template_leaf(p_node);
+      v_literal := logloom_private.template_literal(v_leaf);
+      return case
+        when p_by_words then logloom_private.words_sql(v_literal)
+        when v_literal = '' then 'true'
+        else format(
+          'strpos(%s, %L) > 0',
+          case
+            when logloom_private.template_is_folded(v_leaf) then 'l.folded'
+            else 'l.templates'
+          end,
+          v_literal
+        )
+      end;
+    else
+      return 'true';
+  end case;
+end;
+$$;
+
+-- SQL that counts what a tree finds in the blocks $2 of the tenant $1, by service and level, within
+-- the slot of the scan $3; null where templates do not decide the tree.
+create function logloom_private.template_counts_sql(p_tree jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_test constant text := logloom_private.templates_sql(p_tree);
+begin
+  if v_test is null then
+    return null;
+  elsif v_test !~ '\ml\.(?:msg|folded)\M' then
+    return $query$
+      select l.service, l.level, sum(l.records)::bigint
+      from logloom_private.blocks c
+      cross join lateral unnest(c.run_services, c.run_levels, c.run_records)
+        l (service, level, records)
+      where c.tenant_id = $1 and c.block_id = any($2) and $query$ || v_test || $query$
+      group by l.service, l.level
+    $query$;
+  end if;
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it. The templates are
+  -- read where the words of a run say that it may have one.
+  return format(
+    $query$
+      select l.service, l.level, sum(l.count)::bigint
+      from (
+        select
+          x.*, x.stored_templates || '{}'::text[] as templates,
+          x.stored_template_records || '{}'::integer[] as template_records
+        from (
+          select
+            c.separator, c.run_services, c.run_levels, c.run_records, c.run_templates,
+            c.templates as stored_templates, c.template_records as stored_template_records,
+            array(
+              select l.n::integer
+              from unnest(c.run_services, c.run_levels, c.run_words)
+                with ordinality l (service, level, words, n)
+              where %1$s
+              order by l.n
+            ) as found
+          from logloom_private.blocks c
+          where c.tenant_id = $1 and c.block_id = any($2) and logloom_private.take_turn($3)
+          offset 0
+        ) x
+        where x.found <> '{}'
+        offset 0
+      ) c
+      cross join lateral (
+        select l.*, (
+          select sum(u.templates)::integer from unnest(c.run_templates[1:l.n]) u (templates)
+        ) as last
+        from (
+          select
+            f.n, c.run_services[f.n] as service, c.run_levels[f.n] as level,
+            c.run_records[f.n] as records, c.run_templates[f.n] as template_count,
+            c.templates[f.n] as templates, %2$s as folded
+          from unnest(c.found) f (n)
+          offset 0
+        ) l
+        where %3$s
+        offset 0
+      ) s
+      cross join lateral (
+        select s.service, s.level, u.msg, u.folded, u.count
+        from unnest(%4$s, %5$s, c.template_records[s.last - s.template_count + 1:s.last])
+          u (msg, folded, count)
+        where s.template_count > 0 and u.count is not null
+        union all
+        select s.service, s.level, null, null, s.records
+        where s.template_count = 0
+      ) l
+      where %6$s
+      group by l.service, l.level
+    $query$,
+    logloom_private.runs_sql(p_tree, true),
+    case when v_test ~ '\ml\.folded\M' then 'lower(c.templates[f.n] collate pg_c_utf8)'
+      else 'null::text' end,
+    logloom_private.runs_sql(p_tree, false),
+    case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.templates, c.separator)'
+      else 'null::text[]' end,
+    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+      else 'null::text[]' end,
+    v_test
+  );
+end;
+$$;

@@ -1,0 +1,15 @@
+create type logloom_private.record_arrays as (
+  ts timestamptz[],
+  received_at timestamptz[],
+  write_seqs bigint[],
+  ids uuid[],
+  services text[],
+  levels text[],
+  messages text[],
+  attrs jsonb[],
+  columns logloom_private.column_values[]
+);
+
+comment on type logloom_private.record_arrays is
+  'Records as an array for each field; in columns those of logloom_private.column_fields, as '
+  'texts.';

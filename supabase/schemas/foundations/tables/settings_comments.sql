@@ -1,0 +1,215 @@
+-- What each setting means: a list, since a statement for each would be three times as long.
+do $$
+declare
+  v_setting record;
+begin
+  for v_setting in
+    select s.name, s.meaning
+    from (
+      values
+        ('queue_degraded_events', 'Health: degraded above this depth.'),
+        ('queue_degraded_age', 'Health: degraded when the oldest queued event is older.'),
+        ('queue_unhealthy_age', 'Health: unhealthy when the oldest queued event is older.'),
+        ('queue_hard_limit_bytes',
+          'Ingest answers 503 while the slots that are filled and moved take more bytes on disk.'),
+        ('writer_degraded_silence',
+          'Health: degraded when no run of the writer succeeded for so long.'),
+        ('writer_unhealthy_silence',
+          'Health: unhealthy when no run of the writer succeeded for so long.'),
+        ('writer_run_budget', 'A run of the writer starts no further step after this time.'),
+        ('writer_step_events',
+          'Events that one step (one transaction) moves. A kill repeats at most one step.'),
+        ('writer_step_batches', 'Batches that one step moves at most.'),
+        ('writer_step_bytes',
+          'Bytes of request bodies that one step moves, a last batch beyond them included.'),
+        ('writer_meter_batches',
+          'Batches that may wait uncounted before a run of the writer counts them ahead of '
+          'moving them.'),
+        ('writer_flip_lock_timeout',
+          'How long a flip of the open slot waits for enqueues in flight. Then a later run does '
+          'it.'),
+        ('writer_truncate_lock_timeout',
+          'How long emptying a moved slot waits for readers before it leaves it to a later run.'),
+        ('writer_truncate_events',
+          'A moved slot is emptied once it holds this many moved events …'),
+        ('writer_truncate_age', '… or once it was not emptied for so long.'),
+        ('writer_guard_silence',
+          'When no run of the writer by pg_cron succeeded for so long, ingest starts runs '
+          'itself.'),
+        ('rate_hold_max',
+          'How long the function ingest may repeat a refusal for the rate without asking the '
+          'database.'),
+        ('ingest_future_limit', 'Ingest rejects an event whose ts lies further ahead.'),
+        ('batch_max_events',
+          'Events that one batch of the queue holds at most; what the function ingest sends in '
+          'one call.'),
+        ('batch_max_bytes',
+          'Bytes that one batch is metered with at most: the largest body that any receiver '
+          'takes.'),
+        ('max_record_bytes',
+          'Bytes that the JSON text of a record has at most. Of a longer one the function '
+          'ingest cuts the longest values.'),
+        ('max_record_values',
+          'Values that the attributes of a record have at most, a member counted as two and an '
+          'array or object as eleven beside what it holds. Reading them takes far more memory '
+          'than their text. Of more the function ingest keeps the first.'),
+        ('idempotency_key_lifetime', 'How long the answer to an Idempotency-Key is kept.'),
+        ('partition_days_ahead', 'Daily partitions that exist ahead of today.'),
+        ('job_run_budget',
+          'A run of a job starts no further step after this time, nor after half of '
+          'statement_timeout. The next run goes on.'),
+        ('purge_step_rows', 'Old rows that one transaction of a purge deletes.'),
+        ('job_history_lifetime', 'How long pg_cron''s record of a run that succeeded is kept.'),
+        ('job_failure_lifetime', 'How long pg_cron''s record of any other run is kept.'),
+        ('deletion_step_records',
+          'Records that one transaction of retention deletes, or one of delete_logs looks at.'),
+        ('deletion_pause', 'Rest between two such transactions, so that others have the disk too.'),
+        ('retention_step_tenants',
+          'Tenants at which one transaction of retention looks, until it finds records to '
+          'delete.'),
+        ('partition_drop_lock_timeout',
+          'How long dropping a partition waits for readers, while others wait behind it.'),
+        ('partition_drop_attempts',
+          'How often, a second apart, dropping a partition is tried before it is left to the '
+          'next run.'),
+        ('audit_lifetime', 'How long audit events and the records of deletions are kept.'),
+        ('dry_runs_kept',
+          'Newest dry runs of delete_logs of a tenant that list_log_retention_runs shows.'),
+        ('alert_history_lifetime', 'How long an alert that fired is kept in the history.'),
+        ('list_limit_default', 'p_limit of a list where none is given.'),
+        ('list_limit_max', 'Greatest p_limit of a list.'),
+        ('count_services_max',
+          'Services of a tenant that are counted apart within a minute. The rest is counted '
+          'together.'),
+        ('count_service_length_max', 'A service with a longer name is not counted apart.'),
+        ('count_compact_rows',
+          'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.'),
+        ('count_pack_rows',
+          'Of a day of a tenant that has at most so many rows of logloom_private.log_counts '
+          'they are packed.'),
+        ('count_pack_days', 'Days of tenants that one step of compact_log_counts packs.'),
+        ('api_pool_size',
+          'Connections that PostgREST keeps (its db-pool). 10 is what it has where nobody says '
+          'otherwise.'),
+        ('search_pool_share',
+          'Share of api_pool_size that the searches of all tenants may hold together.'),
+        ('concurrent_validations',
+          'Queries of a tenant that validate_query compiles at once; a further one is PT429.'),
+        ('quick_query_bytes',
+          'A longer query of a saved search or an alert rule takes one of those slots while it '
+          'is saved.'),
+        ('search_default_range', 'How long a range is that names no start.'),
+        ('search_buckets_default', 'p_buckets where none is given.'),
+        ('tail_backlog_span', 'How far tail_logs looks back for the records that it begins with.'),
+        ('search_buckets_max', 'Greatest p_buckets.'),
+        ('search_days_at_once',
+          'Days with rows of a tenant that a search opens at once: each is a partition and its '
+          'locks, which end before it opens the next ones.'),
+        ('search_blocks_at_once',
+          'Blocks of sealed records that a part of a page''s range holds, or those of one day.'),
+        ('search_free_time',
+          'After this time a search reads on only in a scan slot of its tenant '
+          '(concurrent_scans).'),
+        ('search_turn',
+          'After this time search_logs begins no further part of its range: the page ends early.'),
+        ('stored_days_counted',
+          'Newest days of rows of a tenant that are counted for what it stores; older ones are '
+          'taken to be like them.'),
+        ('tail_turn', 'After this time tail_logs answers with what it has.'),
+        ('search_sample_records', 'Records, newest first, that list_log_fields looks at.'),
+        ('search_sample_bytes',
+          'Bytes of records that list_log_fields looks at; one record at least.'),
+        ('search_sample_cells',
+          'Attributes, those of all records together, that list_log_fields looks at.'),
+        ('search_sample_fields', 'Fields that list_log_fields lists at most.'),
+        ('search_sample_values', 'Values of a field that list_log_fields lists at most.'),
+        ('search_stage_records',
+          'Records that the stages json, logfmt and patterns of a query read at most.'),
+        ('search_groups', 'Groups that an aggregate with by has at most.'),
+        ('search_series', 'Groups that have a series of their own in log_series.'),
+        ('alert_grace',
+          'A window stays open for so long after its end: a late record that arrives meanwhile '
+          'counts.'),
+        ('alert_watermark_limit',
+          'Rules wait while the watermark is further behind, and health is degraded.'),
+        ('alert_catch_up_limit',
+          'After a wait, windows that ended longer ago are not evaluated any more.'),
+        ('alert_round_limit',
+          'Health: degraded when the last round''s windows ended longer ago, while rules are '
+          'enabled.'),
+        ('alert_step_rules',
+          'Rules that one transaction of an alert round evaluates; its time is looked at '
+          'between two.'),
+        ('alert_rule_budget',
+          'How long a rule may take of a round, and a tenant''s reading of its windows of a run.'),
+        ('alert_rule_records',
+          'Records that a rule may read for one window, or for the first filling of its minutes.'),
+        ('alert_groups', 'Groups that a rule with by looks at, at most.'),
+        ('alert_fill_budget',
+          'How long the first filling of a rule''s minutes may take, over all rounds.'),
+        ('alert_back_off', 'How long a rule rests that cost too much; doubled each further time …'),
+        ('alert_back_off_max', '… up to this.'),
+        ('notification_claim_lifetime',
+          'After this time a claim that was not settled is due again. Longer than any delivery '
+          'takes.'),
+        ('notification_open_limit',
+          'Deliveries under way at once, of all tenants: one tenant has no more of them than '
+          'stay free.'),
+        ('notification_retry_base', 'Wait after the first failure, give or take a fifth …'),
+        ('notification_retry_factor', '… multiplied by this after each further one …'),
+        ('notification_retry_max', '… up to this.'),
+        ('notification_lifetime', 'How long a delivery is tried before it is given up.'),
+        ('notification_history_lifetime',
+          'How long list_alert_deliveries tells of a delivery that ended.'),
+        ('notification_test_interval', 'Least time between two tests of a rule.'),
+        ('confirmation_lifetime',
+          'How long the code that confirms an address is good; the limits below count over as '
+          'long.'),
+        ('confirmation_tries', 'Wrong tries after which a code is good no more.'),
+        ('confirmation_interval',
+          'Least time between two codes for an address that a tenant asks for.'),
+        ('confirmation_codes_per_tenant', 'Codes that a tenant may have mailed.'),
+        ('confirmation_codes_per_address', 'Codes that a tenant may have mailed to one address.'),
+        ('confirmation_codes_per_mailbox',
+          'Codes that all tenants together may have mailed to one address, whatever follows a + '
+          'in it.'),
+        ('webhook_secret_overlap',
+          'How long webhooks carry the signature of the rotated secret, too.'),
+        ('preview_span', 'How far preview_alert_rule looks back.'),
+        ('preview_alerts', 'Alerts that the preview of a rule with by lists at most, the newest.'),
+        ('seal_after', 'How long a UTC day is over before its records are sealed.'),
+        ('seal_again_after',
+          'How long after a pass over a day the next one looks for late records.'),
+        ('seal_day_records',
+          'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC).'),
+        ('seal_week_records',
+          'Fewer records than these, in a week, stay rows: a block would take more.'),
+        ('seal_block_records', 'Records of a block at most, up to 32,000.'),
+        ('seal_block_bytes',
+          'Bytes of the records of a block, unpacked, at most; what one has beyond 2,000 counts '
+          'eightfold: what bounds the memory of sealing, and of reading what is sealed.'),
+        ('seal_pause', 'Between two blocks.'),
+        ('seal_queue_events',
+          'With more events in the queue a run of seal_logs ends: the writer comes first.'),
+        ('token_leeway', 'How far the clocks of who issues tokens and of the database may differ.'),
+        ('token_audience',
+          'What the claim aud of a token must be or contain. Null: it is not looked at.'),
+        ('tenants_by_users',
+          'Whether a signed-in user who belongs to no tenant may make one, by create_tenant.'),
+        ('tenants_by_anonymous_users',
+          'Whether an anonymous sign-in makes a tenant, by create_tenant or by the first write '
+          'for the tenant that its token names.'),
+        ('writing_clients',
+          'client_id of the OAuth clients whose tokens may do what their user may. Others only '
+          'read.'),
+        ('max_page_bytes',
+          'An answer ends with the record or row that brings it to so many bytes of JSON, some '
+          '8 MB.')
+    ) s (name, meaning)
+  loop
+    execute format(
+      'comment on column logloom_private.settings.%I is %L', v_setting.name, v_setting.meaning
+    );
+  end loop;
+end;
+$$;

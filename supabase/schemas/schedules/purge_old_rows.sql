@@ -1,0 +1,45 @@
+-- Deletes what is past its lifetime, so many rows a step.
+create function logloom_private.purge_old_rows()
+returns interval
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_old record;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  for v_old in
+    select o.name::regclass as name, o.is_old, o.lifetime
+    from (
+      values
+        ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
+        ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
+        ('logloom_private.idempotency_keys', 'r.created_at < $1',
+          v_settings.idempotency_key_lifetime),
+        -- Unused for a day, a bucket is full.
+        ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
+        ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
+          v_settings.notification_history_lifetime),
+        ('logloom_private.notification_usage', 'r.hour < $1', '1 day'),
+        ('logloom_private.confirmation_mails', 'r.sent_at < $1', v_settings.confirmation_lifetime),
+        ('logloom_private.notification_addresses',
+          'r.code_expires_at < $1 and r.confirmed_at is null', '0')
+    ) o (name, is_old, lifetime)
+  loop
+    execute format(
+      'delete from %1$s d where d.ctid = any(array('
+        'select r.ctid from %1$s r where %2$s limit $2 for update skip locked))',
+      v_old.name, v_old.is_old
+    )
+    using now() - v_old.lifetime, v_settings.purge_step_rows;
+    get diagnostics v_rows = row_count;
+    if v_rows >= v_settings.purge_step_rows then
+      return v_settings.deletion_pause;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
