@@ -12,11 +12,11 @@ const chunk = 20_000;
 interface Scenario {
   tenants: number;
   rulesPerTenant: number;
-  /** Seconds that the first round, which reads every window, may take. */
+  /** The limit of the first round, which reads every window, in seconds. */
   firstLimit?: number;
 }
 
-/** A million events a day from all tenants together, and how their rules are spread over them. */
+/** A million events a day from all tenants together, and the distribution of rules. */
 const scenarios: Scenario[] = [
   { tenants: 1, rulesPerTenant: 1_000 },
   { tenants: 1_000, rulesPerTenant: 10, firstLimit: 10 },
@@ -70,7 +70,7 @@ async function measure(
   await sql`vacuum analyze logloom_private.log_counts`;
   await makeRules(sql, tenants, rulesPerTenant);
   await sql`analyze logloom.alert_rules`;
-  // As create_alert_rule does.
+  // As in create_alert_rule.
   await sql`
     select logloom_private.plan_alert_rule(r.rule_id, now()) from logloom.alert_rules r`;
 
@@ -140,7 +140,7 @@ async function measure(
   );
 }
 
-/** What the records of the day are copies of. */
+/** The records of the day are copies of these. */
 async function loadSamples(sql: postgres.Sql, events: Record<string, unknown>[]): Promise<void> {
   await sql`create table samples as select * from logloom.logs limit 0`;
   await sql`alter table samples add column n serial`;
@@ -152,7 +152,7 @@ async function loadSamples(sql: postgres.Sql, events: Record<string, unknown>[])
   }
 }
 
-/** Writes `count` events at the day's pace, the first of them `before` events before `end`. */
+/** Writes `count` events at the day's pace; the first is `before` events before `end`. */
 async function write(
   sql: postgres.Sql,
   tenants: number,
@@ -177,7 +177,7 @@ async function write(
   );
 }
 
-/** Of ten rules eight on level, service and env, and two on words of the messages. */
+/** Of ten rules, eight filter by level, service and env, and two by words of the messages. */
 async function makeRules(
   sql: postgres.Sql,
   tenants: number,
@@ -212,7 +212,7 @@ async function makeRules(
     left join words w on w.n = 1 + i % w.count`;
 }
 
-/** Milliseconds of a round whose windows end at `end`: what evaluate_alerts() does, without commits. */
+/** Milliseconds of a round with windows that end at `end`: evaluate_alerts() without commits. */
 async function round(
   sql: postgres.ReservedSql,
   end: Date,
@@ -242,7 +242,7 @@ async function round(
   return { all: performance.now() - began, tilJudged };
 }
 
-/** Rules whose value differs from what their window's records say: one in ten is looked at. */
+/** Rules whose value differs from the records of their window; one in ten is checked. */
 async function disagreements(sql: postgres.ReservedSql): Promise<number> {
   const rules = await sql`
     select r.rule_id, r.tenant_id, p.filter, p.aggregate_sql
@@ -256,7 +256,7 @@ async function disagreements(sql: postgres.ReservedSql): Promise<number> {
     limit 200`;
   let wrong = 0;
   for (const rule of rules) {
-    // Compared there: what the service prints of a number, as hosted, has 15 digits.
+    // Compared in the database: as on a hosted project, the service prints 15 digits.
     const [row] = await sql.unsafe(
       `select r.last_value, v.value, r.last_value is distinct from v.value as differs
        from logloom.alert_rules r, (

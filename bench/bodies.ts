@@ -10,9 +10,8 @@ import { worstBodies } from "../supabase/functions/ingest/worst_bodies.ts";
 import { type Figure, printFigures } from "./support/report.ts";
 
 /**
- * What the worst bodies cost the function in processor time, its database aside, and a search for
- * worse ones: fast-check makes bodies out of pieces of each protocol, and what cost most is changed
- * a little, again and again.
+ * The processor time of the worst bodies, without the database, and a search for worse ones: fast-check builds bodies
+ * from pieces of each protocol and keeps changing the most expensive ones.
  *
  * Options: --seconds N of search for each protocol (default 20).
  */
@@ -39,7 +38,7 @@ function figure(name: string, { milliseconds, ratio, status }: BodyCost): Figure
   };
 }
 
-/** Where pieces may stand in a body of a protocol. */
+/** The places for pieces in a body of a protocol. */
 type Frame = Omit<Recipe, "again"> & { readonly pieces: readonly string[] };
 
 const jsonPieces = [
@@ -103,7 +102,7 @@ const frames: readonly Frame[] = [
   { name: "Logplex", path: "/drain/heroku", between: "\n", pieces: ["<1>1 ", "- ", ...textPieces] },
 ].map((frame) => ({ pieces: jsonPieces, ...frame }));
 
-/** A part of the limit, so that many are tried; the worst is measured whole. */
+/** A part of the limit, so that many are tried; the worst is measured in full size. */
 const part = 1 / 16;
 
 async function search(

@@ -8,13 +8,13 @@ import { type Event, loadEvents, makeBodies } from "./support/events.ts";
 import { type Figure, percentile, printFigures } from "./support/report.ts";
 import { startBenchStack } from "./support/stack.ts";
 
-/** How soon the console shows what it was answered, and how evenly it scrolls, by Chromium's tracing. */
+/** How soon the console shows an answer, and how smoothly it scrolls, by Chromium's tracing. */
 export async function run(): Promise<void> {
   const step = (text: string) => console.error(`  ${text}`);
   await installConsolePackages("all");
   await installChromium(step);
   await buildConsole(step);
-  // What drives the browser is one of the console's packages, which are not there before.
+  // The browser driver is one of the console's packages, which are not installed before.
   const { measureDrawing } = await import(
     new URL("../console/bench/drawing.ts", import.meta.url).href
   );

@@ -12,11 +12,11 @@ import { type Figure, percentile, printFigures, ratio, thousands } from "./suppo
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 /**
- * Speed, delay and size of the main job, all against R: one COPY of the same events into the same
- * partition with the same indexes, in rows a second.
+ * Speed, delay and size of ingest, compared with R: one COPY of the same events into the same partition with the same
+ * indexes, in rows a second.
  *
- * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each phase
- * (default 15), --sustained N (default 60).
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each phase (default 15), --sustained
+ * N (default 60).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -61,7 +61,7 @@ async function measure(
   step(`Sustained for ${sustainedSeconds} s`);
   const sustained = await sustain(bench, send, bodies, {
     seconds: sustainedSeconds,
-    // A little more than it has to hold.
+    // A little more than required.
     eventsPerSecond: 0.355 * rates.copy,
   });
 
@@ -111,7 +111,7 @@ function figures(rates: Rates, singles: Load, sustained: Sustained, delays: numb
       name: "… queue depth by quarters of the time, events",
       value: depths.map(thousands).join("; "),
       limit: "not growing",
-      // A run of the writer takes a second's events at once, so depths differ by as much.
+      // A run of the writer takes a second's events at once, so depths differ by that much.
       holds: depths[3] - depths[0] <= visibleRate / 4,
     },
     atMost("acknowledged to visible, p95 ms", percentile(delays, 0.95), 2000),

@@ -12,11 +12,11 @@ const noise = 10;
 const rounds = 6;
 
 /**
- * How one tenant's answers slow down while another sends ten times what its plan allows, or has 20
- * requests in flight of any kind that reads or compiles.
+ * How much one tenant's answers slow down while another sends ten times its rate, or has 20 requests in flight of any
+ * kind that reads or compiles.
  *
- * Options: --seconds N of each phase (default 36), --events FILE, --kind NAME (of what reads or
- * compiles this one alone, such as "tails"; may stand several times).
+ * Options: --seconds N of each phase (default 36), --events FILE, --kind NAME (only this kind, such as "tails"; may be
+ * repeated).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -52,7 +52,7 @@ async function measure(
       events_burst: rate,
       requests_per_second: 20,
       requests_burst: 20,
-      // As on the free plan, where the hostile are.
+      // As on the free plan, where hostile tenants are.
       concurrent_searches: 4,
       concurrent_scans: 1,
     })
@@ -81,7 +81,7 @@ async function measure(
     );
 
   const measureRates = async () => {
-    // In turns, so that what else the machine does falls on both alike.
+    // In turns, so that other work on the machine affects both alike.
     const [beside, disturbed, loud]: Load[][] = [[], [], []];
     for (let round = 1; round <= rounds; round++) {
       console.error(`  Round ${round} of ${rounds}`);
@@ -133,7 +133,7 @@ async function measure(
   await load({ connections: 4, seconds: 5 }, () => send(quiet, small));
   if (!kinds) await measureRates();
 
-  // Something to search: every kind of noise but ingest reads records.
+  // Records to search: every kind of noise but ingest reads them.
   for (const tenant of [quiet, noisy]) {
     await load({ connections: 2, seconds: 3 }, () => send(tenant, body.stamped()))
       .catch(() => console.error("  The noisy tenant is still over its rate"));

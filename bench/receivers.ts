@@ -14,11 +14,10 @@ const largest = 8 * mib;
 const rounds = 5;
 
 /**
- * What the largest body of each protocol costs the function on the Deno of hosted functions, in
- * processor time and memory; and OTLP in protobuf against native JSON, in turns.
+ * The processor time and memory of the largest body of each protocol on the Deno of hosted functions; and OTLP protobuf
+ * compared with native JSON, in turns.
  *
- * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each turn
- * (default 3).
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each turn (default 3).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -47,12 +46,12 @@ interface Sending {
 
 const encoder = new TextEncoder();
 
-/** With a message of 250 characters, so that the most events make about the largest body. */
+/** With messages of 250 characters, so that the maximum of events makes about the largest body. */
 function long(event: Event): Event {
   return { ...event, msg: `${event.msg} `.repeat(12).slice(0, 250) };
 }
 
-/** The events from the first on, as many as make a body of at most the largest size. */
+/** The first events that make a body of at most the largest size. */
 function fill(
   events: Event[],
   most: number,
@@ -209,7 +208,7 @@ function largestBodies(events: Event[]): Sending[] {
   ];
 }
 
-/** Each in a process of its own, which took one small request before; three times, since the first compiles. */
+/** Each in its own process after one small request; three times, because the first compiles. */
 async function measureLargest(
   bench: BenchStack,
   key: string,
@@ -229,7 +228,7 @@ async function measureLargest(
       const before = await costOf(pid);
       const response = await fetch(`${bench.state.url}/functions/v1/ingest${path}`, {
         method: "POST",
-        // Else the second would be known as a repeat of the first.
+        // Otherwise the second would be recognised as a repeat of the first.
         headers: { "X-API-Key": key, "Idempotency-Key": crypto.randomUUID(), ...headers },
         body,
       });
@@ -267,7 +266,7 @@ async function measureLargest(
 interface Cost {
   /** Processor time, of user and system. */
   readonly seconds: number;
-  /** MiB resident at most since the last reset, and now. */
+  /** Maximum MiB resident since the last reset, and now. */
   readonly peak: number;
   readonly now: number;
 }
@@ -299,7 +298,7 @@ async function compareRates(
     return encoder.encode(JSON.stringify(batch.map((event) => ({ ts, ...event }))));
   };
   const nativeBodies = Array.from({ length: 8 }, native);
-  // Each body differs, as those of a sender do: its times are those of its records.
+  // Each body differs, like a real sender's: its times are those of its records.
   const otlpBodies = Array.from({ length: 64 }, (_, n) =>
     asProtobuf({
       records: batch.map((event, at) => ({

@@ -5,17 +5,17 @@ import { type Actor, mixedLoad, tenantName } from "./support/mixed.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
-/** The number of requests that are under way at any time. */
+/** The number of requests under way. */
 const inFlight = 20;
 
-/** Milliseconds that 95 of 100 answers of a list or get operation may take. */
+/** The limit for 95 of 100 answers of a list or get operation, in milliseconds. */
 const p95Limit = 25;
 
-/** How much longer than the floor, an operation that only selects 1, they may take. */
+/** How much slower than the floor, an operation that only selects 1, they may be. */
 const floorLimit = 2;
 
 /**
- * Speed of the operations against a floor, and all of them at once by many tenants.
+ * The speed of the operations compared with a floor, and all of them at once by many tenants.
  *
  * Options: --seconds N for each operation (default 5), --mixed N (default 60).
  */
@@ -54,7 +54,7 @@ async function measure(bench: BenchStack, seconds: number, mixedSeconds: number)
   const calls = await readingCalls(bench, tenants[0]);
 
   const send = (operation: string, parameters: Record<string, unknown>) => {
-    // Objects are asked for by a user of the tenant that has them; lists by all.
+    // Objects are read by a user of their tenant; lists by all users.
     const callers = Object.keys(parameters).length > 0 ? actors.slice(0, 1) : actors;
     const body = JSON.stringify(parameters);
     return (n: number) => post(bench, callers[n % callers.length], operation, body);
@@ -106,7 +106,7 @@ async function measure(bench: BenchStack, seconds: number, mixedSeconds: number)
   for (const told of [...mixed.unexpected, ...mixed.leaks].slice(0, 5)) console.log(told);
 }
 
-/** Times requests by turns, so that whatever else the machine does weighs on all of them alike. */
+/** Times requests in turns, so that other work on the machine affects all of them alike. */
 async function compare(
   requests: ((n: number) => Promise<Response>)[],
   seconds: number,
@@ -144,7 +144,7 @@ function userId(n: number): string {
   return `00000000-0000-4000-8000-${n.toString().padStart(12, "0")}`;
 }
 
-/** What a tenant on the plan pro may have, and a year's history. */
+/** The maximum of a tenant on the plan pro, and a year's history. */
 async function makeObjects({ sql }: BenchStack, tenants: string[]): Promise<void> {
   await sql`insert into logloom.tenants (tenant_id, plan_id) select unnest(${tenants}::text[]), 'pro'`;
   await sql`
@@ -173,7 +173,7 @@ async function makeObjects({ sql }: BenchStack, tenants: string[]): Promise<void
   await sql`analyze`;
 }
 
-/** The least that an operation can do: PostgREST, the pre-request check, a PL/pgSQL function. */
+/** The minimum of an operation: PostgREST, the pre-request check, a PL/pgSQL function. */
 async function makeFloor(bench: BenchStack, actor: Actor): Promise<void> {
   await bench.sql.unsafe(`
     create or replace function public.select_one()

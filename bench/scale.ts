@@ -47,7 +47,7 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   if (!(await findSystem())?.hasCitus) {
-    throw new Failure("Citus is not installed: docs/scaling.md says how to try it.");
+    throw new Failure("Citus is not installed: docs/guides/scaling.md says how to try it.");
   }
   const events = await loadEvents(values.events);
   const [tenants, scale, runs] = [values.tenants, values.scale, values.runs].map(Number);

@@ -11,11 +11,11 @@ const tenant = "bench";
 const otherTenants = 100;
 
 /**
- * Speed of the operations that read logs, over records of one tenant beside those of a hundred
- * others, and the plans behind them.
+ * The speed of the operations that read logs, over records of one tenant beside those of a hundred others, and their
+ * plans.
  *
- * Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10),
- * --scale N (records of the tenant in a day, default 1000000; the others have a tenth of it).
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10), --scale N (records of the
+ * tenant in a day, default 1000000; the others have a tenth of it).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -29,7 +29,7 @@ export async function run(args: string[]): Promise<void> {
   const events = await loadEvents(values.events);
   const bench = await startBenchStack();
   try {
-    // Rows are measured: the days that are over stay what they are.
+    // Rows are measured, so days are not sealed.
     await bench.sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
     step("Making records");
     await bench.sql`
@@ -45,10 +45,7 @@ function step(text: string): void {
   console.error(`  ${text}`);
 }
 
-/**
- * Records up to now, day by day, as the writer would have inserted them: in steps of 20,000, each
- * sorted by tenant and time.
- */
+/** Records up to now, day by day, as the writer inserts them: in steps of 20,000, each sorted by tenant and time. */
 export async function fill(
   sql: postgres.Sql,
   events: Event[],
@@ -126,7 +123,7 @@ interface Case {
   name: string;
   operation: string;
   query: string;
-  /** How far back from now the range begins. */
+  /** How far back the range begins. */
   hours: number;
   limit: number;
   more?: Record<string, unknown>;
@@ -244,7 +241,7 @@ function figure(name: string, times: number[], limit?: number): Figure {
   };
 }
 
-/** The first page, and one that is fifty pages deep. */
+/** The first page, and one fifty pages deep. */
 async function measurePages(bench: BenchStack, now: Date): Promise<Figure[]> {
   step("Pages");
   const range = {
@@ -273,7 +270,7 @@ async function measurePages(bench: BenchStack, now: Date): Promise<Figure[]> {
   ];
 }
 
-/** What no limit is set for. */
+/** Questions without a limit. */
 async function measureOthers(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
   step("Other operations");
   const from = new Date(now.getTime() - 24 * 3_600_000);
@@ -281,7 +278,7 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
     select l.id, l.ts::text as ts from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts < now() - make_interval(days => ${days}) / 2
     order by l.ts desc limit 1`;
-  // Received now: its id says nothing of when it happened.
+  // Received now: its id does not tell when it happened.
   const [late] = await bench.sql<{ id: string }[]>`
     insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, msg)
     values (
@@ -355,7 +352,7 @@ async function call<Body>(
   return body;
 }
 
-/** What the operation's own SQL does, as PostgreSQL explains it. */
+/** The plan of the operation's own SQL. */
 async function plan(sql: postgres.Sql, one: Case, from: Date, to: Date): Promise<string> {
   const range = `tstzrange('${from.toISOString()}', '${to.toISOString()}')`;
   const query = `logloom_private.compile_query(${literal(one.query)})`;

@@ -29,14 +29,14 @@ interface SoakTenant {
   bytes: number;
 }
 
-/** What is counted while it runs. */
+/** Counters of the run. */
 interface Tally {
-  /** Answers other than 200, by what was asked and the status. */
+  /** Answers other than 200, by request and status. */
   errors: Map<string, number>;
   ingest: number[];
-  /** Milliseconds of the searches of the last day, and of one that is sealed. */
+  /** Milliseconds of the searches of the last day, and of a sealed one. */
   search: { hot: number[]; sealed: number[] };
-  /** Milliseconds of the writer's runs, while retention rests and while it works. */
+  /** Milliseconds of the writer's runs, without and beside retention. */
   writer: { resting: number[]; working: number[] };
   retention: number[];
   /** Chunks that were due at a run of retention, and of them those that it left. */
@@ -46,11 +46,10 @@ interface Tally {
 }
 
 /**
- * Thirty days of event times in some minutes: ingest, searches, alerts, sealing and retention at
- * once.
+ * Thirty days of event times in some minutes: ingest, searches, alerts, sealing and retention at once.
  *
- * Options: --minutes N (default 20), --rate N events a second (default 2000), --events FILE.
- * With --tenants N instead a night of so many tenants with a handful of events a day each.
+ * Options: --minutes N (default 20), --rate N events a second (default 2000), --events FILE. With --tenants N instead a
+ * night of that many tenants with a handful of events a day each.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -102,7 +101,7 @@ async function soak(
   rate: number,
 ): Promise<Figure[]> {
   const { sql } = bench;
-  // Time is played here; the jobs would go by the real one.
+  // Time is played here; the jobs would use the real one.
   await sql`
     select cron.alter_job(job_id := jobid, active := false)
     from cron.job where jobname = 'logloom_run_retention'`;
@@ -121,7 +120,7 @@ async function soak(
 
   const began = Date.now();
   const firstDay = Math.floor(began / dayMs) * dayMs - (days - 1) * dayMs;
-  // The last played day is the real one, of which only what is past has happened.
+  // The last played day is today, and only its past has happened.
   const time = { began, first: firstDay, last: began + seconds * 1000, seconds };
   const progress = () => Math.min(1, (Date.now() - began) / (seconds * 1000));
   const isOver = () => progress() >= 1;
@@ -192,7 +191,7 @@ async function sendEvents(
     const tenant = tenants[n % tenants.length];
     const now = clock();
     const batch = Array.from({ length: bodyEvents }, (_, index) => {
-      // One in a hundred comes a day late.
+      // One in a hundred is a day late.
       const late = index % 100 === 99 ? dayMs : 0;
       const ts = new Date(now - Math.random() * 60_000 - late).toISOString();
       return { ...events[(n * bodyEvents + index) % events.length], ts };
@@ -242,7 +241,7 @@ async function searchLogs(
     const { operation, parameters, range } = { range: undefined, ...asked[n % asked.length] };
     const now = clock();
     const midnight = Math.floor(now / dayMs) * dayMs;
-    // The day before yesterday: sealed, but for what came late.
+    // The day before yesterday: sealed, except for late records.
     const [from, to] = range === "sealed"
       ? [midnight - 2 * dayMs, midnight - dayMs]
       : [now - dayMs, now];
@@ -267,8 +266,8 @@ async function searchLogs(
 }
 
 /**
- * Has the tenants keep so many days before a played one: as many more as that lies before the real
- * one, so that ingest, searches and retention all go by the played one.
+ * Makes the tenants keep this many days before a played one, plus the days from there to today, so that ingest,
+ * searches and retention use the played day.
  */
 async function keepFrom({ sql }: BenchStack, today: number): Promise<void> {
   await sql`
@@ -358,7 +357,7 @@ async function report(
   for (const tenant of tenants) {
     counted.set(tenant.id, [
       await countOf(bench, tenant, "| count()"),
-      // Of which no counts are kept.
+      // Without counts.
       await countOf(bench, tenant, '-"no message says this" | count()'),
     ]);
   }
@@ -393,7 +392,7 @@ async function report(
     select count(*)::integer as dead from logloom_private.dead_letters`;
   const [alerts] = await sql`select count(*)::integer as fired from logloom.alert_history`;
 
-  // A day that holds every tenant's records and was not deleted from: what a record takes.
+  // A day with records of every tenant and without deletions: the size of a record.
   const full = sizes.slice(1);
   const perRecord = full.reduce((sum, one) => sum + one.bytes, 0) /
     full.reduce((sum, one) => sum + one.records, 0);
@@ -497,7 +496,7 @@ async function report(
   return figures;
 }
 
-/** What a tenant's search counts over all days that it keeps. */
+/** The total that a tenant's search counts over all days that it keeps. */
 async function countOf({ state }: BenchStack, tenant: SoakTenant, query: string): Promise<number> {
   const response = await fetch(`${state.url}/rest/v1/rpc/log_stats`, {
     method: "POST",
@@ -531,7 +530,7 @@ function writerFigure({ writer }: Tally): Figure {
   );
 }
 
-/** The memory of a process of its own, not what it shares: its second quarter against its last. */
+/** The private memory of a process: its second quarter compared with its last. */
 function memoryFigures(samples: Map<string, number>[]): Figure[] {
   const quarter = Math.floor(samples.length / 4);
   if (quarter === 0) return [];

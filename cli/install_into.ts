@@ -43,14 +43,14 @@ It refuses, and changes nothing, where something of the project has a name that 
 export interface Installed {
   migrations: string[];
   files: number;
-  /** The functions that are to be deployed, as they are called in this project. */
+  /** The functions to deploy, by their names in this project. */
   functions: string[];
-  /** Those that an earlier run wrote, and that are no more. */
+  /** Functions of an earlier run that no longer exist. */
   formerFunctions: string[];
   advice: string[];
 }
 
-/** Installs or upgrades. Nothing is written before everything was looked at. */
+/** Installs or upgrades. Everything is checked before anything is written. */
 export async function installInto(
   project: string,
   { now = new Date(), healthAs }: { now?: Date; healthAs?: string } = {},
@@ -147,7 +147,7 @@ export async function installInto(
   };
 }
 
-/** A name that a function can have in a project, beside Logloom's other ones. */
+/** A possible function name, different from Logloom's other ones. */
 function healthName(name: string): string {
   const others: readonly string[] = functionNames.filter((other) => other !== "health");
   if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(name) && !others.includes(name)) return name;

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { Failure } from "../local/failure.ts";
 
-/** `parseArgs`, with what is wrong as one sentence. */
+/** `parseArgs`, with a mistake as one sentence. */
 export function parseOptions<Config extends ParseArgsConfig>(
   config: Config,
 ): ReturnType<typeof parseArgs<Config>> {

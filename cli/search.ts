@@ -83,7 +83,7 @@ await runReading({
   },
 });
 
-/** Whether a stage makes rows of numbers: those that leave records records are known. */
+/** Whether a stage makes rows of numbers: the stages that keep records are known. */
 function aggregates(query: string): boolean {
   const [, ...stages] = query.replace(/"(?:\\.|[^"\\])*"|\\./g, "x").split("|");
   return stages.some((stage) => !/^\s*(?:(?:where|json|logfmt|sort|limit|fields)\b|$)/.test(stage));

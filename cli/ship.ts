@@ -29,7 +29,7 @@ Exit code: 0 all events were accepted, 2 all were sent and some rejected, 1 not 
 
 const exitCodes = { accepted: 0, notSent: 1, rejected: 2 };
 
-/** How long a stop waits for what is under way. */
+/** How long a stop waits for requests under way. */
 const stopMs = 5000;
 
 Deno.exit(await main());
@@ -161,7 +161,7 @@ async function readTarget(options: Options): Promise<{ url: string; apiKey: stri
   const url = namedUrl(options.url);
   const apiKey = options.key ?? environment("LOGLOOM_API_KEY");
   if (url !== undefined && apiKey !== undefined) return { url, apiKey };
-  // A key goes nowhere but to the project that it belongs to.
+  // A key is only sent to its own project.
   if (url !== undefined) {
     throw new Failure("an API key is needed for that address: --key or LOGLOOM_API_KEY.");
   }
@@ -197,7 +197,7 @@ async function* readFile(name: string): AsyncGenerator<string[]> {
   }
 }
 
-/** npm runs a script in the package's folder and tells by INIT_CWD where it was called. */
+/** npm runs scripts in the package's folder and names the caller's in INIT_CWD. */
 function fromCaller(path: string): string {
   if (isAbsolute(path)) return path;
   const folder = Deno.env.get("INIT_CWD");

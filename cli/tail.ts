@@ -28,7 +28,7 @@ await runReading({
   retrying: "waiting for it",
   read: async ({ query, values, signal, service, lineOf }) => {
     const backlog = wholeNumber("--backlog", values.backlog ?? "10", 0, 1000);
-    // A first call that fails is told at once; later ones wait as long as it takes.
+    // A failing first call is reported immediately; later ones wait as long as necessary.
     const first = await service(10_000);
     const output = openOutput({ page: false });
     let tail = await first.call("tail_logs", {

@@ -10,7 +10,7 @@ First, where Auth's access-token hook is Logloom's, switch it off (dashboard: Au
 or [auth.hook.custom_access_token] in config.toml, then supabase config push): Auth stops signing
 in without the function that it calls.`;
 
-/** What the one who removed it from the database does next; named as in this project, where that is known. */
+/** The next steps after the removal from the database, with the names in this project if known. */
 export async function afterwards(project?: string): Promise<string> {
   const functions = await functionsIn(project);
   const other = project === undefined
@@ -33,10 +33,10 @@ Usage: npm run uninstall -- DATABASE_URL --yes-delete-all-logs [--project DIR]
 
 The SQL is supabase/uninstall.sql.`;
 
-/** A lock that was not given in time, or a deadlock with a request that was under way: it is tried again. */
+/** A lock timeout, or a deadlock with a request under way: try again. */
 const transient = new Set(["40P01", "55P03", "57014", "XX000"]);
 
-/** The statements of supabase/uninstall.sql, each with what it is for. */
+/** The statements of supabase/uninstall.sql, each with its purpose. */
 export async function uninstallSteps(): Promise<{ title: string; sql: string }[]> {
   const text = await Deno.readTextFile(`${checkout}/supabase/uninstall.sql`);
   return text.split(/^-- step: /m).slice(1).map((part) => {
@@ -45,7 +45,7 @@ export async function uninstallSteps(): Promise<{ title: string; sql: string }[]
   });
 }
 
-/** Removes Logloom; false where it was not there. Each step is a transaction or several of its own. */
+/** Removes Logloom; false if it was not installed. Each step is one or more transactions. */
 export async function uninstall(
   databaseUrl: string,
   say: (line: string) => void = console.log,
@@ -70,7 +70,7 @@ export async function uninstall(
   }
 }
 
-/** The functions as install-into called them in this project. */
+/** The functions by the names that install-into gave them in this project. */
 async function functionsIn(project?: string): Promise<string[]> {
   if (project === undefined) return [...functionNames];
   const { health } = await readManifest(`${await supabaseFolder(project)}/functions`);

@@ -61,7 +61,7 @@ if (options.url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(options.url)) {
 }
 if (options.url !== undefined && options.key === undefined) fail("--key is missing.");
 
-// npm runs a script in the package's folder and tells by INIT_CWD where it was called.
+// npm runs scripts in the package's folder and names the caller's in INIT_CWD.
 const out = resolve(process.env.INIT_CWD ?? process.cwd(), options.out ?? resolve(folder, "dist"));
 if (!existsSync(resolve(folder, "node_modules/vite"))) {
   run("npm", ["ci", "--omit=dev", "--ignore-scripts", "--loglevel=error"]);
@@ -82,13 +82,13 @@ const policy = [
   "form-action 'none'",
 ].join("; ");
 
-// The page carries the policy for hosts that send no headers of one's own.
+// The page carries the policy for hosts that cannot send custom headers.
 const page = resolve(out, "index.html");
 writeFileSync(
   page,
   readFileSync(page, "utf8").replace(/default-src 'none';[^"]*/, policy),
 );
-// What Netlify, Cloudflare Pages and others read.
+// Read by Netlify, Cloudflare Pages and others.
 writeFileSync(
   resolve(out, "_headers"),
   `/*

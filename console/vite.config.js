@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { defineConfig } from "vite";
 
-/** A grammar is imported as the parser that it describes, `….grammar.terms` as the numbers of its tokens. */
+/** A grammar is imported as its parser, `….grammar.terms` as the numbers of its tokens. */
 const grammar = {
   name: "lezer-grammar",
   resolveId(id, importer) {
@@ -28,7 +28,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false },
-    // Nothing is inlined: a data: URL is not what style-src 'self' allows.
+    // Nothing is inlined: style-src 'self' does not allow data: URLs.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     manifest: true,

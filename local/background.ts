@@ -3,8 +3,8 @@ import type { Stack } from "./stack.ts";
 import { readState, type State } from "./state.ts";
 
 /**
- * Runs a program that brings a stack up without a terminal, and waits until the stack serves. The program goes on running
- * when this one ends.
+ * Starts a stack's program without a terminal and waits until the stack serves. The program continues after this
+ * process.
  */
 export async function startInBackground(
   stack: Stack,

@@ -2,10 +2,10 @@ import { command } from "./command.ts";
 import { Failure } from "./failure.ts";
 import { exists } from "./files.ts";
 
-/** The browser that the console's tests, pictures and benchmark drive. */
+/** The browser for the console's tests, pictures and benchmark. */
 export const chromium = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium";
 
-/** Installs Debian's Chromium where there is none and root may. */
+/** Installs Debian's Chromium if it is missing and we are root. */
 export async function installChromium(progress: (step: string) => void): Promise<void> {
   if (await exists(chromium)) return;
   if (Deno.uid() !== 0 || !(await exists("/etc/debian_version"))) {

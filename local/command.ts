@@ -3,15 +3,15 @@ import { Failure } from "./failure.ts";
 export interface CommandOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** What failed, as a person would say it; the command's own last words follow. */
+  /** The failure in plain words; the command's own last lines follow. */
   failure: string;
-  /** Writes the whole output here as well. */
+  /** A file for the whole output. */
   log?: string;
   /** Ends the command early. */
   signal?: AbortSignal;
 }
 
-/** Runs a command to its end and gives back its standard output; a failure becomes one sentence. */
+/** Runs a command and returns its standard output; a failure becomes one sentence. */
 export async function command(argv: string[], options: CommandOptions): Promise<string> {
   const [program, ...args] = argv;
   let result: Deno.CommandOutput;
@@ -40,7 +40,7 @@ export async function command(argv: string[], options: CommandOptions): Promise<
   return stdout;
 }
 
-/** The cause in a failed command's output, in our words where it is a common one. */
+/** The cause of a failed command, in our words if it is a common one. */
 function reason(output: string): string {
   if (/no space left on device/i.test(output)) {
     return "the disk is full. Free some space and run the command again.";

@@ -5,17 +5,17 @@ import { consoleFolder } from "./processes/gateway.ts";
 import { checkout, type Stack } from "./stack.ts";
 import type { System } from "./system.ts";
 
-/** The console's sources, and what they build to. */
+/** The console's sources, and their build. */
 const sources = `${checkout}/console`;
 export const consoleBuild = `${checkout}/.logloom/console`;
 const log = `${checkout}/.logloom/console.log`;
 
-/** What the build depends on, besides the folders `src` and `public`. */
+/** What the build depends on, besides `src` and `public`. */
 const files = ["index.html", "package-lock.json", "vite.config.js"];
 
 /**
- * Builds the console, unless what is there was built from the very same files. Its packages have a lock file of their
- * own, and what only its tests need is left out.
+ * Builds the console unless the build is up to date. Its packages have their own lock file, and packages that only its
+ * tests need are left out.
  */
 export async function buildConsole(
   progress: (step: string) => Promise<void> | void,
@@ -47,7 +47,7 @@ export async function buildConsole(
   await replaceFile(stampFile, wanted);
 }
 
-/** `build` is what a build needs, `all` what the console's tests need, too. */
+/** `build`: the packages of a build; `all`: also those of the console's tests. */
 type Packages = "build" | "all";
 
 const installed = `${sources}/node_modules/.installed`;
@@ -63,7 +63,7 @@ async function wantsPackages(packages: Packages): Promise<boolean> {
   return of !== await lock() || (packages === "all" && what !== "all");
 }
 
-/** Installs the console's packages where they are missing or not those of its lock file. */
+/** Installs the console's packages if they are missing or differ from its lock file. */
 export async function installConsolePackages(
   packages: Packages,
   signal?: AbortSignal,
@@ -82,18 +82,18 @@ export async function installConsolePackages(
   await Deno.writeTextFile(installed, `${packages} ${await lock()}\n`);
 }
 
-/** Puts the built files where the gateway serves them, with a config.json for this machine. */
+/** Copies the build to where the gateway serves it, with a config.json for this machine. */
 export async function publishConsole(
   system: System,
   stack: Stack,
 ): Promise<void> {
   const folder = consoleFolder(system, stack);
-  // Nothing of an older build stays.
+  // Remove every file of an older build.
   await removeIfThere(system.outside(folder));
   await system.makeFolder("www-data", folder);
   await system.makeFolder("www-data", `${folder}/assets`);
   for await (const name of filesBelow(consoleBuild)) {
-    // What a build tells of itself is for tests.
+    // Only tests need the build's report.
     if (name.startsWith(".")) continue;
     const text = await Deno.readTextFile(`${consoleBuild}/${name}`);
     await system.writeFile("www-data", `${folder}/${name}`, text);
@@ -102,7 +102,7 @@ export async function publishConsole(
   await system.writeFile("www-data", `${folder}/config.json`, `${config}\n`);
 }
 
-/** Tells one set of sources from another. */
+/** A digest of the sources. */
 async function stamp(): Promise<string> {
   const hash = createHash("sha256");
   const names = [...files];

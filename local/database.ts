@@ -7,7 +7,7 @@ import { firstNode } from "./processes/postgres.ts";
 import { apiPoolSize, checkout, databasePassword, notifySecret, type Stack } from "./stack.ts";
 import { npmProgram, type System } from "./system.ts";
 
-/** Makes an empty cluster where there is none, or only half of one. */
+/** Creates an empty cluster if there is none, or only half of one. */
 export async function prepareCluster(
   system: System,
   stack: Stack,
@@ -18,7 +18,7 @@ export async function prepareCluster(
   await makeCluster(system, data, signal);
 }
 
-/** Makes an empty cluster in the place of whatever is in its folder, which is named as PostgreSQL sees it. */
+/** Replaces the folder's content by an empty cluster; the path is PostgreSQL's. */
 export async function makeCluster(
   system: System,
   data: string,
@@ -37,7 +37,7 @@ export async function makeCluster(
         `--pwfile=${passwordFile}`,
         "--auth=scram-sha-256",
         "--encoding=UTF8",
-        // As supabase start and hosted projects have it.
+        // As in supabase start and hosted projects.
         "--locale=C.UTF-8",
         "--locale-provider=icu",
         "--icu-locale=en-US",
@@ -55,15 +55,15 @@ export async function makeCluster(
 }
 
 export interface DatabaseOptions {
-  /** The folder whose supabase/migrations are applied, where it is not the checkout. */
+  /** The folder with supabase/migrations, if it is not the checkout. */
   project?: string;
-  /** Runs when the database is what a project has before its first migration. */
+  /** Runs when the database is like a project's before its first migration. */
   beforeMigrations?: () => Promise<void>;
 }
 
 /**
- * Brings the database of a running PostgreSQL to what a hosted project is, and the migrations to the last one.
- * Gives back a warning where a migration that it has was edited since.
+ * Sets up the database like a hosted project and applies all migrations. Returns a warning if an applied migration was
+ * edited.
  */
 export async function prepareDatabase(
   system: System,
@@ -79,7 +79,7 @@ export async function prepareDatabase(
     await makeProject(stack);
     await beforeMigrations?.();
   }
-  // The first migration installs in these alone (docs/guest.md), whatever the database has.
+  // The first migration installs in these alone (docs/guides/guest.md), whatever the database has.
   const databaseUrl = `${stack.databaseUrl}?timezone=UTC&datestyle=ISO`;
   const output = await pushMigrations(databaseUrl, signal, project);
   if (output !== null) {
@@ -96,7 +96,7 @@ export async function prepareDatabase(
     }. npm run reset starts over with an empty database.`;
 }
 
-/** Gives a new cluster the roles, extensions and grants that a project has before its first migration. */
+/** Gives a new cluster the roles, extensions and grants of a project before its first migration. */
 export async function makeProject(stack: Stack): Promise<void> {
   const sql = postgres(stack.adminDatabaseUrl, { max: 1, onnotice: () => {} });
   try {
@@ -106,7 +106,7 @@ export async function makeProject(stack: Stack): Promise<void> {
   }
 }
 
-/** Tells the database where this stack's function logloom-notify is, and how many connections PostgREST has. */
+/** Tells the database the address of logloom-notify and PostgREST's number of connections. */
 async function describeStack(stack: Stack): Promise<void> {
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
@@ -133,7 +133,7 @@ async function migrationDigests(): Promise<Digests> {
   return digests;
 }
 
-/** The very command that brings a hosted project up to date; gives back what it said when it failed. */
+/** The same command as for a hosted project; returns its message if it fails. */
 export async function pushMigrations(
   databaseUrl: string,
   signal?: AbortSignal,
@@ -156,7 +156,7 @@ export async function removeCluster(system: System, stack: Stack): Promise<void>
   await removeIfThere(system.outside(system.folder(stack)));
 }
 
-/** Written when the database is complete: without it everything begins anew. */
+/** Written when the database is complete: without it the next start begins again. */
 export function readyMark(system: System, stack: Stack): string {
   return system.outside(`${system.folder(stack)}/database-is-ready`);
 }

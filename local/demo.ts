@@ -9,7 +9,7 @@ const demoUsers = [
   "22222222-2222-4222-8222-222222222222",
 ];
 
-/** What a person needs to try the stack: a key to send with and two signed-in users. */
+/** A key for sending and two signed-in users, to try the stack. */
 export interface Demo {
   apiKey: string;
   userTokens: string[];
@@ -20,7 +20,7 @@ export async function demo(stack: Stack): Promise<Demo> {
   return { apiKey: await demoKey(stack, userTokens[0]), userTokens };
 }
 
-/** The key of an earlier start while it is alive, and a new one otherwise: the database knows digests only. */
+/** The key of an earlier start while it works, else a new one: the database only knows digests. */
 async function demoKey(stack: Stack, token: string): Promise<string> {
   const path = `${stack.folder}/demo-api-key`;
   if (await exists(path)) {

@@ -1,12 +1,9 @@
-/**
- * A failure that was to be expected: a taken port, a missing tool, no network. Its message is all that a
- * person needs, so no stack trace is shown for it.
- */
+/** An expected failure: a taken port, a missing tool, no network. Its message is enough, so no stack trace is shown. */
 export class Failure extends Error {
   override name = "Failure";
 }
 
-/** Runs a command's body and turns what goes wrong into a sentence and an exit code. */
+/** Runs a command's body and turns a failure into a sentence and an exit code. */
 export async function run(body: () => Promise<void>): Promise<never> {
   try {
     await body();
@@ -18,7 +15,7 @@ export async function run(body: () => Promise<void>): Promise<never> {
   }
 }
 
-/** What to tell a person about an error. */
+/** The message of an error, for people. */
 export function sentence(error: unknown): string {
   if (error instanceof Failure) return error.message;
   const message = error instanceof Error ? error.message : String(error);

@@ -21,7 +21,7 @@ export async function removeIfThere(path: string): Promise<void> {
   if (await exists(path)) await Deno.remove(path, { recursive: true });
 }
 
-/** Writes a file in one step, so that a reader sees the old text or the new, never half of it. */
+/** Writes a file in one step: a reader sees the old text or the new one, never half of it. */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   const draft = `${path}.${Deno.pid}`;
   await Deno.writeTextFile(draft, text, { mode });

@@ -1,15 +1,15 @@
-/** A process that is meant and no other: pids are used again, a pid with its start time is not. */
+/** Identifies one process: pids are reused, a pid with its start time is not. */
 export interface ProcessIdentity {
   pid: number;
   started: string;
 }
 
-/** When a process was started, in the system's own terms; empty when there is no such process. */
+/** The start time of a process, in the system's units; empty if there is no such process. */
 export async function startOf(pid: number): Promise<string> {
   if (pid <= 0) return "";
   if (Deno.build.os === "linux") {
     const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
-    // The name, in brackets, may hold spaces; the 20th field after it is the start time.
+    // The name in brackets may have spaces; the start time is the 20th field after it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" ? "" : (fields[19] ?? "");
   }
@@ -23,7 +23,7 @@ export async function isAlive(process: ProcessIdentity): Promise<boolean> {
   return started !== "" && started === process.started;
 }
 
-/** Signals the process and waits until it is gone; false when it outlasted the time. */
+/** Signals the process and waits until it has ended; false if it did not in time. */
 export async function endProcess(
   process: ProcessIdentity,
   signal: Deno.Signal,

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { jwtSecret } from "./stack.ts";
 
-/** The public half of the key with which the supabase CLI signs tokens for a local project. */
+/** The public half of the supabase CLI's key for local projects. */
 const cliKey = {
   kty: "EC",
   kid: "b81269f1-21d8-4f2e-b719-c2240a840d90",
@@ -21,10 +21,10 @@ const secretKey = {
   alg: "HS256",
 };
 
-/** The keys whose tokens the stack accepts: the shared secret's, and the CLI's. */
+/** The keys whose tokens the stack accepts: the shared secret and the CLI's key. */
 export const keySet = { keys: [secretKey, cliKey] };
 
-/** What anyone may know of them, as Auth publishes it. */
+/** Their public part, as Auth publishes it. */
 export const publicKeySet = { keys: [cliKey] };
 
 /** A token signed with the shared secret. */
@@ -34,7 +34,7 @@ export function signToken(claims: Record<string, unknown>): string {
   return `${signed}.${createHmac("sha256", jwtSecret).update(signed).digest("base64url")}`;
 }
 
-/** The end of 2032: the local keys of every Supabase stack last as long. */
+/** The end of 2032, like the local keys of every Supabase stack. */
 const farAhead = 1983812996;
 
 /** The very keys that `supabase start` prints. */

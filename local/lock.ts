@@ -7,11 +7,11 @@ import { checkout, functionNames } from "./stack.ts";
 
 const functions = `${checkout}/supabase/functions`;
 
-/** Where functions find their packages when they are loaded as hosted ones are. */
+/** The folder for the functions' packages when they are loaded as on a hosted project. */
 export const packageEnv = {
   DENO_DIR: `${cacheFolder()}/deno`,
   DENO_NO_UPDATE_CHECK: "1",
-  // A company's own certificates count as well, as they do for npm.
+  // Certificates of a company count too, as they do for npm.
   DENO_TLS_CA_STORE: "mozilla,system",
   NO_COLOR: "1",
 };
@@ -31,7 +31,7 @@ if (import.meta.main) {
   });
 }
 
-/** The functions as they are deployed: outside the checkout, whose packages would be taken else. */
+/** The functions as deployed: outside the checkout, otherwise its packages would be used. */
 export async function copyFunctions(): Promise<AsyncDisposable & { path: string }> {
   const path = await Deno.makeTempDir({ prefix: "logloom-functions-" });
   await copyFolder(functions, path);
@@ -46,7 +46,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** Downloads what a function imports, into a folder of this machine's that is kept. */
+/** Downloads a function's imports into a folder of this machine that is kept. */
 export function load(runtime: Runtime, folder: string, options: string[]): Promise<string> {
   return command([runtime.program, "cache", ...options, "index.ts"], {
     cwd: folder,

@@ -1,12 +1,12 @@
 const largest = 5 * 1024 * 1024;
 
-/** A log file that stays small: when it is full it is kept as `<path>.1` and begun anew. */
+/** A log file with a limit: a full one becomes `<path>.1` and a new one begins. */
 export class BoundedLog {
   readonly path: string;
   #file: Deno.FsFile;
   #size: number;
   #open = true;
-  /** What the process said last. */
+  /** The last output of the process. */
   lastLine = "";
 
   static async open(path: string): Promise<BoundedLog> {
@@ -20,12 +20,12 @@ export class BoundedLog {
     this.#size = size;
   }
 
-  /** Writes a word of the supervisor's own. */
+  /** Writes a message of the supervisor. */
   write(text: string): void {
     this.#append(new TextEncoder().encode(text));
   }
 
-  /** Writes a process's output to its end. */
+  /** Writes a process's output until it ends. */
   async take(output: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
     for await (const chunk of output) {
@@ -58,7 +58,7 @@ export class BoundedLog {
 
 const key = /(ll_[0-9A-Za-z]{8})[0-9A-Za-z]{28}/g;
 
-/** nginx writes the address of a request that fails, and with it a key that stands there. */
+/** nginx writes the address of a failing request, with any key in it. */
 function withoutKeys(chunk: Uint8Array): Uint8Array {
   const text = new TextDecoder().decode(chunk);
   return text.includes("ll_") ? new TextEncoder().encode(text.replace(key, "$1…")) : chunk;

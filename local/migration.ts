@@ -17,7 +17,7 @@ import { withScratchPostgres } from "./migrations/scratch.ts";
 import { followingVersion, versionAt } from "./migrations/versions.ts";
 import { checkout } from "./stack.ts";
 
-// npm run migration [-- NAME]: brings supabase/migrations to what supabase/schemas says.
+// npm run migration [-- NAME]: brings supabase/migrations up to date with supabase/schemas.
 
 const usage =
   "npm run migration -- NAME, for example add_log_archive: small letters, digits and _; " +
@@ -59,13 +59,13 @@ await run(async () => {
   await writeDifference(name);
 });
 
-/** Brings the tables of docs/errors.md to what the registers say. */
+/** Updates the tables of docs/reference/errors.md from the registers. */
 async function writeErrors(): Promise<void> {
   const page = await Deno.readTextFile(errorsFile);
   const text = pageOfErrors(page, await registers());
   await Deno.writeTextFile(errorsFile, text);
   await command([Deno.execPath(), "fmt", "--quiet", errorsFile], {
-    failure: "Formatting docs/errors.md failed",
+    failure: "Formatting docs/reference/errors.md failed",
     cwd: checkout,
   });
 }
@@ -83,7 +83,7 @@ function options(): { name: string | undefined; isRelease: boolean } {
   return { name, isRelease: values.release === true };
 }
 
-/** Writes what is missing between the migrations as they are and the schemas as a migration of its own. */
+/** Writes the difference between the migrations and the schemas as a new migration. */
 async function writeDifference(name: string): Promise<void> {
   await withScratchPostgres(async (stack) => {
     const names = await migrations();
@@ -113,7 +113,7 @@ async function writeDifference(name: string): Promise<void> {
   });
 }
 
-/** Now, but after every migration that is there. */
+/** Now, but after every existing migration. */
 function nextVersion(names: string[]): string {
   const now = versionAt(new Date());
   const last = names.at(-1)?.slice(0, now.length) ?? "";

@@ -7,14 +7,14 @@ import { databaseUrl, type Stack } from "./stack.ts";
 import type { System } from "./system.ts";
 
 /**
- * Shards of each table that is spread: with a partition a day, each costs as many tables. As many for each node whether
- * there are 1, 2, 3 or 4: eight over three nodes would be 3, 3 and 2.
+ * Shards of each sharded table. With a partition a day, each shard costs a table a day. Twelve are even on 1, 2, 3 and
+ * 4 nodes; eight over three nodes would be 3, 3 and 2.
  */
 export const localShards = 12;
 
 /**
- * How many workers the stack has beside its coordinator, 0 for a single server. A stack keeps the number with which its
- * data were made.
+ * The number of workers beside the coordinator, 0 for a single server. A stack keeps the number that its data were made
+ * with.
  */
 export async function workersOf(
   system: System,
@@ -44,7 +44,7 @@ export async function workersOf(
   return workers;
 }
 
-/** What a stack runs on, or has its data on, it keeps: another number that is asked for is refused, not ignored. */
+/** A stack keeps its number of workers: another one is refused, not ignored. */
 export function requireSameWorkers(
   stack: Pick<Stack, "name">,
   workers: number,
@@ -58,7 +58,7 @@ export function requireSameWorkers(
   );
 }
 
-/** Makes the workers known to the coordinator and spreads the tables over them: what an operator does by hand. */
+/** Registers the workers with the coordinator and shards the tables, as an operator does by hand. */
 export async function spreadOverNodes(stack: Stack, workers: Node[]): Promise<void> {
   const onNode = async (port: number, work: (sql: postgres.Sql) => Promise<unknown>) => {
     const sql = postgres(databaseUrl("supabase_admin", port, "postgres"), {
@@ -82,7 +82,7 @@ export async function spreadOverNodes(stack: Stack, workers: Node[]): Promise<vo
         select citus_add_node('127.0.0.1', ${port})
         where not exists (select from pg_dist_node n where n.nodeport = ${port})`;
     }
-    // What the extension shows to everybody is nothing for the API, whose schema it is in.
+    // The extension's views are in the API's schema, but not for its users.
     await sql`revoke all on public.citus_tables, public.citus_schemas from public`;
     await sql`select logloom_private.enable_citus(${localShards})`;
   });

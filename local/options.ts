@@ -2,10 +2,7 @@ import { parseArgs } from "node:util";
 import { Failure } from "./failure.ts";
 import { type Stack, stackNamed, stackNames } from "./stack.ts";
 
-/**
- * Reads a command's flags and its options with a value; every command of the stack takes --stack,
- * for those that work on several.
- */
+/** Reads a command's flags and options; commands that work on several stacks take --stack. */
 export function readOptions<Flag extends string, Name extends string = never>(
   flags: readonly Flag[],
   names: readonly Name[] = [],
@@ -18,7 +15,7 @@ export function readOptions<Flag extends string, Name extends string = never>(
     ({ values } = parseArgs({ args: Deno.args, options }));
   } catch (error) {
     const message = error instanceof Error ? error.message.split(". ")[0] : `${error}`;
-    throw new Failure(`${message}; docs/local-stack.md lists the options.`);
+    throw new Failure(`${message}; docs/guides/local-stack.md lists the options.`);
   }
   const wanted = values.stack ?? "dev";
   const name = stackNames.find((known) => known === wanted);

@@ -4,24 +4,24 @@ import { Failure } from "./failure.ts";
 import { startOf } from "./identity.ts";
 import { statfs } from "node:fs/promises";
 
-/** Part of the folder's name: raised when the packages change, so that an older root is not used. */
+/** Part of the folder's name: increased when the packages change, so that an older root is not used. */
 const revision = 1;
 const release = "trixie";
 
 const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 
-/** Room for the packages while they are unpacked, and a little for data. */
+/** Space to unpack the packages, and a little for data. */
 const neededBytes = 2 * 1024 ** 3;
 
 /**
- * A Debian release of its own, in a folder: Debian 12 and Ubuntu have an older PostgreSQL, and a root of ours leaves
- * the machine's packages as they are. It is kept outside the checkout, so that a machine pays for it once.
+ * A Debian release in a folder: Debian 12 and Ubuntu have an older PostgreSQL, and this leaves the machine's packages
+ * alone. It is outside the checkout, so that a machine needs it only once.
  */
 export function rootPath(): string {
   return `${cacheFolder()}/debian-${release}-postgresql-17.r${revision}`;
 }
 
-/** What is made once a machine. */
+/** The set-up that a machine needs once. */
 export function cacheFolder(): string {
   return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/logloom`;
 }
@@ -45,7 +45,7 @@ export async function buildRoot(
     );
   }
 
-  // Built aside and renamed whole: what carries the name is complete, however a set-up before ended.
+  // Built under another name and renamed when complete.
   const draft = `${root}.building-${Deno.pid}`;
   const log = `${draft}.log`;
   await removeAbandoned(`${root}.building-`);
@@ -55,7 +55,7 @@ export async function buildRoot(
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
     await build(draft, log, packages, progress, interrupted.signal);
-    // Another stack may have been quicker: then its root stays.
+    // Another stack may have been faster: then its root stays.
     if (!(await exists(root))) await Deno.rename(draft, root);
     await removeIfThere(log);
   } catch (error) {
@@ -68,7 +68,7 @@ export async function buildRoot(
   return root;
 }
 
-/** Adds what an older set-up did not have. Its databases are in the root, so it is kept. */
+/** Adds packages that an older set-up lacks. Its databases are in the root, so the root is kept. */
 async function complete(
   root: string,
   packages: string[],
@@ -85,13 +85,13 @@ async function complete(
     await install(root, missing, (what) => ({ env, log, failure: `${what} failed (see ${log})` }));
     await removeIfThere(log);
   } catch (error) {
-    // Without a network, say: what the older set-up has serves all the same.
+    // Without a network, for example, the older set-up still works.
     if (!(error instanceof Failure)) throw error;
     progress(`Going on without: ${error.message}`);
   }
 }
 
-/** Removes what set-ups left that were killed before they could do so themselves. */
+/** Removes the remains of killed set-ups. */
 async function removeAbandoned(prefix: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(cacheFolder())) {
     const path = `${cacheFolder()}/${name}`;
@@ -135,7 +135,7 @@ async function build(
   );
 
   progress("Installing PostgreSQL 17, pg_cron, pg_partman, pgTAP and nginx in it");
-  // No service of these packages is to start, and no cluster of theirs is needed.
+  // These packages must not start services or create clusters.
   await Deno.writeTextFile(`${draft}/usr/sbin/policy-rc.d`, "#!/bin/sh\nexit 101\n", {
     mode: 0o755,
   });
@@ -154,7 +154,7 @@ async function install(
   packages: string[],
   options: (what: string) => Options,
 ): Promise<void> {
-  // Two stacks may start at once.
+  // Two stacks may start at the same time.
   const alone = ["flock", root];
   await command(
     [...alone, "chroot", root, "apt-get", "update"],

@@ -1,4 +1,4 @@
-// What `npm start` and its like call: plain Node, because it is what brings Deno and the packages here.
+// The target of `npm start` and others: plain Node, because it installs Deno and the packages.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -45,7 +45,7 @@ function packagesAreInstalled() {
   if (!there || !deno()) return false;
   const names = Object.keys(wanted).filter((path) => path !== "");
   return names.every((path) =>
-    // A package for another platform is in the lock file only.
+    // Packages for other platforms are only in the lock file.
     there[path] ? there[path].version === wanted[path].version : wanted[path].optional
   );
 }
@@ -76,7 +76,7 @@ function installFailure(output) {
   return `npm ci failed: ${lines.find((line) => line !== "") ?? "it gave no reason."}`;
 }
 
-// The binary itself: deno's own launcher needs an install script that npm 11 does not run.
+// The binary itself: deno's launcher needs an install script that npm 11 does not run.
 function deno() {
   const suffix = process.platform === "linux" ? "-glibc" : "";
   const exe = process.platform === "win32" ? "deno.exe" : "deno";
@@ -93,7 +93,7 @@ function hand(program, argv) {
     stdio: "inherit",
     env: { ...process.env, DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" },
   });
-  // The terminal sends Ctrl-C to the child as well, which decides when all is down.
+  // The terminal sends Ctrl-C to the child too; the child decides when everything has stopped.
   process.on("SIGINT", () => {});
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`Deno could not be started: ${error.message}`));

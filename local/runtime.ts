@@ -3,20 +3,20 @@ import { exists } from "./files.ts";
 import { Failure } from "./failure.ts";
 import { checkout } from "./stack.ts";
 
-/** What Supabase's edge runtime is compatible with. */
+/** The Deno version of Supabase's edge runtime. */
 export const hostedVersion = "2.1.4";
 
-/** What the edge functions run on. */
+/** The runtimes of the edge functions. */
 export interface Runtime {
   version: string;
   /** The Deno program. */
   program: string;
 }
 
-/** The Deno that everything else of the stack runs on, too. */
+/** The Deno that runs everything else of the stack. */
 export const currentRuntime: Runtime = { version: Deno.version.deno, program: Deno.execPath() };
 
-/** Finds the Deno of a version; that of hosted functions is installed when it is first asked for. */
+/** Finds a version of Deno; the hosted one is installed on first use. */
 export async function findRuntime(
   version: string | undefined,
   progress: (step: string) => void,
@@ -42,7 +42,7 @@ export async function findRuntime(
   return { version, program };
 }
 
-/** As the packages of Deno's programs are named. */
+/** The names of the packages with Deno's programs. */
 function platform(): string {
   const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";
   if (Deno.build.os === "windows") return `win32-${arch}`;

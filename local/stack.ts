@@ -3,16 +3,16 @@ import { fromFileUrl } from "./files.ts";
 
 export const checkout = fromFileUrl(new URL("..", import.meta.url));
 
-/** The local secret that every `supabase start` uses: it protects nothing outside this machine. */
+/** The local secret of every `supabase start`; it protects nothing outside this machine. */
 export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-long";
 
-/** What the database's job shows to the function logloom-notify. It, too, protects nothing outside. */
+/** The secret between the database's job and logloom-notify; it protects nothing outside either. */
 export const notifySecret = "local-secret-of-the-function-logloom-notify";
 
-/** Connections that PostgREST keeps; the database bounds by it what may run at once. */
+/** PostgREST's connections; the database limits searches by this number. */
 export const apiPoolSize = 20;
 
-/** Every local database role has this password, as under `supabase start`. */
+/** The password of every local database role, as with `supabase start`. */
 export const databasePassword = "postgres";
 
 export const stackNames = ["dev", "test", "beside", "kept", "bench", "scratch"] as const;
@@ -22,40 +22,40 @@ export type StackName = (typeof stackNames)[number];
 export const functionNames = ["ingest", "health", "logloom-notify"] as const;
 export type FunctionName = (typeof functionNames)[number];
 
-/** Where a stack listens and what belongs to it. Nothing here depends on how the machine is set up. */
+/** The addresses and files of a stack, independent of the machine's set-up. */
 export interface Stack {
   name: StackName;
-  /** Tells the stacks of several checkouts on one machine apart. */
+  /** Separates the stacks of several checkouts on one machine. */
   id: string;
   ports: {
     gateway: number;
     postgres: number;
-    /** The gateway's second door, for the functions themselves: what enters there is not logged. */
+    /** The gateway's second door, for functions: it is not logged. */
     internal: number;
     postgrest: number;
     postgrestAdmin: number;
     functions: Record<FunctionName, number>;
-    /** Further PostgreSQL nodes, where tables are spread over several. */
+    /** Further PostgreSQL nodes, for sharded tables. */
     workers: number[];
   };
   url: string;
   internalUrl: string;
   databaseUrl: string;
   adminDatabaseUrl: string;
-  /** The stack's files on our side: state, keys, logs. */
+  /** The stack's files: state, keys, logs. */
   folder: string;
   stateFile: string;
 }
 
-/** Where the n-th process of a function listens, from 0 on. Hosted, there are as many as needed. */
+/** The port of a function's n-th process, from 0. */
 export function functionPort(stack: Stack, name: FunctionName, n: number): number {
   if (n === 0) return stack.ports.functions[name];
   return stack.ports.internal + 10 + (n - 1) * functionNames.length + functionNames.indexOf(name);
 }
 
 /**
- * The first of what is reached from outside, and of what is not. Only the stack that people use has Supabase's own ports:
- * they lie among those that the kernel gives to outgoing connections, any of which could be in the way.
+ * The first public and the first internal port. Only the dev stack has Supabase's ports: they are in the kernel's range
+ * for outgoing connections, which could occupy them.
  */
 const firstPorts: Record<StackName, { open: number; internal: number }> = {
   dev: { open: 54321, internal: 24321 },
@@ -66,7 +66,7 @@ const firstPorts: Record<StackName, { open: number; internal: number }> = {
   scratch: { open: 23321, internal: 27321 },
 };
 
-/** So that several checkouts on one machine can run at once: each sets another multiple of 20. */
+/** Lets several checkouts run at the same time: each sets another multiple of 20. */
 function portOffset(): number {
   return Number(Deno.env.get("LOGLOOM_PORT_OFFSET") ?? "0");
 }

@@ -5,11 +5,11 @@ import { anonKey, serviceRoleKey } from "./keys.ts";
 import { jwtSecret, type Stack, type StackName } from "./stack.ts";
 import type { ProcessStatus } from "./supervisor.ts";
 
-/** What the supervisor tells others about the stack: commands, tests, a curious person. */
+/** The stack's state for commands, tests and people. */
 export interface State {
   name: StackName;
   status: "starting" | "ready" | "stopping" | "failed";
-  /** What is being done while starting, or why it failed. */
+  /** The current step of the start, or the reason for its failure. */
   message: string;
   supervisor: ProcessIdentity;
   url: string;
@@ -38,7 +38,7 @@ export async function readState(stack: Stack): Promise<State | null> {
   }
 }
 
-/** The state of a stack whose supervisor runs. */
+/** The state of a stack with a running supervisor. */
 export async function runningState(stack: Stack): Promise<State | null> {
   const state = await readState(stack);
   return state && (await isAlive(state.supervisor)) ? state : null;
@@ -66,7 +66,7 @@ export function newState(stack: Stack, supervisor: ProcessIdentity, accessLog: s
   };
 }
 
-/** Writes states one after the other, the last one always. */
+/** Writes states one after another, and always the last one. */
 export class StateWriter {
   #last: Promise<void> = Promise.resolve();
   readonly #path: string;

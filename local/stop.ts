@@ -11,7 +11,7 @@ if (import.meta.main) {
   });
 }
 
-/** Stops a running stack as Ctrl-C would; false when there was none. */
+/** Stops a running stack like Ctrl-C; false if there is none. */
 export async function stop(stack: Stack): Promise<boolean> {
   const state = await runningState(stack);
   if (!state) return false;

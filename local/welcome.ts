@@ -1,7 +1,7 @@
 import { demoTenant } from "./demo.ts";
 import type { State } from "./state.ts";
 
-/** Tells a person what there is now and what to try first. */
+/** Tells you what is running and what to try first. */
 export function welcome({ url, databaseUrl, logs, demo, hasConsole, warnings }: State): void {
   const strong = (text: string) => Deno.stdout.isTerminal() ? `\x1b[1m${text}\x1b[0m` : text;
   console.log(`

@@ -5,7 +5,7 @@ import { load } from "../support/load.ts";
 import type { BenchStack } from "../support/stack.ts";
 import { bodyBytes, countEvents } from "./requests.ts";
 
-// What ingest is measured against: what the same database does with the same events without it.
+// The peers of ingest: the same database with the same events, without ingest.
 
 /** Rows a second of one COPY of all records into an empty partition with the same indexes. */
 export async function copy({ sql }: BenchStack): Promise<number> {
@@ -14,7 +14,7 @@ export async function copy({ sql }: BenchStack): Promise<number> {
   const file = `${folder}/bench.copy`;
   const [{ partition }] = await sql<{ partition: string }[]>`
     select logloom_private.partition_name(logloom_private.utc_day(now())) as partition`;
-  // In the order of receipt, as a client that copies would send them.
+  // In the order of receipt, as a client would copy them.
   const { count } = await sql.unsafe(
     `copy (select * from logloom.${partition} order by received_at, id) to '${file}'`,
   );

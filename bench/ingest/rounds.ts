@@ -15,14 +15,14 @@ export interface Rates {
   writer: number;
   copy: number;
   bulk: number;
-  /** Bytes of the partition for each byte of JSON, the most of any round. */
+  /** Bytes of the partition for each byte of JSON, the maximum of all rounds. */
   bytesRatio: number;
   failures: [number, number][];
 }
 
 /**
- * Each part of the way by itself, the writer paused. In turns and by their medians: other work on
- * the machine then weighs on all of them alike.
+ * Each part on its own, with the writer paused. Parts take turns and medians count, so that other work on the machine
+ * affects all of them alike.
  */
 export async function measureRates(
   bench: BenchStack,

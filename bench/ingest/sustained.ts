@@ -13,7 +13,7 @@ interface Sample {
   depth: number;
 }
 
-/** Events that became visible in a second: what was acknowledged and is not in the queue. */
+/** Events that became visible in a second: acknowledged and no longer queued. */
 function rateOfVisible(samples: Sample[]): number {
   const [first, last] = [samples[0], samples[samples.length - 1]];
   const visible = last.acknowledged - last.depth - (first.acknowledged - first.depth);
@@ -28,7 +28,7 @@ export interface Sustained {
   load: Load;
   acknowledged: number;
   stored: number;
-  /** Events a second that became visible, once it runs evenly. */
+  /** Events a second that became visible, once it is steady. */
   visibleRate: number;
   /** Events in the queue, on average of each quarter of the time. */
   depths: number[];
@@ -36,7 +36,7 @@ export interface Sustained {
   memoryLate: Map<string, number>;
 }
 
-/** Sends at a rate for a while, and looks how much of it becomes visible meanwhile. */
+/** Sends at a rate for a while and measures how much becomes visible meanwhile. */
 export async function sustain(
   bench: BenchStack,
   send: Send,
@@ -53,7 +53,7 @@ export async function sustain(
   let acknowledged = 0;
   const samples: Sample[] = [];
   const probe = setInterval(async () => {
-    // Both of the same moment, as near as can be.
+    // Both at the same moment, as closely as possible.
     const sample = { acknowledged, seconds: (performance.now() - began) / 1000 };
     samples.push({ ...sample, depth: await queueDepth(bench) });
   }, 250);

@@ -1,10 +1,10 @@
 import type { BenchStack } from "../support/stack.ts";
 
 export async function pauseWriter({ sql }: BenchStack): Promise<void> {
-  // Else the ingest function would step in for the silent writer.
+  // Otherwise ingest would replace the silent writer.
   await sql`update logloom_private.settings set writer_guard_silence = '1 hour' where singleton`;
   await sql`update cron.job set active = false where jobname = 'logloom_write_logs'`;
-  // A run that has begun ends: it holds the writer's lock step by step, so wait for its heartbeat.
+  // A run that has begun continues: it holds the writer's lock step by step, so wait for its heartbeat.
   await sql`call logloom_private.write_logs()`;
 }
 
@@ -18,7 +18,7 @@ export async function queueDepth({ sql }: BenchStack): Promise<number> {
   return depth;
 }
 
-/** Runs the writer until the queue is empty; the seconds it took. */
+/** Runs the writer until the queue is empty; returns the seconds. */
 export async function drain(bench: BenchStack): Promise<number> {
   const started = performance.now();
   while (await queueDepth(bench) > 0) await bench.sql`call logloom_private.write_logs()`;

@@ -8,8 +8,8 @@ import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
 
 /**
- * Of the tenant whose days are sealed, copied several times into a day: more than a minute's run of
- * the job seals, so that no day is replaced in it, which comes once a day.
+ * Of the tenant whose days are sealed, copied several times into a day: more than the job seals in a minute, so that no
+ * day is replaced, which happens once a day.
  */
 const drawnRecords = 200_000;
 const copiesADay = 6;
@@ -17,19 +17,19 @@ const copiesADay = 6;
 const requestsASecond = 20;
 const eventsARequest = 25;
 
-/** What a tenant that sends steadily, and the writer, met in a phase. */
+/** The experience of a steady sender, and of the writer, in a phase. */
 interface Phase {
-  /** Milliseconds of each request, when it was sent and when it was answered. */
+  /** Milliseconds of each request, with its start and end. */
   requests: { sent: number; answered: number }[];
-  /** Milliseconds of each run of the writer, and when it began. */
+  /** Milliseconds of each run of the writer, and its start. */
   runs: { began: number; duration: number }[];
-  /** When the job was seen at work. */
+  /** The times at which the job was seen at work. */
   sealing: { began: number; ended: number }[];
 }
 
 /**
- * What ingest and the writer lose while days full of records are sealed by the job as pg_cron runs
- * it. Minutes without it and minutes with it in turns; of the latter only the time that it works.
+ * What ingest and the writer lose while the job seals full days as pg_cron runs it. Minutes without and with it take
+ * turns; of the latter only the working time counts.
  */
 export async function besideSealingFigures(
   bench: BenchStack,
@@ -50,7 +50,7 @@ export async function besideSealingFigures(
   const [{ days }] = await sql<{ days: string[] }[]>`
     select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i) as days
     from generate_series(0, ${rounds}::integer) i`;
-  // Younger than any that is sealed: it is only copied from.
+  // Younger than any sealed day: it is only copied from.
   const [template, ...filled] = days;
   await makeDays(bench, "sealed", [template]);
   await fillDay(bench, "sealed", drawnAnew(events, drawnRecords), template, drawnRecords);
@@ -76,7 +76,7 @@ export async function besideSealingFigures(
     await setSealing(bench, false);
     await atRest(bench);
     sealed += await sealedRecords(bench) - before;
-    // What is left over is not due in the next round.
+    // Remains are not due in the next round.
     await sql.unsafe(`truncate ${partition}`);
   }
   return figures(without, beside, sealed);
@@ -176,7 +176,7 @@ async function atRest(bench: BenchStack): Promise<void> {
   }
 }
 
-/** A minute of steady sending, from a whole minute of the clock on: then pg_cron starts the job. */
+/** A minute of steady sending from a full minute of the clock, when pg_cron starts the job. */
 async function minute(bench: BenchStack, request: () => Promise<Response>): Promise<Phase> {
   await pause(60_000 - Date.now() % 60_000);
   const phase: Phase = { requests: [], runs: [], sealing: [] };

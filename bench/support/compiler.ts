@@ -5,7 +5,7 @@ const longest = 2048;
 const runs = 60;
 const mostMs = 5;
 
-/** The dearest queries that the compiler takes, each by what it is made of. */
+/** The most expensive queries that the compiler accepts, by their parts. */
 const queries: [string, string][] = [
   ["a text", "a".repeat(512)],
   ["wildcards", "a*".repeat(256)],
@@ -17,7 +17,7 @@ const queries: [string, string][] = [
   ["regular expressions", `msg:~"${"(a|b)+".repeat(40)}" `.repeat(8)],
 ];
 
-/** Milliseconds that the compiler takes for 2,048 bytes, timed in the database. */
+/** Milliseconds to compile 2,048 bytes, measured in the database. */
 export async function measureCompiler(sql: postgres.Sql): Promise<Figure[]> {
   await sql`create schema if not exists bench`;
   await sql.unsafe(`

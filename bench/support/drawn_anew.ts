@@ -1,9 +1,9 @@
 import type { Event } from "./events.ts";
 
 /**
- * Events of the same kinds, of which none repeats another: numbers, hex words, addresses, pids,
- * byte counts and ids are drawn anew, at the same length, so that no layout profits from copies.
- * What names a kind of event (level, service, template, component, status, agent) stays.
+ * Unique events of the same kinds: numbers, hex words, addresses, pids, byte counts and ids are drawn anew with the
+ * same length, so that no layout profits from copies. Names of kinds (level, service, template, component, status,
+ * agent) stay.
  */
 export function* drawnAnew(events: Event[], count: number, seed = 1): Generator<Event> {
   const random = seededRandom(seed);
@@ -21,7 +21,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** An address, a word of hex digits that holds a digit, or a number of two digits and more. */
+/** An address, a hex word with a digit, or a number with two or more digits. */
 const drawn =
   /\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|(?=[0-9a-fA-F-]*\d)(?=[0-9-]*[a-fA-F])\b[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*\b|\d{2,}/g;
 
@@ -30,8 +30,7 @@ const kinds = new Set(["status", "method", "user_agent", "referer", "template", 
 function redraw(event: Event, random: () => number): Event {
   const attrs = event.attrs as Record<string, unknown> | undefined;
   const again = new Map<string, string>();
-  // A word that an event holds twice stays the same word; the status that a message ends with is
-  // the one in attrs.
+  // A repeated word of an event stays the same word; the status at the end of a message is the one in attrs.
   if (attrs?.status !== undefined) again.set(String(attrs.status), String(attrs.status));
   const text = (value: string) =>
     value.replace(drawn, (word) => {

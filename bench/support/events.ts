@@ -2,7 +2,7 @@ import { Failure } from "../../local/failure.ts";
 
 export type Event = Record<string, unknown>;
 
-/** Events of a file (NDJSON, .gz too), or made ones of the same kind where no file is named. */
+/** Events of a file (NDJSON, .gz too), or made ones of the same kind without a file. */
 export async function loadEvents(path: string | undefined): Promise<Event[]> {
   if (!path) return makeEvents(20_000);
   let file: Deno.FsFile;
@@ -52,7 +52,7 @@ export function makeBodies(events: Event[], limit: number): Body[] {
   return bodies;
 }
 
-/** `places`: where in the body the time of each event begins. */
+/** `places`: the positions of the events' times in the body. */
 function stampable(body: Uint8Array, places: number[]): Body {
   const encoder = new TextEncoder();
   return {

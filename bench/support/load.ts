@@ -1,7 +1,7 @@
 import { Failure } from "../../local/failure.ts";
 
 export interface Load {
-  /** Requests that were answered 200. */
+  /** Requests answered with 200. */
   answered: number;
   seconds: number;
   /** Milliseconds of each answered request. */
@@ -11,8 +11,8 @@ export interface Load {
 }
 
 /**
- * Sends requests on `connections` at once until `seconds` are over or `count` are sent. `pause` is
- * awaited before each request: it sets the pace.
+ * Sends requests on `connections` connections until `seconds` are over or `count` are sent. `pause` is awaited before
+ * each request: it sets the pace.
  */
 export async function load(
   options: { connections: number; seconds: number; count?: number; pause?: () => Promise<void> },

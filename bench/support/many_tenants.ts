@@ -4,13 +4,13 @@ import { type Figure, percentile, thousands } from "./report.ts";
 import type { BenchStack } from "./stack.ts";
 
 const eventsADay = 5;
-/** Days before today that have records; half of the tenants keep some, half all but the oldest. */
+/** Days before today with records; half of the tenants keep some, half all but the oldest. */
 const days = 10;
 const kept = [5, 9];
 
 /**
- * What a night costs where very many tenants have a handful of events each: their counts are packed,
- * days are deleted for half of them, and one is dropped for all, while one tenant goes on sending.
+ * The cost of a night with very many tenants and a handful of events each: days are deleted for half of them and one is
+ * dropped for all, while one tenant keeps sending.
  */
 export async function manyTenantFigures(
   bench: BenchStack,
@@ -21,7 +21,7 @@ export async function manyTenantFigures(
   console.error("  Making tenants and their records …");
   await makeTenants(sql, tenants);
   for (let day = 1; day <= days; day++) await writeDay(sql, tenants, day);
-  // The job may be at it, too.
+  // The job may be running too.
   while (await isThere(sql, "log_counts c where c.is_delta")) await run(sql, "compact_log_counts");
   await compact(sql);
   const before = await sizes(sql);
@@ -53,7 +53,7 @@ export async function manyTenantFigures(
   await pause(10_000);
   phase = "working";
   const watch = watchWriterLock(sql);
-  // Yesterday's night first, which drops nothing: the days are one younger then.
+  // Last night's run first, which drops nothing: the days were one younger then.
   const byRows = await timed(() => retain(sql, 1));
   const withDrop = await timed(() => retain(sql, 0));
   const held = await watch.stop();
@@ -132,7 +132,7 @@ async function makeTenants(sql: postgres.Sql, tenants: number): Promise<void> {
 }
 
 async function writeDay(sql: postgres.Sql, tenants: number, age: number): Promise<void> {
-  // Owned as by the writer, or retention could not drop it.
+  // Owned by the writer's role, otherwise retention could not drop it.
   await sql.begin(async (one) => {
     await one`set local role postgres`;
     await one`
@@ -170,7 +170,7 @@ async function run(sql: postgres.Sql, job: string): Promise<void> {
   await sql`call logloom_private.run_job(${job}, ${`logloom_private.${job}()`}::regprocedure)`;
 }
 
-/** What was deleted takes no room: what a table would take that was never larger. */
+/** Space of deleted rows does not count: the size of a table that was never larger. */
 async function compact(sql: postgres.Sql): Promise<void> {
   await sql`vacuum full analyze logloom_private.log_counts`;
   await sql`vacuum full analyze logloom_private.packed_counts`;
@@ -186,7 +186,7 @@ async function sizes(sql: postgres.Sql): Promise<{ logs: number; counts: number 
   return row;
 }
 
-/** Retention of a night so many days ago, until it is done. */
+/** The retention of a night so many days ago, until it is done. */
 async function retain(sql: postgres.Sql, daysAgo: number): Promise<void> {
   for (;;) {
     await sql`
@@ -197,7 +197,7 @@ async function retain(sql: postgres.Sql, daysAgo: number): Promise<void> {
   }
 }
 
-/** The longest time, in ms, that retention held the writer's lock, as it looks from the locks. */
+/** The longest time in ms that retention held the writer's lock, seen from the locks. */
 function watchWriterLock(sql: postgres.Sql): { stop: () => Promise<number> } {
   let isOver = false;
   let longest = 0;

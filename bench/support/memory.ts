@@ -1,8 +1,8 @@
 import type { State } from "../../local/state.ts";
 
 /**
- * Proportional memory of each process of the stack with its children, in MiB. Pss_Anon leaves out
- * what PostgreSQL's processes share, which fills up as far as it was told and no further.
+ * Proportional memory of each process of the stack with its children, in MiB. Pss_Anon excludes PostgreSQL's shared
+ * memory, which fills up to its limit.
  */
 export async function memory(
   state: State,

@@ -9,18 +9,18 @@ export interface MixedLoad {
   seconds: number;
   /** Answers by status. */
   statuses: Map<number, number>;
-  /** Answers of a status that the operation must not have, with what was asked. */
+  /** Answers with an impossible status, with their requests. */
   unexpected: string[];
-  /** Answers in which another tenant was to be seen. */
+  /** Answers that showed another tenant. */
   leaks: string[];
   latencies: number[];
 }
 
-/** Names of tenants under load; every object carries its tenant's name, so that a leak shows. */
+/** Names of tenants under load; every object carries its tenant's name, so that a leak is visible. */
 export const tenantName = () => `load-${crypto.randomUUID()}`;
 const tenantNames = /load-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Of these a tenant, and all tenants together, may have a few running: one more is 429. */
+/** A tenant, and all tenants together, may run a few of these: one more is 429. */
 const takeSlots = [
   "search_logs",
   "log_stats",
@@ -33,7 +33,7 @@ const takeSlots = [
 
 type Objects = "saved_search" | "alert_rule" | "api_key";
 
-/** What all users know: ids of objects, to be asked for by their owners, colleagues and strangers. */
+/** Ids of objects that all users know: their owners, colleagues and strangers ask for them. */
 type Known = Record<Objects, string[]>;
 
 interface Call {
@@ -87,7 +87,7 @@ export async function mixedLoad(
   return result;
 }
 
-/** Few ids, so that users meet at the same objects. */
+/** Few ids, so that users share objects. */
 const remembered = 200;
 
 function remember(ids: string[], created: string | Record<string, string>): void {

@@ -4,7 +4,7 @@ import { type Load, load, pace } from "./load.ts";
 import { type Figure, percentile } from "./report.ts";
 import type { BenchStack } from "./stack.ts";
 
-/** How often each kind of noise is made. */
+/** How often each kind of noise runs. */
 const turns = 4;
 
 interface QuietLoads {
@@ -12,14 +12,14 @@ interface QuietLoads {
   searched: Load[];
 }
 
-/** Requests that the noisy tenant has in flight at once. */
+/** Requests that the noisy tenant has in flight. */
 const inFlight = 20;
 
 const slow = 'msg:~"(a+b?)+c" OR msg:~"(a?b?)*d$"';
 const folded = `msg:~"(?i)[${"\u0080-\u{1EFFF}".repeat(80)}]"`;
 const preview = { p_threshold: 1, p_comparison: "gt", p_window_minutes: 60 };
 
-/** What the noisy tenant asks again and again, by what it hopes to exhaust. */
+/** The repeated requests of the noisy tenant, by the resource that they try to exhaust. */
 const kinds: Record<string, [string, Record<string, unknown>]> = {
   "slow searches": ["search_logs", { p_query_dsl: slow, p_ts_from: "now-7d" }],
   "slow statistics": ["log_stats", {
@@ -34,8 +34,8 @@ const kinds: Record<string, [string, Record<string, unknown>]> = {
 };
 
 /**
- * How a quiet tenant's ingest and search fare beside 20 requests in flight of each kind, against the
- * same beside as many requests a second that ask for next to nothing.
+ * A quiet tenant's ingest and search beside 20 requests in flight of each kind, compared with the same beside as many
+ * cheap requests a second.
  */
 export async function noiseFigures(
   { state, sql }: BenchStack,
@@ -66,7 +66,7 @@ export async function noiseFigures(
     return { sent, searched };
   };
 
-  /** Quiet work beside the noisy tenant's, which `pause` sets the pace of. */
+  /** Quiet work beside the noisy tenant's, whose pace `pause` sets. */
   const beside = async (operation: string, parameters: unknown, pause?: () => Promise<void>) => {
     const statuses = new Map<number, number>();
     let isOver = false;
@@ -92,7 +92,7 @@ export async function noiseFigures(
     console.error(`  Noise: ${kind}`);
     const statuses = new Map<number, number>();
     const [calm, loud]: QuietLoads[] = [{ sent: [], searched: [] }, { sent: [], searched: [] }];
-    // In turns, so that what else the machine does falls on both alike.
+    // In turns, so that other work on the machine affects both alike.
     for (let turn = 0; turn < turns; turn++) {
       const noise = await beside(operation, parameters);
       loud.sent.push(noise.sent);
@@ -100,8 +100,7 @@ export async function noiseFigures(
       for (const [status, count] of noise.statuses) {
         statuses.set(status, (statuses.get(status) ?? 0) + count);
       }
-      // As many requests that cost next to nothing, so that what sending and refusing them takes is
-      // on both sides.
+      // As many cheap requests, so that sending and refusing them is on both sides.
       const cheap = await beside("get_current_tenant", {}, pace(Math.max(1, noise.perSecond)));
       calm.sent.push(cheap.sent);
       calm.searched.push(cheap.searched);
@@ -149,8 +148,8 @@ const alertSeconds = 130;
 const noisyRules = 40;
 
 /**
- * How late a quiet tenant's rules are evaluated, without and with many costly rules of another, both
- * tenants' records arriving alike.
+ * How late a quiet tenant's rules are evaluated, without and with many expensive rules of another tenant, with records
+ * of both.
  */
 async function alertFigures(
   sql: BenchStack["sql"],

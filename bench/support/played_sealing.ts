@@ -2,7 +2,7 @@ import { Failure } from "../../local/failure.ts";
 import { type Figure, thousands } from "./report.ts";
 import type { BenchStack } from "./stack.ts";
 
-/** From when to when time is played, and when it began, all in milliseconds. */
+/** The range of played time, and its start, in milliseconds. */
 export interface PlayedTime {
   began: number;
   first: number;
@@ -11,8 +11,8 @@ export interface PlayedTime {
 }
 
 /**
- * Has pg_cron seal by the time that is played: what waits six hours, or a day, waits as much less
- * as all days are shorter; the job comes as often as pg_cron can.
+ * Makes pg_cron seal by played time: waits of six hours, or a day, shrink like all days; the job runs as often as
+ * pg_cron can.
  */
 export async function sealByPlayedTime({ sql }: BenchStack, time: PlayedTime): Promise<void> {
   const speed = (time.last - time.first) / (time.seconds * 1000);
@@ -57,7 +57,7 @@ export async function sealByPlayedTime({ sql }: BenchStack, time: PlayedTime): P
     from cron.job where jobname = 'logloom_seal_logs'`;
 }
 
-/** Waits until nothing of the days that are over is due, and ends the job. */
+/** Waits until no day that is over is due, and ends the job. */
 export async function endSealing({ sql }: BenchStack): Promise<void> {
   const end = performance.now() + 120_000;
   for (;;) {
@@ -98,7 +98,7 @@ export async function expiredBlocks({ sql }: BenchStack): Promise<number> {
   return blocks;
 }
 
-/** What is stored of a tenant, read record by record. */
+/** A tenant's stored records, read one by one. */
 export interface Stored {
   tenant_id: string;
   rows: number;
@@ -127,7 +127,7 @@ export async function storedRecords({ sql }: BenchStack): Promise<Stored[]> {
     group by 1`;
 }
 
-/** Bytes of all blocks, room that was left by others and indexes included. */
+/** Bytes of all blocks, including free space and indexes. */
 export async function sizeOfSealed({ sql }: BenchStack): Promise<number> {
   const [{ bytes }] = await sql`
     select (pg_total_relation_size('logloom_private.blocks')
@@ -135,7 +135,7 @@ export async function sizeOfSealed({ sql }: BenchStack): Promise<number> {
   return bytes;
 }
 
-/** `rowBytes`: what a record takes as a row, its indexes included. */
+/** `rowBytes`: the size of a record as a row with its indexes. */
 export async function sealingFigures(
   bench: BenchStack,
   rowBytes: number,

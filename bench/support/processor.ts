@@ -1,10 +1,10 @@
 import { readState } from "../../local/state.ts";
 import type { Stack } from "../../local/stack.ts";
 
-/** What the kernel counts processor time in. */
+/** The kernel's unit of processor time. */
 const ticksPerSecond = 100;
 
-/** Seconds of processor time that each PostgreSQL of a stack has used so far, by its process's name. */
+/** Seconds of processor time of each PostgreSQL of a stack so far, by process name. */
 export async function processorSeconds(stack: Stack): Promise<Map<string, number>> {
   const processes = (await readState(stack))?.processes ?? {};
   const times = new Map<number, { parent: number; seconds: number }>();
@@ -13,7 +13,7 @@ export async function processorSeconds(stack: Stack): Promise<Map<string, number
     const stat = await Deno.readTextFile(`/proc/${name}/stat`).catch(() => "");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields.length < 16) continue;
-    // Its own, and that of its children that have ended.
+    // Its own, and that of its ended children.
     const ticks = fields.slice(11, 15).reduce((sum, text) => sum + Number(text), 0);
     times.set(Number(name), { parent: Number(fields[1]), seconds: ticks / ticksPerSecond });
   }
@@ -27,7 +27,7 @@ export async function processorSeconds(stack: Stack): Promise<Map<string, number
   return seconds;
 }
 
-/** What was used between two readings, by process. */
+/** The difference of two readings, by process. */
 export function used(
   before: Map<string, number>,
   after: Map<string, number>,
@@ -35,7 +35,7 @@ export function used(
   return new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)]));
 }
 
-/** Seconds of processor time that one process has used so far. */
+/** Seconds of processor time of one process so far. */
 export async function secondsOf(pid: number): Promise<number> {
   const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

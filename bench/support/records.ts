@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** Runs an "insert into logloom.logs as l …" as the service does: with the counts kept. */
+/** Runs an "insert into logloom.logs as l …" like the service: it maintains the counts. */
 export async function addRecords(
   sql: postgres.Sql,
   insert: string,
@@ -11,7 +11,7 @@ export async function addRecords(
   await sql.unsafe(statement, parameters);
 }
 
-/** Leaves no record, and nothing that is known of one. */
+/** Removes all records and everything derived from them. */
 export async function removeAllRecords(sql: postgres.Sql): Promise<void> {
   await sql`
     truncate logloom.logs, logloom_private.log_counts, logloom_private.packed_counts,

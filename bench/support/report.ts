@@ -1,12 +1,12 @@
 export interface Figure {
   name: string;
   value: string;
-  /** What it is measured against, and the least or most it may be. */
+  /** The reference value, and the minimum or maximum. */
   limit?: string;
   holds?: boolean;
 }
 
-/** Prints figures as a table that can go into a document as it is. */
+/** Prints figures as a table for the documents. */
 export function printFigures(title: string, figures: Figure[]): void {
   const rows = figures.map((figure) => [
     figure.name,

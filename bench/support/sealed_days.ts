@@ -1,8 +1,8 @@
 import type { BenchStack } from "./stack.ts";
 
 /**
- * Makes days of a tenant as the service does: a partition that a superuser owned no job could
- * replace or drop, and retention drops one of which nobody is known to have records.
+ * Creates a tenant's days like the service: no job could replace or drop a superuser's partition, and retention drops
+ * one that nobody is known to have records in.
  */
 export async function makeDays(
   { sql }: BenchStack,
@@ -19,7 +19,7 @@ export async function makeDays(
   });
 }
 
-/** Writes records of a tenant evenly over a day, a thousand a batch. The bytes of their JSON. */
+/** Writes a tenant's records evenly over a day, a thousand a batch. Returns the bytes of their JSON. */
 export async function fillDay(
   { sql }: BenchStack,
   tenant: string,
@@ -70,7 +70,7 @@ export async function fillDay(
   return bytes;
 }
 
-/** Writes the records of a tenant's day to another day as well, with ids of their own for each copy. */
+/** Copies a tenant's day to another day, with new ids for each copy. */
 export async function copyDay(
   { sql }: BenchStack,
   tenant: string,

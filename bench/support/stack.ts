@@ -9,14 +9,14 @@ import { endLeftovers, up } from "../../local/up.ts";
 export interface BenchStack {
   stack: Stack;
   state: State;
-  /** A superuser's connection: benchmarks make tables and read files. */
+  /** A superuser's connection: benchmarks create tables and read files. */
   sql: postgres.Sql;
-  /** Serves the edge functions anew, by processes that did nothing yet. */
+  /** Restarts the edge functions with new processes. */
   serveAnew(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An empty stack on ports of its own, beside whatever else runs. */
+/** An empty stack with its own ports. */
 export async function startBenchStack(
   serving?: Serving,
   workers = 0,

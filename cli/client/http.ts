@@ -1,11 +1,11 @@
-/** One request and what came of it; nothing is thrown but an abort of the caller's. */
+/** One request and its outcome; only the caller's own abort is thrown. */
 export interface Exchange {
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly text: string;
-  /** The answer where it is a JSON object, else {}. */
+  /** The answer if it is a JSON object, else {}. */
   readonly body: Record<string, unknown>;
-  /** What went wrong, as a person would say it. */
+  /** The failure in plain words. */
   readonly reason: string;
   /** Whether the same request may succeed later. */
   readonly passes: boolean;

@@ -2,7 +2,7 @@ import { Failure } from "../../local/failure.ts";
 import { environment, localStack, namedUrl } from "./target.ts";
 import { type Exchange, exchange } from "./http.ts";
 
-/** A refusal of the service, with the place in the query that it is about. */
+/** A refusal by the service, with its position in the query. */
 export class Refusal extends Failure {
   constructor(
     message: string,
@@ -15,7 +15,7 @@ export class Refusal extends Failure {
 }
 
 export interface Service {
-  /** Calls an operation; what passes by itself is tried again until `signal` or the patience ends. */
+  /** Calls an operation. Temporary failures are retried until `signal` aborts or the time is up. */
   call(operation: string, parameters: Record<string, unknown>): Promise<unknown>;
 }
 
@@ -24,7 +24,7 @@ export interface ServiceOptions {
   token: string;
   apiKey: string | undefined;
   signal: AbortSignal;
-  /** How long one call is tried, in milliseconds. */
+  /** How long one call is retried, in milliseconds. */
   patienceMs: number;
   onRetry: (reason: string) => void;
 }
@@ -52,7 +52,7 @@ export function createService(options: ServiceOptions): Service {
         if (answer.status === 200) return parseExactly(answer.text);
         const backOff = Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
         const delay = Math.max(answer.retryAfterMs, backOff);
-        // A search that took too long would take as long again.
+        // A search that took too long would take too long again.
         const again = answer.passes && answer.status !== 408;
         if (!again || Date.now() + delay > deadline) throw refusalOf(answer);
         options.onRetry(answer.reason);
@@ -93,7 +93,7 @@ function positionOf(details: unknown): number | null {
   return match ? Number(match[1]) : null;
 }
 
-/** Numbers keep the text that they were sent with. */
+/** Numbers keep the text that was sent. */
 function parseExactly(text: string): unknown {
   const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
   const revive = (_key: string, value: unknown, context?: { source?: string }) =>
@@ -109,13 +109,13 @@ export interface Named {
   apikey?: string;
 }
 
-/** Where to ask and as whom: what options and environment name, else the local stack's first user. */
+/** The address and the user, from options or the environment, else the local stack's first user. */
 export async function readUser(named: Named) {
   const url = namedUrl(named.url);
   const token = named.token ?? environment("LOGLOOM_TOKEN");
   const apiKey = named.apikey ?? environment("LOGLOOM_PUBLISHABLE_KEY");
   if (url !== undefined && token !== undefined) return { url, token, apiKey };
-  // A token goes nowhere but to the project that it belongs to.
+  // A token is only sent to its own project.
   if (url !== undefined) {
     throw new Failure("an access token is needed for that address: --token or LOGLOOM_TOKEN.");
   }

@@ -2,12 +2,12 @@ import { Failure } from "../../local/failure.ts";
 import { stackNamed } from "../../local/stack.ts";
 import { runningState, type State } from "../../local/state.ts";
 
-/** A variable of the environment; empty is as good as none. */
+/** An environment variable; empty counts as unset. */
 export function environment(name: string): string | undefined {
   return Deno.env.get(name) || undefined;
 }
 
-/** The address that was named by an option or by LOGLOOM_URL. */
+/** The address from an option or from LOGLOOM_URL. */
 export function namedUrl(option: string | undefined): string | undefined {
   const url = option ?? environment("LOGLOOM_URL");
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
@@ -16,7 +16,7 @@ export function namedUrl(option: string | undefined): string | undefined {
   return url?.replace(/\/+$/, "");
 }
 
-/** The local stack that runs; `credential` is what else could have been named. */
+/** The running local stack; `credential` names the option that could be used instead. */
 export async function localStack(credential: string): Promise<State> {
   const state = await runningState(stackNamed("dev"));
   if (state === null) {

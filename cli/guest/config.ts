@@ -1,7 +1,7 @@
 import { parse, type TomlTable } from "smol-toml";
 import { Failure } from "../../local/failure.ts";
 
-/** What a project's config.toml gains, between these lines, so that a later run can renew it. */
+/** Our part of a project's config.toml, between these lines, so that a later run can replace it. */
 const first = "# >>> Logloom: npm run install-into writes what stands between these two lines.";
 const last = "# <<< Logloom";
 
@@ -9,11 +9,11 @@ const ourHook = "pg-functions://postgres/logloom_private/custom_access_token_hoo
 
 export interface ConfigChange {
   text: string;
-  /** What a person has to see to, since the project has settings of its own in that place. */
+  /** What a person must do by hand, because the project has its own settings there. */
   advice: string[];
 }
 
-/** The project's config.toml with the sections that Logloom's functions and its token hook need. */
+/** The project's config.toml with the sections for Logloom's functions and its token hook. */
 export function withLogloom(config: string, functions: readonly string[]): ConfigChange {
   const own = withoutLogloom(config).trimEnd();
   const settings = parsed(own);
@@ -35,7 +35,7 @@ export function withLogloom(config: string, functions: readonly string[]): Confi
     );
   } else if (at(hook, "uri") !== ourHook) {
     advice.push(
-      "The project has an access-token hook of its own: let it call Logloom's, as docs/identity.md shows.",
+      "The project has an access-token hook of its own: let it call Logloom's, as docs/background/identity.md shows.",
     );
   }
   const schemas = at(settings, "api", "schemas");
@@ -64,7 +64,7 @@ export function withLogloom(config: string, functions: readonly string[]): Confi
   return { text, advice };
 }
 
-/** Those of the functions that have a section already, outside our lines, however the project writes it. */
+/** The functions that already have a section outside our lines, in any notation. */
 export function takenSections(config: string, functions: readonly string[]): string[] {
   const settings = parsed(withoutLogloom(config));
   return functions.filter((name) => at(settings, "functions", name) !== undefined);
@@ -84,7 +84,7 @@ function parsed(config: string): TomlTable {
   }
 }
 
-/** What stands at a path of keys; undefined where nothing does. */
+/** The value at a path of keys, or undefined. */
 function at(value: unknown, ...keys: string[]): unknown {
   for (const key of keys) {
     if (typeof value !== "object" || value === null) return undefined;

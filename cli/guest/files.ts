@@ -5,19 +5,19 @@ import { exists, removeIfThere } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";
 import { withoutReturns } from "./migrations.ts";
 
-/** What an earlier run wrote. */
+/** The files of an earlier run. */
 export interface Manifest {
-  /** What the function `health` is called in this project. */
+  /** The name of the function `health` in this project. */
   health: string;
   /** A digest of each file, by its path in the functions' folder. */
   files: Record<string, string>;
 }
 
-/** Folders that begin with an underscore are no functions of their own. `_shared` is the project's. */
+/** A folder with a leading underscore is not a function. `_shared` belongs to the project. */
 export const ourShared = "_logloom";
 export const manifestPath = `${ourShared}/manifest.json`;
 
-/** The folder supabase/ of a project that is not Logloom's own. */
+/** The supabase/ folder of a project that is not Logloom's own. */
 export async function supabaseFolder(project: string): Promise<string> {
   for (const folder of [`${project}/supabase`, project]) {
     if (await exists(`${folder}/config.toml`)) {
@@ -36,17 +36,17 @@ export function digest(text: string): string {
   return createHash("sha256").update(withoutReturns(text)).digest("hex");
 }
 
-/** What a module names by its path: what it imports, and files that it reads beside itself. */
+/** The files that a module names: imports, and files that it reads. */
 const named = /(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*"(\.\.?\/[^"]+)"/g;
 
-/** What a function of ours is called in a project: health alone may have another name there. */
+/** The name of our function in a project: only health may have another one there. */
 export function nameIn(health: string): (name: string) => string {
   return (name) => name === "health" ? health : name;
 }
 
 /**
- * The functions' files as a project gets them: what their index.ts reach, so no tests, and what they share in a folder of
- * ours.
+ * The functions' files for a project: everything that their index.ts reaches (so no tests), with the shared code in a
+ * folder of ours.
  */
 export async function functionFiles(
   source: string,
@@ -80,13 +80,13 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const path = `${folder}/${manifestPath}`;
   if (!(await exists(path))) return { health: "health", files: {} };
   const written = JSON.parse(await Deno.readTextFile(path)) as Manifest | Manifest["files"];
-  // Earlier versions wrote the digests alone.
+  // Earlier versions wrote only the digests.
   return typeof written.files === "object"
     ? written as Manifest
     : { health: "health", files: written as Manifest["files"] };
 }
 
-/** The functions that these files are of. */
+/** The functions of these files. */
 export function functionsOf(paths: Iterable<string>): string[] {
   const folders = new Set([...paths].map((path) => path.split("/")[0]));
   folders.delete(ourShared);
@@ -94,8 +94,8 @@ export function functionsOf(paths: Iterable<string>): string[] {
 }
 
 /**
- * Files in our folders that are not ours, and files of ours that were edited since. One that reads as what is to be written
- * is neither: a run may have been interrupted before its manifest.
+ * Foreign files in our folders, and our files that somebody edited. A file that already has the new content is neither,
+ * because a run may have been interrupted before it wrote its manifest.
  */
 export async function filesInTheWay(
   folder: string,
@@ -105,7 +105,7 @@ export async function filesInTheWay(
   const foreign: string[] = [];
   const edited: string[] = [];
   const present = [ourShared, ...functionsOf(files.keys())];
-  // What is no function of ours any more: what else lies there is in nobody's way.
+  // Folders of functions that no longer exist. Other files in them are kept.
   const former = functionsOf(Object.keys(written)).filter((name) => !present.includes(name));
   for (const name of [...present, ...former]) {
     for (const path of await filesBelow(`${folder}/${name}`)) {
@@ -122,19 +122,19 @@ export async function filesInTheWay(
   return { foreign, edited };
 }
 
-/** The manifest of these files, as the file that it is written to. */
+/** The manifest of these files, as a file to write. */
 export function manifestOf(files: ReadonlyMap<string, string>, health: string): string {
   const manifest: Manifest = { health, files: {} };
   for (const [path, text] of files) manifest.files[path] = digest(text);
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** How a file is called that is written but not yet in its place. */
+/** The temporary name of a file that is not in place yet. */
 const draft = ".logloom-new";
 
 /**
- * Removes some files and writes others, each beside its place first: what cannot be written leaves everything as it was, and
- * what is interrupted can be run again.
+ * Removes some files and writes others, each under a temporary name first. A failure changes nothing, and an
+ * interrupted run can be repeated.
  */
 export async function replaceFiles(
   files: ReadonlyMap<string, string>,
@@ -153,7 +153,7 @@ export async function replaceFiles(
     }
     for (const [path, text] of files) {
       const there = await exists(path);
-      // A link stays one.
+      // A link stays a link.
       const place = there ? await Deno.realPath(path) : path;
       const mode = there ? (await Deno.stat(place)).mode ?? undefined : undefined;
       if (mode !== undefined && (mode & 0o200) === 0) throw new Error(`${path} is read-only`);
@@ -169,7 +169,7 @@ export async function replaceFiles(
   for (const { path, place } of drafts) await Deno.rename(path, place);
 }
 
-/** Removes a file, and the folders that it leaves empty. */
+/** Removes a file, and folders that become empty. */
 async function removeWithFolder(path: string): Promise<void> {
   await removeIfThere(path);
   for (let folder = dirname(path); await isEmpty(folder); folder = dirname(folder)) {
@@ -183,17 +183,17 @@ async function isEmpty(folder: string): Promise<boolean> {
   return true;
 }
 
-/** Of a folder and those that it is in, the ones that are to be made; the outermost first. */
+/** The missing folders on the way to a folder; the outermost first. */
 async function missingFolders(folder: string): Promise<string[]> {
   if (await exists(folder)) return [];
   return [...await missingFolders(dirname(folder)), folder];
 }
 
-/** The files in a folder, and in those that links in it lead to. */
+/** The files in a folder, and in linked folders. */
 export async function filesBelow(folder: string, above: string[] = []): Promise<string[]> {
   if (!(await exists(folder))) return [];
   const here = await Deno.realPath(folder);
-  // A link to a folder above would never end.
+  // A link to a parent folder would never end.
   if (above.includes(here)) return [];
   const found: string[] = [];
   for await (const { name } of Deno.readDir(folder)) {

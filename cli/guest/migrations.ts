@@ -2,9 +2,9 @@ import { Failure } from "../../local/failure.ts";
 import { followingVersion, versionAt } from "../../local/migrations/versions.ts";
 
 export interface Migration {
-  /** What stands before the first underscore: digits by which they are ordered. */
+  /** The part before the first underscore: the digits that define the order. */
   version: string;
-  /** What stands between it and .sql. */
+  /** The part between it and .sql. */
   name: string;
   text: string;
 }
@@ -27,12 +27,12 @@ reset datestyle;
 reset intervalstyle;
 `;
 
-/** A migration of ours as a project gets it: run with our time zone and forms of dates, whatever the database's are. */
+/** Our migration as a project gets it: with our time zone and date style, whatever the database uses. */
 export function asInstalled(text: string): string {
   return `${before}${text}${after}`;
 }
 
-/** As it was written, without what asInstalled puts around it. */
+/** The text without the wrapping of asInstalled. */
 function withoutFrame(text: string): string {
   const written = withoutReturns(text);
   return written.startsWith(before) && written.endsWith(after)
@@ -40,14 +40,14 @@ function withoutFrame(text: string): string {
     : written;
 }
 
-/** As it was written, whatever git on somebody's machine makes of the ends of lines. */
+/** The original text, whatever line endings git made. */
 export function withoutReturns(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
 /**
- * Our migrations that a project does not have yet, with versions after its last one: db push refuses one that is older than
- * what it has applied. One that it has is known by its name, and must not have changed, for it may be applied.
+ * Our migrations that a project does not have yet, with versions after its last one: db push refuses older ones. A
+ * migration is recognised by its name. It must be unchanged, because it may have been applied.
  */
 export function migrationsToAdd(
   ours: readonly Migration[],
@@ -66,7 +66,7 @@ export function migrationsToAdd(
         "never applied, remove the file and run this again.",
     );
   }
-  // In the order of the files' names, as db push has them: 3_a.sql comes after 20261201_b.sql.
+  // In the order of db push, by file name: 3_a.sql comes after 20261201_b.sql.
   let latest = theirs.map(({ version }) => `${version}_`).sort().at(-1) ?? "";
   return ours.filter(({ name }) => !there.has(name)).map((migration) => {
     const version = `${versionAt(now)}_` > latest ? versionAt(now) : next(latest.slice(0, -1));
@@ -80,7 +80,7 @@ export function oldMigrations(theirs: readonly Migration[]): Migration[] {
   return theirs.filter(({ name, text }) => name === "logloom" && text.includes("logloom_private."));
 }
 
-/** Those of a later version of Logloom than this one: no project has functions of its own in that schema. */
+/** Those of a later Logloom: no project has its own functions in that schema. */
 export function newerMigrations(
   ours: readonly Migration[],
   theirs: readonly Migration[],
@@ -104,7 +104,7 @@ function next(version: string): string {
 
 const identifier = (name: string) => `"?${name}"?`;
 
-/** Of these functions in public, those that the project's SQL makes and does not remove or move again. */
+/** Those of these public functions that the project's SQL creates and does not drop or move again. */
 export function functionsMadeIn(sql: string, names: readonly string[]): string[] {
   const text = sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\/\*[\s\S]*?\*\//g, "");
   return names.filter((name) => {
@@ -126,7 +126,7 @@ export function functionsMadeIn(sql: string, names: readonly string[]): string[]
   });
 }
 
-/** The names of our functions in public, as the database has them in this version. */
+/** The names of our public functions in this version. */
 export function operationsIn(sql: string): string[] {
   const list = /function logloom_private\.operations\(\)[\s\S]*?array\[([^\]]*)\]/.exec(sql)?.[1] ??
     "";

@@ -6,7 +6,7 @@ import { humanLine, jsonLine, type LogRecord, refusalLines } from "./lines.ts";
 import { connection } from "./options.ts";
 import { isColoured } from "./output.ts";
 
-/** Ctrl-C ends a command with this, as a shell expects. */
+/** The exit code after Ctrl-C, as shells expect. */
 const interrupted = 130;
 
 const shared = {
@@ -24,22 +24,22 @@ export interface Reading<Own extends Options> {
   readonly query: string;
   readonly values: Values<Own>;
   readonly signal: AbortSignal;
-  /** The service, asked by whom the options name; a call is tried for so long. */
+  /** The service, as the user whom the options name; a call is retried for so long. */
   service(patienceMs: number): Promise<Service>;
-  /** A record as a line: for people, or as JSON where the options say so. */
+  /** A record as a line: for people, or as JSON if the options say so. */
   lineOf(record: LogRecord): string;
 }
 
-/** A command that reads, with what these have in common and options of its own. */
+/** A command that reads: common options and its own. */
 export interface ReadingCommand<Own extends Options> {
   help: string;
   options: Own;
-  /** What is told while a call that failed waits to be tried again. */
+  /** Reports a failed call that will be retried. */
   retrying: string;
   read(reading: Reading<Own>): Promise<void>;
 }
 
-/** Runs a reading command to its end or to Ctrl-C; what went wrong is told, and the exit code says so. */
+/** Runs a reading command to its end or to Ctrl-C. It reports failures and sets the exit code. */
 export async function runReading<const Own extends Options>(
   { help, options, retrying, read }: ReadingCommand<Own>,
 ): Promise<never> {

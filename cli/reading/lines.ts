@@ -18,7 +18,7 @@ const dim = "\x1b[90m";
 const bold = "\x1b[1m";
 const plain = "\x1b[0m";
 
-/** What a log says never reaches the terminal as a command to it. */
+/** Log content never reaches the terminal as a command. */
 const hostile =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -30,7 +30,7 @@ export function harmless(text: string): string {
   });
 }
 
-/** A record as one line of JSON; characters that a terminal would obey are escaped. */
+/** A record as one line of JSON; characters that a terminal would interpret are escaped. */
 export function jsonLine(record: unknown): string {
   return JSON.stringify(record).replace(
     /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
@@ -38,7 +38,7 @@ export function jsonLine(record: unknown): string {
   );
 }
 
-/** A record as a person reads it: local time, level, service, message, attributes. */
+/** A record for people: local time, level, service, message, attributes. */
 export function humanLine(record: LogRecord, isColoured: boolean): string {
   const paint = (colour: string, text: string) =>
     isColoured && text !== "" ? `${colour}${text}${plain}` : text;
@@ -72,7 +72,7 @@ export interface Stat {
   values?: Record<string, unknown>;
 }
 
-/** Rows of an aggregate, in columns. */
+/** The rows of an aggregate, in columns. */
 export function statLines(rows: Stat[]): string[] {
   if (rows.length === 0) return [];
   const fields = Object.keys(rows[0].group);
@@ -91,7 +91,7 @@ export function statLines(rows: Stat[]): string[] {
   );
 }
 
-/** What the service refused, the place in the query marked, and what mends it. */
+/** A refusal of the service, with its position in the query and the hint. */
 export function refusalLines(error: Refusal, query: string): string[] {
   const lines = [`logloom: ${harmless(error.message)}`];
   if (error.position !== null) {

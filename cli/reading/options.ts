@@ -2,7 +2,7 @@ import { Failure } from "../../local/failure.ts";
 
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
 
-/** `1h` is `now-1h`; a time, or a word of the service's, stays as it is. */
+/** `1h` means `now-1h`; times and words of the service stay unchanged. */
 export function timeOf(option: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}[smhdw]$/.test(text)) return `now-${text}`;

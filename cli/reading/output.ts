@@ -1,4 +1,4 @@
-/** Where lines go: a pager at a terminal, else standard output. Both may end before all is said. */
+/** The destination of lines: a pager at a terminal, else standard output. Both may close early. */
 export interface Output {
   write(line: string): Promise<boolean>;
   close(): Promise<void>;
@@ -8,7 +8,7 @@ export function isColoured(): boolean {
   return Deno.stdout.isTerminal() && !Deno.env.get("NO_COLOR");
 }
 
-/** `page` at a terminal: what is longer than the screen is shown by $PAGER, by default less. */
+/** `page`: at a terminal, output longer than the screen goes to $PAGER, by default less. */
 export function openOutput({ page }: { page: boolean }): Output {
   const encoder = new TextEncoder();
   if (page && Deno.stdout.isTerminal() && Deno.env.get("PAGER") !== "cat") {
@@ -26,7 +26,7 @@ export function openOutput({ page }: { page: boolean }): Output {
   }
   const writer = Deno.stdout.writable.getWriter();
   return {
-    // Who reads from a pipe may have had enough: `| head`.
+    // The reader of a pipe may close it: `| head`.
     write: (line) => writer.write(encoder.encode(`${line}\n`)).then(() => true, () => false),
     close: () => Promise.resolve(writer.releaseLock()),
   };

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Where an event was read, for the report. */
+/** The place of an event in its file, for the report. */
 export interface Origin {
   readonly source: string;
   readonly line: number;
@@ -38,7 +38,7 @@ export class Batcher {
     return full;
   }
 
-  /** What has been collected, if anything. */
+  /** The collected events, if any. */
   take(): Batch | undefined {
     if (this.#events.length === 0) return undefined;
     const batch = { events: this.#events, origins: this.#origins, bytes: this.#bytes };

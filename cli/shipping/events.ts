@@ -1,7 +1,7 @@
-/** How the shipper calls itself, so that a log of requests can leave its own out. */
+/** The shipper's own name, so that an access log can leave out its requests. */
 export const userAgent = "logloom-ship";
 
-/** Fields that an event gets where its line does not say them itself. */
+/** Fields for events whose lines do not have them. */
 export interface Defaults {
   readonly service?: string;
   readonly host?: string;
@@ -9,8 +9,8 @@ export interface Defaults {
 }
 
 /**
- * The event of a line, as JSON text: a line that is a JSON object is an event itself and stays as
- * it was written; any other line is a message. Nothing for a blank line.
+ * The event of a line, as JSON text. A line with a JSON object is an event and stays unchanged; any other line is a
+ * message. Undefined for a blank line.
  */
 export function eventOf(line: string, defaults: Defaults): string | undefined {
   const trimmed = line.trim();
@@ -24,7 +24,7 @@ export function eventOf(line: string, defaults: Defaults): string | undefined {
   return own === "}" ? `${added}}` : `${added},${own}`;
 }
 
-/** Whether the line tells of a request of the shipper: sending it would write the next such line. */
+/** Whether the line reports a request of the shipper: sending it would write the next such line. */
 export function isOfShipper(line: string): boolean {
   if (!line.includes(userAgent)) return false;
   const event = objectIn(line.trim());

@@ -2,15 +2,15 @@ import { LineSplitter } from "./lines.ts";
 
 export interface FollowOptions {
   readonly path: string;
-  /** Whether to begin with what the file already holds. */
+  /** Whether to begin with the existing content. */
   readonly fromStart: boolean;
   readonly pollMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The lines that are written to a file from now on, through rotation and truncation; an empty list
- * when there is nothing more for now. A file that does not exist yet is waited for.
+ * New lines of a file, through rotation and truncation; an empty list if there is nothing more for now. Waits for a
+ * file that does not exist yet.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<string[]> {
   const { path, pollMs, signal } = options;
@@ -25,7 +25,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<string[]> 
       }
       const replaced = await current?.isReplacedAt(path) ?? true;
       if (replaced) {
-        // What was written between the last read and the rotation is still there to be read.
+        // Lines written between the last read and the rotation are still to be read.
         for (let rest = await current?.read() ?? []; rest.length > 0;) {
           yield rest;
           rest = await current?.read() ?? [];
@@ -67,7 +67,7 @@ class Follower {
     this.#position = await this.file.seek(0, Deno.SeekMode.End);
   }
 
-  /** Reads on until there is a whole line; an empty list at the end of the file. */
+  /** Reads until there is a complete line; an empty list at the end of the file. */
   async read(): Promise<string[]> {
     for (;;) {
       const count = await this.file.read(this.#buffer);
@@ -92,7 +92,7 @@ class Follower {
       const { dev, ino } = await Deno.stat(path);
       return dev !== this.identity.dev || ino !== this.identity.ino;
     } catch (error) {
-      // Between the two steps of a rotation there is no file.
+      // During a rotation there is no file for a moment.
       if (error instanceof Deno.errors.NotFound) return false;
       throw error;
     }

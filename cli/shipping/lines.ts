@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-/** Longer than any event can be: what is beyond is left out, so that memory stays flat. */
+/** Longer than any event: the rest is dropped, so that memory stays flat. */
 const maxLineLength = 1_000_000;
 
-/** Makes lines of bytes that come in pieces. */
+/** Splits bytes that come in pieces into lines. */
 export class LineSplitter {
   readonly #decoder = new TextDecoder();
   #pending = "";
@@ -14,7 +14,7 @@ export class LineSplitter {
     return this.#split(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** The last line, if no line break ended it. */
+  /** The last line, if it has no line break. */
   end(): string[] {
     const lines = this.#split(`${this.#decoder.decode()}\n`);
     return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
@@ -34,7 +34,7 @@ export class LineSplitter {
   }
 }
 
-/** The lines of a stream, piece by piece; one that is compressed with gzip is unpacked. */
+/** The lines of a stream, piece by piece; gzip is decompressed. */
 export async function* readLines(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<string[]> {
@@ -55,8 +55,7 @@ async function* unpacked(
   if (first.done) return;
   const compressed = first.value[0] === 0x1f && first.value[1] === 0x8b;
   const whole = Readable.from(startingWith(first.value, reader), { objectMode: true });
-  // node:zlib, because rotated files may hold several gzip members and a DecompressionStream stops
-  // at the first.
+  // node:zlib, because rotated files may have several gzip members and a DecompressionStream stops after the first.
   const gunzip = createGunzip();
   whole.on("error", (error) => gunzip.destroy(error));
   yield* compressed ? whole.pipe(gunzip) : whole;

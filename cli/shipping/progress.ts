@@ -8,7 +8,7 @@ export interface Progress {
 
 const refreshMs = 100;
 
-/** One line on a terminal, kept up to date; elsewhere only what a log should tell. */
+/** One line on a terminal, updated in place; elsewhere only what belongs in a log. */
 export function createProgress(): Progress {
   const isTerminal = Deno.stderr.isTerminal();
   const started = performance.now();

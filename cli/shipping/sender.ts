@@ -5,11 +5,11 @@ import { type Batch, halves } from "./batches.ts";
 import { userAgent } from "./events.ts";
 
 export interface SenderOptions {
-  /** The project's address, such as http://127.0.0.1:54321. */
+  /** The project's address, for example http://127.0.0.1:54321. */
   readonly url: string;
   readonly apiKey: string;
   readonly gzip: boolean;
-  /** For how long one batch is tried. */
+  /** How long one batch is retried. */
   readonly giveUpAfterMs: number;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
@@ -39,7 +39,7 @@ export function createSender(options: SenderOptions): Send {
   async function send(batch: Batch): Promise<Outcome> {
     const text = `[${batch.events.join(",")}]`;
     const body = options.gzip ? new Uint8Array(gzipSync(text)) : text;
-    // One key for every try: a batch whose answer was lost is not stored a second time.
+    // One key for all attempts: a batch whose answer was lost is not stored twice.
     const idempotencyKey = crypto.randomUUID();
     const deadline = options.now() + options.giveUpAfterMs;
 
@@ -106,7 +106,7 @@ function answerOf({ status, body, reason, passes, retryAfterMs }: Exchange): Ans
     };
   }
   if (status === 413) return { kind: "too large", reason };
-  // A 200 that is not ours comes from something between here and the service.
+  // A 200 in another form comes from a proxy, not from the service.
   return passes || status === 200
     ? { kind: "try again", reason, retryAfterMs }
     : { kind: "refused", reason };

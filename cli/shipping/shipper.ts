@@ -2,7 +2,7 @@ import { type Batch, Batcher, type Origin } from "./batches.ts";
 import { type Defaults, eventOf } from "./events.ts";
 import type { Send } from "./sender.ts";
 
-/** A file or a stream, by lines; an empty list says that there is nothing more for now. */
+/** A file or a stream, by lines; an empty list means nothing more for now. */
 export interface Source {
   readonly name: string;
   readonly lines: AsyncIterable<readonly string[]>;
@@ -14,7 +14,7 @@ export interface Totals {
   batches: number;
   accepted: number;
   rejected: number;
-  /** The first few, with where they were read. */
+  /** The first few, with their places. */
   readonly reasons: string[];
 }
 
@@ -28,7 +28,7 @@ export interface ShipperOptions {
 
 const maxReasons = 10;
 
-/** Sends lines as events, a few batches at a time, and counts what becomes of them. */
+/** Sends lines as events, a few batches at a time, and counts the outcomes. */
 export class Shipper {
   readonly totals: Totals = {
     events: 0,
@@ -47,7 +47,7 @@ export class Shipper {
     this.#options = options;
   }
 
-  /** Reads no faster than batches leave. */
+  /** Reads no faster than batches are sent. */
   async ship({ name, lines }: Source): Promise<void> {
     let line = 0;
     for await (const texts of lines) {
@@ -56,7 +56,7 @@ export class Shipper {
     }
   }
 
-  /** Sends what is left and waits for every answer; fails when anything could not be sent. */
+  /** Sends the rest and waits for every answer; fails if anything could not be sent. */
   async finish(): Promise<void> {
     await this.#flush();
     await Promise.all(this.#underWay);

@@ -4,15 +4,15 @@ import { chromium, type Page } from "../node_modules/playwright-core/index.mjs";
 import { chromium as executablePath } from "../../local/browser.ts";
 
 export interface Drawing {
-  /** Milliseconds from the end of a search's answer until its rows are painted, of each search. */
+  /** Milliseconds from the end of each search's answer until its rows are painted. */
   searches: number[];
-  /** Of each, how much of that the page itself took of a processor: a busy machine does not count here. */
+  /** The page's own processor time in that: independent of other work on the machine. */
   searchesCpu: number[];
   /** Milliseconds between two frames of a scroll through the live rows. */
   frames: number[];
-  /** The longest that the page's main thread was at one piece of work meanwhile, in milliseconds. */
+  /** The longest task of the page's main thread meanwhile, in milliseconds. */
   longestTask: number;
-  /** The most that such a piece took of a processor. */
+  /** The most processor time of such a task. */
   longestTaskCpu: number;
 }
 
@@ -24,13 +24,13 @@ const categories = [
   "__metadata",
 ];
 
-/** What Chromium's tracing tells of a search of 100 rows, and of a scroll through 5,000 live rows. */
+/** Chromium's tracing of searches of 100 rows, and of a scroll through 5,000 live rows. */
 export async function measureDrawing(
   { url, token, queries, send }: {
     url: string;
     token: string;
     queries: string[];
-    /** Sends about so many events. */
+    /** Sends about this many events. */
     send: (count: number) => Promise<void>;
   },
 ): Promise<Drawing> {
@@ -55,13 +55,13 @@ export async function measureDrawing(
   }
 }
 
-/** Runs the queries one after another, and marks when the rows of each were painted. */
+/** Runs the queries one after another and marks when the rows of each are painted. */
 async function search(page: Page, queries: string[]): Promise<void> {
   await page.evaluate(() => {
     new MutationObserver((changes) => {
       const isRow = (node: Node) => node instanceof Element && node.matches(".row-place");
       if (!changes.some(({ addedNodes }) => [...addedNodes].some(isRow))) return;
-      // A task that is queued by the next frame runs when that is painted.
+      // A task queued by the next frame runs when that frame is painted.
       requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => performance.mark("painted");
@@ -76,7 +76,7 @@ async function search(page: Page, queries: string[]): Promise<void> {
     }, query);
     await answered;
     await page.locator("[data-row]").first().waitFor();
-    // Charts and fields are drawn by then, and the next search begins on a page at rest.
+    // By then charts and fields are drawn, and the next search begins on an idle page.
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(400);
   }
@@ -89,7 +89,7 @@ async function fillLiveView(page: Page, send: (count: number) => Promise<void>):
   await page.getByText("Following what comes in.").waitFor();
   await send(12_000);
   await page.getByText("5,000 loaded").waitFor();
-  // The rest of what was sent has come, too, when the newest row stays the same.
+  // Everything has arrived when the newest row stays the same.
   const newest = () => page.locator("[data-row]").first().getAttribute("data-row");
   for (let before = ""; before !== await newest();) {
     before = await newest() ?? "";
@@ -97,7 +97,7 @@ async function fillLiveView(page: Page, send: (count: number) => Promise<void>):
   }
 }
 
-/** By the wheel, from the newest row to the oldest and half of the way back. */
+/** With the wheel, from the newest row to the oldest and half of the way back. */
 async function scroll(page: Page): Promise<void> {
   const rows = await page.locator(".rows").boundingBox();
   if (!rows) throw new Error("there are no rows");
@@ -154,7 +154,7 @@ function scrollIn(events: TraceEvent[]): Omit<Drawing, "searches" | "searchesCpu
   };
 }
 
-/** The pieces of work of the page's main thread. */
+/** The tasks of the page's main thread. */
 function tasksIn(events: TraceEvent[]): TraceEvent[] {
   const main = mainThread(events);
   return events.filter(({ name, pid, tid }) =>

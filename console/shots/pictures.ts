@@ -14,10 +14,10 @@ import { type Shot, shots } from "./shots.ts";
 const folder = `${checkout}/.logloom/shots`;
 const images = `${checkout}/docs/images`;
 const sizes = [{ width: 1440, height: 900 }, { width: 390, height: 844 }];
-/** Of the pictures in the documents. */
+/** The size of the pictures in the documents. */
 const documentSize = { width: 1280, height: 760 };
 
-/** Takes the pictures of these names, or all. */
+/** Takes the named pictures, or all. */
 export async function takePictures(names: string[]): Promise<void> {
   const stack = stackNamed("dev");
   const state = await runningState(stack);
@@ -110,7 +110,7 @@ async function picture(
       location.hash = hash;
     }, shot.hash);
     await shot.then?.(page);
-    // Charts, counts and what the pointer left behind come to rest.
+    // Wait for charts, counts and hover effects.
     await page.waitForLoadState("networkidle", { timeout: 2500 }).catch(
       () => {},
     );
@@ -125,7 +125,7 @@ async function picture(
   }
 }
 
-/** The browser's own encoder: a quarter of the size of PNG, and sharp text. */
+/** The browser's own encoder: a quarter of PNG's size, and sharp text. */
 async function webp(browser: Browser, png: Uint8Array): Promise<Uint8Array> {
   const page = await browser.newPage();
   const encoded = await page.evaluate(async (bytes) => {

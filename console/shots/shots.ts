@@ -4,15 +4,15 @@ import type { Page } from "../node_modules/playwright-core/index.mjs";
 
 export interface Shot {
   readonly name: string;
-  /** What the address says after `#`. */
+  /** The part of the address after `#`. */
   readonly hash: string;
-  /** Who looks: a tenant with a day of logs unless said otherwise. */
+  /** The tenant: one with a day of logs by default. */
   readonly as?: "newcomer" | "nobody" | "without-tenant";
-  /** Before the page is opened: answers that come late or not at all. */
+  /** Before the page opens: makes answers late or missing. */
   readonly before?: (page: Page) => Promise<unknown>;
-  /** Brings the screen to what is to be seen, and waits until it is. */
+  /** Brings the screen into the state to show, and waits for it. */
   readonly then?: (page: Page) => Promise<unknown>;
-  /** The name of the picture that the documents have of it. */
+  /** The picture's name in the documents. */
   readonly document?: string;
 }
 
@@ -21,7 +21,7 @@ const table = (page: Page) => page.locator("main tbody tr").first().waitFor();
 const press = (page: Page, name: string | RegExp) => page.getByRole("button", { name }).click();
 const dialog = (page: Page) => page.getByRole("dialog").waitFor();
 
-/** The service does not come to an answer: what a page shows meanwhile. */
+/** The service never answers: what a page shows meanwhile. */
 const held = (page: Page) => page.route("**/rest/v1/rpc/**", () => {});
 
 const refused = (page: Page) =>

@@ -1,4 +1,4 @@
-/** A day at a shop, as its services logged it: quiet at night, and a card processor that fails for some minutes. */
+/** A day of a shop as its services logged it: quiet at night, and a card processor that fails for some minutes. */
 
 const minute = 60_000;
 const routes = [
@@ -16,7 +16,7 @@ const methods: Record<string, string> = {
 };
 const regions = ["eu-west", "us-east"];
 
-/** Numbers that look random and are the same in every run. */
+/** Numbers that look random but are the same in every run. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {

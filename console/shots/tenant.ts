@@ -32,7 +32,7 @@ export function tenantOf(url: string, name: string): Tenant {
   };
 }
 
-/** A tenant that looks as one does after a day: its logs, and a row at least on every screen. */
+/** A tenant after a day: logs, and at least one row on every screen. */
 export async function furnishedTenant(url: string): Promise<Tenant> {
   const tenant = tenantOf(url, `acme-${crypto.randomUUID().slice(0, 4)}`);
   const events = story(Date.now());
@@ -137,7 +137,7 @@ async function addSearches({ call }: Tenant): Promise<void> {
   }
 }
 
-/** Rules, of which some fire within the next minute. */
+/** Some of these rules fire within the next minute. */
 async function addRules({ call }: Tenant): Promise<void> {
   const rules = [
     [

@@ -3,10 +3,10 @@ import { command } from "../command.ts";
 import { databaseUrl, type Stack } from "../stack.ts";
 import { npmProgram } from "../system.ts";
 
-/** A project's database before its first migration, which others are cloned from. */
+/** A project's database before its first migration; others are cloned from it. */
 export const bareDatabase = "bare";
 
-/** Clones a database of the stack. Nobody may be in it meanwhile: pg_cron's launcher is kept out. */
+/** Clones a database of the stack. Nobody may be connected to it, so pg_cron's launcher is kept out. */
 export async function cloneDatabase(stack: Stack, template: string, name: string): Promise<string> {
   const sql = postgres(databaseUrl("supabase_admin", stack.ports.postgres, "template1"), {
     max: 1,
@@ -17,7 +17,7 @@ export async function cloneDatabase(stack: Stack, template: string, name: string
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${template}`;
     await sql`drop database if exists ${sql(name)} with (force)`;
     await sql`create database ${sql(name)} template ${sql(template)} owner postgres`;
-    // A clone has its template's settings in none of these.
+    // A clone does not inherit these settings.
     await sql`alter database ${sql(name)} set pgrst.db_schemas to 'public'`;
   } finally {
     await sql`alter database ${sql(template)} with allow_connections true`;
@@ -26,7 +26,7 @@ export async function cloneDatabase(stack: Stack, template: string, name: string
   return databaseUrl("postgres", stack.ports.postgres, name);
 }
 
-/** Runs SQL files as a migration runs: as postgres, each in a transaction, with nothing in between. */
+/** Runs SQL files like migrations: as postgres, each in a transaction. */
 export async function applySql(
   url: string,
   files: { path: string; text: string }[],
@@ -43,7 +43,7 @@ export async function applySql(
   }
 }
 
-/** The SQL that makes the one database's objects those of the other; empty where they are the same. */
+/** The SQL that turns one database's objects into the other's; empty if they are equal. */
 export async function difference(from: string, to: string): Promise<string> {
   const file = await Deno.makeTempFile({ suffix: ".sql" });
   try {

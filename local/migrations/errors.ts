@@ -1,8 +1,8 @@
 import { checkout } from "../stack.ts";
 
-/** An error of the register: what a refused request is answered, but for the values of its case. */
+/** An error of the register: the answer to a refused request, without its values. */
 export interface RegisteredError {
-  /** Its register, a dot, and what is wrong. */
+  /** Its register, a dot, and its name. */
   name: string;
   status: number;
   /** A format as PostgreSQL's format() takes it. */
@@ -14,14 +14,14 @@ export interface RegisteredError {
 /** A file of foundations/errors. */
 export interface Register {
   name: string;
-  /** The hint of those that have none of their own. */
+  /** The hint for errors without their own. */
   hint: string | null;
   errors: RegisteredError[];
 }
 
 const folder = `${checkout}/supabase/schemas/foundations/errors`;
 
-/** The page that has a table for each register. */
+/** The page with a table for each register. */
 export const errorsFile = `${checkout}/docs/reference/errors.md`;
 
 export async function registers(): Promise<Register[]> {
@@ -43,7 +43,7 @@ const row = new RegExp(
   "gy",
 );
 
-/** The rows of a register's values list, which are nothing but literals. */
+/** The rows of a register's values list, which has only literals. */
 export function registerIn(sql: string): Omit<Register, "name"> {
   const start = /from \(\s+values\s+/.exec(sql);
   if (!start) throw new Error("A register is a function that selects from a list of values.");
@@ -73,7 +73,7 @@ export function registerIn(sql: string): Omit<Register, "name"> {
   return { hint: hint ? textOf(hint[1]) : null, errors };
 }
 
-/** What a literal says; null for null. Literals on lines that follow each other are one. */
+/** The value of a literal; null for null. Literals on consecutive lines are one. */
 function textOf(literal: string): string | null {
   if (literal === "null") return null;
   return [...literal.matchAll(/'((?:[^']|'')*)'/g)]
@@ -81,7 +81,7 @@ function textOf(literal: string): string | null {
     .join("");
 }
 
-/** The page with its tables as the registers are now, between two marks each. */
+/** The page with current tables between two markers each. */
 export function pageOfErrors(page: string, all: Register[]): string {
   for (const register of all) {
     const opening = `<!-- errors: ${register.name} -->`;
@@ -107,12 +107,12 @@ function tableOf({ hint, errors }: Register): string {
   );
 }
 
-/** A format as a reader sees it: … stands for what differs from case to case. */
+/** A format for readers: … stands for a value. */
 function shown(format: string): string {
   return format.replace(/(?:%(?:\d+\$)?s)+|%%/g, (found) => found === "%%" ? "%" : "…");
 }
 
-/** A text as Markdown that means nothing but itself. */
+/** A text as Markdown without markup. */
 function plain(text: string): string {
   return text.replace(/[\\*<~[]/g, "\\$&");
 }

@@ -144,7 +144,7 @@ export function pageWithFields(page: string, fields: RecordField[]): string {
   );
 }
 
-/** What TypeScript knows of the fields. */
+/** The TypeScript module of the fields. */
 export function moduleOf(fields: RecordField[]): string {
   const named = (members: { name: string }[]) => JSON.stringify(members.map(({ name }) => name));
   const sent = fields.filter((field) => field.sent);
@@ -161,21 +161,21 @@ export function moduleOf(fields: RecordField[]): string {
 /** The fields of an event in the order of their columns. */
 export const eventFields = ${named(sent)} as const;
 
-/** Those that are any text. */
+/** The text fields of an event, in the order of their columns. */
 export const textFields = ${
     named(sent.filter(({ name, type }) => type === "text" && name !== "level"))
   } as const;
 
 export type TextField = typeof textFields[number];
 
-/** The texts that a record is told from others by, in the order in which they are shown. */
+/** The fields with few values, in the order in which the console shows them. */
 export const labels = ${
     named(
       fields.filter(({ place }) => place !== undefined).sort((a, b) => a.place! - b.place!),
     )
   } as const;
 
-/** What a query may ask of a field. */
+/** The tests that a query may make of a field depend on its kind. */
 export type FieldKind = ${
     [...new Set(fields.flatMap(({ kind }) => kind ?? []))].map((kind) => JSON.stringify(kind))
       .join(" | ")
@@ -187,7 +187,7 @@ export const fieldKinds: Readonly<Record<string, FieldKind>> = ${
     )
   };
 
-/** What is said of a field beside its name. */
+/** The console's remark on a field, beside its name. */
 export const remarks: Readonly<Record<string, string>> = ${
     JSON.stringify(
       Object.fromEntries(fields.flatMap(({ name, remark }) => remark ? [[name, remark]] : [])),
@@ -195,8 +195,8 @@ export const remarks: Readonly<Record<string, string>> = ${
   };
 
 /**
- * The names that libraries and protocols have for a field, the one that counts most first. A dotted
- * name is a flat key or a path. The field's own name is not among them: it stands before all.
+ * Names of a field in libraries and protocols, the most important first. A dotted name is a flat key or a path. The
+ * field's own name is not listed: it always wins.
  */
 export const aliases = ${
     JSON.stringify(

@@ -3,7 +3,7 @@ import { checkout } from "../stack.ts";
 
 export const migrationsFolder = `${checkout}/supabase/migrations`;
 
-/** What sha256sum writes and checks: a line for each migration that a release has, which nobody edits any more. */
+/** The format of sha256sum: a line for each released migration, which nobody may edit. */
 export const releasedFile = `${checkout}/supabase/released-migrations.sha256`;
 
 /** The names of all migrations, in the order in which they are applied. */
@@ -15,7 +15,7 @@ export async function migrations(folder = migrationsFolder): Promise<string[]> {
   return names.sort();
 }
 
-/** The digests of the released migrations by their names, in the order in which they are applied. */
+/** The digests of the released migrations by name, in the order of application. */
 export async function releasedMigrations(file = releasedFile): Promise<Map<string, string>> {
   const released = new Map<string, string>();
   for (const line of (await Deno.readTextFile(file)).split("\n")) {
@@ -26,7 +26,7 @@ export async function releasedMigrations(file = releasedFile): Promise<Map<strin
   return released;
 }
 
-/** The released migrations that are not any more what was released, and those that came before one of them since. */
+/** Released migrations that changed, and new ones that sort before a released one. */
 export async function editedMigrations(
   folder = migrationsFolder,
   file = releasedFile,
@@ -45,7 +45,7 @@ export async function editedMigrations(
   return faults;
 }
 
-/** Freezes the migrations as they are. */
+/** Freezes the current migrations. */
 export async function release(): Promise<string[]> {
   const names = await migrations();
   const lines: string[] = [];

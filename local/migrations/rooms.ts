@@ -1,11 +1,11 @@
 import { checkout } from "../stack.ts";
 import { rooms, schemaFiles } from "./schemas.ts";
 
-/** The page that shows which room uses which, between two marks. */
+/** The page with the picture of rooms, between two markers. */
 export const pictureFile = `${checkout}/docs/background/architecture.md`;
 const marks = ["<!-- rooms: npm run migration draws this -->", "<!-- rooms -->"];
 
-/** That a file of one room names what a file of another defines. */
+/** A use: a file of one room names something that another room defines. */
 export interface Use {
   room: string;
   file: string;
@@ -17,7 +17,7 @@ export interface Use {
 const definition =
   /^\s*create (?:or replace )?(?:function|procedure|(?:unlogged )?table|type|domain|view|sequence)(?: if not exists)? ((?:public|logloom|logloom_private)\.\w+)/gm;
 
-/** Every use between rooms that the text of the schemas has, dynamic SQL included. */
+/** All uses between rooms in the text of the schemas, dynamic SQL included. */
 export async function uses(): Promise<Use[]> {
   const sources = await Promise.all((await schemaFiles()).map(async (path) => ({
     path,
@@ -50,21 +50,21 @@ function roomOf(path: string): string {
   return path.split("/")[2];
 }
 
-/** The text without comments and without what is said about objects. */
+/** The text without comments and `comment on`. */
 function codeOf(text: string): string {
   return text
     .replace(/--[^\n]*/g, "")
     .replace(/^\s*comment on [^;']*?\bis\s+(?:'(?:[^']|'')*'\s*)+;/gm, "");
 }
 
-/** The uses of what a later room defines, as sentences. */
+/** Uses of a later room, as sentences. */
 export function upwardArrows(found: Use[], order: string[]): string[] {
   return found
     .filter(({ room, usedRoom }) => order.indexOf(usedRoom) > order.indexOf(room))
     .map(({ file, name, usedRoom }) => `${file} uses ${name} of ${usedRoom}, a later room`);
 }
 
-/** Which room uses which, as a Mermaid graph without the arrows that follow from others. */
+/** The uses as a Mermaid graph, without indirect arrows. */
 export function picture(found: Use[], order: string[]): string {
   const direct = new Map(order.map((room) => [room, new Set<string>()]));
   for (const { room, usedRoom } of found) {
@@ -92,7 +92,7 @@ function reachable(room: string, direct: Map<string, Set<string>>): Set<string> 
   return found;
 }
 
-/** The page with the picture as the schemas are now. */
+/** The page with the current picture. */
 export async function pageWithPicture(): Promise<string> {
   const page = await Deno.readTextFile(pictureFile);
   const start = page.indexOf(marks[0]) + marks[0].length;

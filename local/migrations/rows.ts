@@ -1,6 +1,6 @@
 import postgres from "postgres";
 
-/** What a comparison of objects does not see: rows that migrations write, each as its key and JSON. */
+/** Rows that migrations write, each by its key and JSON: a comparison of objects does not see them. */
 const rowsThatMigrationsWrite: Record<string, string> = {
   "logloom_private.settings":
     "select '' as key, to_jsonb(t) as row from logloom_private.settings t",
@@ -19,8 +19,8 @@ const rowsThatMigrationsWrite: Record<string, string> = {
 type Rows = Map<string, Record<string, unknown>>;
 
 /**
- * A line for each row that one of the databases lacks, and for each member that has another value there. A member that is
- * missing is a column that is missing, which the comparison of objects sees.
+ * A line for each row that only one database has, and for each member with another value. A missing member is a missing
+ * column, which the comparison of objects sees.
  */
 export async function rowDifferences(from: string, to: string): Promise<string[]> {
   const [before, after] = await Promise.all([rowsOf(from), rowsOf(to)]);

@@ -7,13 +7,13 @@ const header = `-- Assembled from supabase/schemas by npm run migration: change 
 /** Ends every migration: grants what it made. */
 export const lastStatement = "select logloom_private.finish_migration();";
 
-/** A migration that is assembled from the schemas until a release freezes it. */
+/** A migration assembled from the schemas until a release freezes it. */
 export interface FirstMigration {
   name: string;
   room: string;
 }
 
-/** One for each room, in the order in which they build on each other. */
+/** One for each room, in their order. */
 export async function firstMigrations(): Promise<FirstMigration[]> {
   return (await rooms()).map((room, index) => ({
     name: `20261123${String(index + 1).padStart(4, "0")}00_logloom_${room}.sql`,
@@ -21,7 +21,7 @@ export async function firstMigrations(): Promise<FirstMigration[]> {
   }));
 }
 
-/** The SQL sources in the order in which they build on each other: the globs of config.toml, each file once. */
+/** The SQL sources in their order: the globs of config.toml, each file once. */
 export async function schemaFiles(): Promise<string[]> {
   const config = await Deno.readTextFile(`${checkout}/supabase/config.toml`);
   const block = /^schema_paths = \[\n([^\]]*)\]/m.exec(config)?.[1];
@@ -37,7 +37,7 @@ export async function schemaFiles(): Promise<string[]> {
   return [...files];
 }
 
-/** The rooms, each after those that it may use. */
+/** The rooms, each after the rooms that it uses. */
 export async function rooms(): Promise<string[]> {
   return [...new Set((await schemaFiles()).map(roomOf))];
 }
@@ -47,9 +47,9 @@ function roomOf(path: string): string {
 }
 
 /**
- * One of the first migrations: each file under the name by which one finds it. pg_cron's scheduler learns of new jobs by a
- * cache invalidation, and those of many objects made at once overflow their queue, which pg_cron 1.6 takes for no news. It
- * looks once a second, so the room of the jobs waits until it has caught up.
+ * One of the first migrations: each file under its name. pg_cron's scheduler learns of new jobs by a cache
+ * invalidation. Many new objects at once overflow that queue, and pg_cron 1.6 takes this for no news. It looks once a
+ * second, so the room of the jobs waits for it.
  */
 export async function assemble({ room }: FirstMigration): Promise<string> {
   const parts = [header];

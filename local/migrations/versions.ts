@@ -1,9 +1,9 @@
-/** The time as a migration's version: UTC, to the second. */
+/** The time as a version of a migration: UTC, to the second. */
 export function versionAt(time: Date): string {
   return time.toISOString().replaceAll(/\D/g, "").slice(0, 14);
 }
 
-/** Whether a version is a time that there is: 20261121235959 is, 20261121235960 is not. */
+/** Whether a version is a valid time: 20261121235959 is, 20261121235960 is not. */
 export function isTime(version: string): boolean {
   const [year, month, day, hour, minute, second] = fieldsOf(version);
   const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
@@ -11,8 +11,8 @@ export function isTime(version: string): boolean {
 }
 
 /**
- * The first time after a version, compared as texts, with and without what stands behind it in a file's name; null where no
- * year is left. After a short one, as 20261201, comes what does not begin with it.
+ * The first time after a version, compared as text, with and without the rest of a file's name; null after the last
+ * year. After a short version such as 20261201 the next one does not begin with it.
  */
 export function followingVersion(version: string): string | null {
   const [year, month, day, hour, minute, second] = fieldsOf(version.slice(0, 14).padEnd(14, "9"));

@@ -1,12 +1,12 @@
-/** What takes a lock on the table that the writer holds one on, or changes its rows. */
+/** Statements that lock a table of the writer, or change its rows. */
 const change =
   /\b(?:alter\s+table|drop|truncate|lock|reindex|cluster|update|delete\s+from|insert\s+into|create\s+(?:or\s+replace\s+)?(?:unique\s+)?(?:index|trigger|policy|table))\b[^;]*?\blogloom\.logs(?:_\w+)?\b/i;
 
 const hold = /\blogloom_private\.hold_writers\(\)/;
 
 /**
- * Whether a migration changes logloom.logs or a partition of it and does not hold the writers first:
- * under load it would deadlock with them.
+ * Whether a migration changes logloom.logs or a partition without holding the writers first: under load it would
+ * deadlock with them.
  */
 export function changesLogsUnheld(migration: string): boolean {
   // A function's body changes nothing until it is called.

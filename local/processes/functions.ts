@@ -15,13 +15,13 @@ import { currentRuntime, type Runtime } from "../runtime.ts";
 /** How the edge functions are served. */
 export interface Serving {
   runtime: Runtime;
-  /** Processes of each function. Hosted, isolates come and go with the load. */
+  /** Processes of each function. On a hosted project isolates come and go with the load. */
   processes: number;
 }
 
 export const oneOfEach: Serving = { runtime: currentRuntime, processes: 1 };
 
-/** The edge functions that this checkout has. */
+/** The edge functions of this checkout. */
 export async function presentFunctions(): Promise<FunctionName[]> {
   const present: FunctionName[] = [];
   for (const name of functionNames) if (await exists(source(name))) present.push(name);
@@ -32,7 +32,7 @@ function source(name: FunctionName): string {
   return `${checkout}/supabase/functions/${name}/index.ts`;
 }
 
-/** Where the program of a function's process is: the function as it stands, told where to listen. */
+/** The program of a function's process: the function itself, with its port. */
 function program(stack: Stack, name: FunctionName): string {
   return `${stack.folder}/functions/${name}.ts`;
 }
@@ -47,7 +47,7 @@ export async function writePrograms(stack: Stack, functions: FunctionName[]): Pr
   }
 }
 
-/** What the person who starts the stack may set for notifications: a mail server, a local receiver. */
+/** Variables for notifications that you may set when you start the stack: a mail server, a local receiver. */
 const notifySettings = [
   "LOGLOOM_ALLOW_LOCAL_WEBHOOKS",
   "LOGLOOM_SMTP_HOST",
@@ -74,7 +74,7 @@ export function functionProcesses(
   );
 }
 
-/** An edge function in a process of its own, with no more rights than it needs. */
+/** An edge function in its own process, with as few rights as possible. */
 function functionProcess(
   stack: Stack,
   name: FunctionName,
@@ -83,7 +83,7 @@ function functionProcess(
 ): ProcessDefinition {
   const port = functionPort(stack, name, n);
   const env = {
-    // Not the front door: a function's own calls are not requests that the access log should tell of.
+    // The second door: the access log does not report calls of functions.
     SUPABASE_URL: stack.internalUrl,
     SUPABASE_ANON_KEY: anonKey,
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretApiKey }),
@@ -92,7 +92,7 @@ function functionProcess(
     LOGLOOM_FUNCTION_PORT: `${port}`,
     ...(name === "logloom-notify" ? notifyEnv() : {}),
   };
-  // Webhooks go anywhere; the others have one thing to talk to.
+  // Webhooks go anywhere; the others talk to one address.
   const net = name === "logloom-notify"
     ? "--allow-net"
     : `--allow-net=127.0.0.1:${port},${new URL(stack.internalUrl).host}`;
@@ -105,7 +105,7 @@ function functionProcess(
       "--no-lock",
       "--no-prompt",
       "--cached-only",
-      // As much memory as a hosted function gets.
+      // The memory of a hosted function.
       "--v8-flags=--max-old-space-size=256",
       net,
       `--allow-env=${Object.keys(env).join(",")}`,
@@ -117,7 +117,7 @@ function functionProcess(
       NO_COLOR: "1",
       HOME: Deno.env.get("HOME") ?? "/",
     },
-    // The gateway is what they call, but it answers for itself while a function starts.
+    // They call the gateway, but it answers by itself while a function starts.
     dependsOn: ["postgrest"],
     ready: async () => {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();

@@ -8,31 +8,31 @@ import type { System } from "../system.ts";
 const program = "/usr/sbin/nginx";
 const modules = "/usr/lib/nginx/modules";
 
-/** The probe's name, by which the access log leaves it out. */
+/** The probe's name, so that the access log leaves it out. */
 const probeAgent = "logloom-probe";
 
 function folder(system: System, stack: Stack): string {
   return `${system.folder(stack)}/gateway`;
 }
 
-/** Where the console's files lie, as nginx sees it. */
+/** The folder with the console's files, as nginx sees it. */
 export function consoleFolder(system: System, stack: Stack): string {
   return `${system.folder(stack)}/console`;
 }
 
-/** One NDJSON log event a request: what the shipper sends to the demo tenant. */
+/** One NDJSON log event for each request; the shipper sends it to the demo tenant. */
 export function accessLog(system: System, stack: Stack): string {
   return system.outside(`${folder(system, stack)}/access.ndjson`);
 }
 
 const largestAccessLog = 16 * 1024 * 1024;
 
-/** Begins a new access log when the old one is large; one old one is kept. */
+/** Starts a new access log when the old one is large; keeps one old one. */
 export async function turnAccessLog(system: System, stack: Stack, pid: number): Promise<void> {
   const { size } = await Deno.stat(accessLog(system, stack));
   if (size < largestAccessLog) return;
   await putAccessLogAside(system, stack);
-  // nginx writes on to the renamed file until it is told.
+  // nginx keeps writing to the renamed file until it is told.
   Deno.kill(pid, "SIGUSR1");
 }
 
@@ -41,7 +41,7 @@ async function putAccessLogAside(system: System, stack: Stack): Promise<void> {
   if (await exists(path)) await Deno.rename(path, `${path}.1`);
 }
 
-/** Writes what nginx reads at its start, which begins an access log of its own. */
+/** Writes nginx's configuration, with a new access log. */
 export async function writeGatewayConfig(
   system: System,
   stack: Stack,
@@ -75,7 +75,7 @@ export function gatewayProcess(system: System, stack: Stack): ProcessDefinition 
       await response.body?.cancel();
       return response.ok;
     },
-    // Requests under way are finished.
+    // Finish requests under way.
     stopSignal: "SIGQUIT",
   };
 }
@@ -210,7 +210,7 @@ ${routes(functions)}
 `;
 }
 
-/** What is said of a request to whom it goes on to. A location with headers of its own inherits none of these. */
+/** Headers for the upstream. A location with its own headers inherits none of these. */
 function proxyHeaders(indent: string): string {
   return [
     'proxy_set_header Connection "";',
@@ -304,7 +304,7 @@ ${errorPages("    ")}
     }`;
 }
 
-/** What nginx itself has to say. A location with an error_page of its own inherits none of these. */
+/** Errors of nginx itself. A location with its own error_page inherits none of these. */
 function errorPages(indent: string): string {
   return [
     "error_page 400 405 408 494 501 505 /malformed;",
@@ -317,19 +317,16 @@ function errorPages(indent: string): string {
 /** How long a request may take to come in, in seconds. */
 const patience = 30;
 
-/** Of an operation's query string: they have none of their own, a project's may. */
+/** For the query string of an operation: ours have none, a project's may. */
 const maxQueryLength = 1024;
 
 /**
- * As many names of members may a body have, each begun 16 letters of one counted as a name: what
- * PostgREST does for names that it does not know is as the square of all their letters.
+ * How many member names a body may have; a longer name counts once for every 16 letters. PostgREST's search for unknown
+ * names takes time with the square of all their letters.
  */
 const maxNames = 64;
 
-/**
- * A body with more, whatever its depth; each letter of it is looked at once. nginx takes \\ for a
- * backslash.
- */
+/** Counts a body's member names at any depth, reading each letter once. nginx takes \\ for a backslash. */
 const manyNames = (() => {
   const letters = String.raw`(?:[^"\\\\]++|\\\\.)*+`;
   const beforeName = String.raw`(?:[^"]++|"${letters}"(?!\s*+:)|""\s*+:)*+"`;
@@ -337,10 +334,7 @@ const manyNames = (() => {
   return `'~^${beforeName}${pieceOfName}(?:(?:"${beforeName})?+${pieceOfName}){${maxNames}}'`;
 })();
 
-/**
- * Operations as users call them go through the second door, so that a body is whole, and looked at,
- * before PostgREST has it.
- */
+/** Operations of users go through the second door, so that the whole body is checked before PostgREST gets it. */
 function operationRoutes(hasLua: boolean): string {
   return `
     location ~ "^/rest/v1/rpc/[^/]{64,}" {
@@ -370,7 +364,7 @@ const luaModules = `load_module ${modules}/ndk_http_module.so;
 load_module ${modules}/ngx_http_lua_module.so;
 `;
 
-/** nginx itself bounds the time between two pieces of a body alone, so a byte a second goes on for a day. */
+/** nginx itself only limits the time between two pieces of a body, so a byte a second would go on for a day. */
 const bodyDeadline = `
       error_page 418 = @late;
       access_by_lua_block {
@@ -384,7 +378,7 @@ const bodyDeadline = `
         ngx.thread.kill(waiting)
       }`;
 
-/** What a browser may do with the console: its own files, its own service, nothing else. */
+/** The console may use its own files and its own service, nothing else. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -397,9 +391,9 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The console's files, where they were built; otherwise `/` is a path that leads nowhere. */
+/** The console's files if they were built; otherwise `/` is 404. */
 function consoleRoutes(path: string): string {
-  // Answers of the service are not packed: on one machine that costs more than it saves.
+  // Answers are not compressed: on one machine that costs more than it saves.
   const headers = (cacheControl: string) => `
       gzip on;
       add_header Cache-Control "${cacheControl}";
@@ -446,8 +440,8 @@ function consoleRoutes(path: string): string {
 }
 
 function functionRoute(name: string): string {
-  // Of several processes another one gets what the first never saw; a POST that was sent is sent once.
-  // A body is no larger than what a function takes off its connection.
+  // With several processes another one gets a request that never reached the first; a POST that was sent is sent once.
+  // A body may be as large as functions read.
   return `    location = /functions/v1/${name} {
       client_max_body_size ${maxTakenBytes};
       proxy_next_upstream error;
@@ -462,9 +456,8 @@ ${name === "ingest" ? ingestRoutes : ""}`;
 }
 
 /**
- * Who sends by Elasticsearch's bulk requests repeats what is refused of an event, and what is never
- * answered; rsyslog gives up what is refused as a whole. The function tells of each event; where
- * there is no function, nobody answers.
+ * Senders of Elasticsearch's bulk requests retry refused events and requests without an answer, but rsyslog drops what
+ * is refused as a whole. The function reports each event; without a function, nobody answers.
  */
 const ingestRoutes = `    location /functions/v1/ingest/es/ {
       client_max_body_size ${maxTakenBytes};

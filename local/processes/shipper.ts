@@ -2,7 +2,7 @@ import { checkout, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import { npmProgram } from "../system.ts";
 
-/** Sends the gateway's access log to the demo tenant: real events on a fresh machine, by our own tool. */
+/** Sends the gateway's access log to the demo tenant: real events on a new machine, with our own tool. */
 export function shipperProcess(stack: Stack, apiKey: string, file: string): ProcessDefinition {
   const env = { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: apiKey };
   const command = [
@@ -19,7 +19,7 @@ export function shipperProcess(stack: Stack, apiKey: string, file: string): Proc
   ];
   return {
     name: "shipper",
-    // The log is as old as the gateway's start: all of it is sent once. After a crash nobody knows how much was.
+    // The log begins with the gateway, so all of it is sent once. After a crash the sent part is unknown.
     command: [...command, "--from-start"],
     restartCommand: command,
     env: {
@@ -29,7 +29,7 @@ export function shipperProcess(stack: Stack, apiKey: string, file: string): Proc
       HOME: Deno.env.get("HOME") ?? "/",
     },
     dependsOn: ["gateway", "ingest"],
-    // It serves nobody: that it runs is all that there is to ask.
+    // It has no address: being alive is enough.
     ready: () => Promise.resolve(true),
     stopSignal: "SIGTERM",
   };

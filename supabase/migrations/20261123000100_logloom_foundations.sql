@@ -1840,8 +1840,8 @@ begin
 end;
 $$;
 
--- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade without
--- its reason, and none of a tenant's words, since health is open to all.
+-- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade
+-- without its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql
@@ -2082,8 +2082,8 @@ $$;
 grant execute on function logloom_private.page_place(timestamptz, text, text)
 to authenticated, service_role;
 
--- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift, as
--- in a query (query_time). Null stays null. PT400 for anything else.
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift,
+-- as in a query (query_time). Null stays null. PT400 for anything else.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql

@@ -1420,8 +1420,8 @@ comment on function public.remove_tenant_member(text, text) is
 
 -- tenants/require_room_for.sql
 
--- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more of
--- a feature (saved_searches, alerts).
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
+-- of a feature (saved_searches, alerts).
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
 returns void
 language plpgsql
@@ -1469,8 +1469,8 @@ grant execute on function logloom_private.retention_in_force(integer, integer, i
 to authenticated, service_role;
 
 -- The retention in force, in days: what the tenant set, else the default of its plan, never more
--- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given where
--- the caller has it at hand.
+-- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given
+-- where the caller has it at hand.
 create function logloom_private.retention_days(
   p_tenant_id text,
   p_plan logloom.plans default null

@@ -83,6 +83,7 @@ create type logloom_private.compiled_query as (
   tree jsonb,
   filter text,
   fields text[],
+  reads text[],
   equality_only boolean,
   ts_from timestamptz,
   ts_to timestamptz,
@@ -100,7 +101,8 @@ create type logloom_private.compiled_query as (
 comment on type logloom_private.compiled_query is
   'A query as SQL over the alias l of logloom.logs. blank: nothing but white space. tree: what '
   'logloom_private.query_sql turns into SQL for another alias or another now. filter: a boolean '
-  'expression. fields: every column the filter reads. equality_only: the filter asks nothing but '
+  'expression. fields: every column the filter reads. reads: what filter and stages read, keys of '
+  'attributes as attrs.KEY. equality_only: the filter asks nothing but '
   'equality and presence. ts_from (inclusive) and ts_to (exclusive): bounds of ts that hold for '
   'every match. aggregate: null where the query has none, else the name of the first; '
   'aggregate_field: its field as written; aggregate_sql: an aggregate expression of type double '
@@ -1114,6 +1116,7 @@ begin
   end loop;
   v_query := logloom_private.query_describe_filter(v_query, v_tree);
   v_query := logloom_private.query_describe_aggregates(v_query);
+  v_query.reads := logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan));
   v_query.names_now := v_state.names_now;
   v_query.warnings := v_state.warnings;
   v_query.steps := v_state.steps;
@@ -1228,9 +1231,10 @@ begin
 end;
 $$;
 
--- What a name stands for: {"field": …, "name": as written}, for attrs with "path", and "joined",
--- the key that is looked up where the path leads nowhere. A quoted segment says exactly which key
--- is meant, so a path that has one is never joined. @name is attrs.name.
+-- What a name stands for: {"field": …, "name": as written, "reads": columns and attrs.KEY}, for
+-- attrs with "path", and "joined", the key that is looked up where the path leads nowhere. A quoted
+-- segment says exactly which key is meant, so a path that has one is never joined. @name is
+-- attrs.name.
 create function logloom_private.query_field(p_name text, p_position integer)
 returns jsonb
 language plpgsql
@@ -1239,13 +1243,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_path text[];
+  v_joined text;
   v_rest text;
 begin
   if p_name in (
     'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
     'host', 'any'
   ) then
-    return jsonb_build_object('field', p_name, 'name', p_name);
+    return jsonb_build_object(
+      'field', p_name, 'name', p_name,
+      'reads', case p_name when 'any' then logloom_private.query_text_columns() || 'attrs'::text
+        else array[p_name] end
+    );
   elsif left(p_name, 1) = '@' and p_name <> '@timestamp' then
     v_rest := '.' || substr(p_name, 2);
   elsif left(p_name, 6) = 'attrs.' then
@@ -1265,16 +1274,17 @@ begin
 
   if strpos(v_rest, '"') = 0 then
     v_path := string_to_array(substr(v_rest, 2), '.');
-    return jsonb_build_object(
-      'field', 'attrs', 'name', p_name, 'path', v_path,
-      'joined', case when cardinality(v_path) > 1 then substr(v_rest, 2) end
-    );
+    v_joined := case when cardinality(v_path) > 1 then substr(v_rest, 2) end;
+  else
+    select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
+    into v_path
+    from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
+      with ordinality as m (match, n);
   end if;
-  select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
-  into v_path
-  from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
-    with ordinality as m (match, n);
-  return jsonb_build_object('field', 'attrs', 'name', p_name, 'path', v_path, 'joined', null);
+  return jsonb_build_object(
+    'field', 'attrs', 'name', p_name, 'path', v_path, 'joined', v_joined,
+    'reads', array_remove(array['attrs.' || v_path[1], 'attrs.' || v_joined], null)
+  );
 end;
 $$;
 
@@ -1582,6 +1592,24 @@ begin
     perform logloom_private.refuse_at(p_position, 'query.number_is_out_of_range');
   end if;
   return jsonb_build_object('unit', null, 'value', trim_scale(v_text::numeric)::text);
+end;
+$$;
+
+-- query/query_reads.sql
+
+-- Fields that a tree or a plan of the compiler reads; keys of attributes as attrs.KEY.
+create function logloom_private.query_reads(p_node jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select distinct (r #>> '{}') collate "C"
+    from jsonb_path_query(p_node, 'strict $.**.reads[*]') r
+    order by 1
+  );
 end;
 $$;
 
@@ -3105,7 +3133,7 @@ begin
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_term(
-      p_state, '{"field": "msg", "name": "msg"}',
+      p_state, logloom_private.query_field('msg', 1),
       p_state.texts[p_state."at"], p_state.positions[p_state."at"]
     );
   end if;

@@ -1422,8 +1422,7 @@ create function logloom_private.block_records(
   p_tenant_id text,
   p_block_id bigint,
   p_positions integer[],
-  p_fields text[],
-  p_keys text[]
+  p_reads text[]
 )
 returns setof logloom.logs
 language plpgsql
@@ -1440,7 +1439,7 @@ begin
   where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
   if found then
     return query
-    select r.* from logloom_private.sealed_records(v_block, p_positions, p_fields, p_keys) r;
+    select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
   end if;
 end;
 $$;
@@ -1622,13 +1621,12 @@ $$;
 
 -- blocks/codec/read/sealed_records.sql
 
--- The records at ascending positions of a block, or all where p_positions is null. Fields beyond
--- p_fields and keys of attrs beyond p_keys are null; tenant_id is always there.
+-- Records of a block at ascending positions, all where null. Fields and keys of attributes that
+-- p_reads does not name are null, but for tenant_id; all are there where it is null.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
-  p_fields text[],
-  p_keys text[]
+  p_reads text[]
 )
 returns setof logloom.logs
 language plpgsql
@@ -1639,6 +1637,9 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
+  v_keys constant text[] := array(
+    select substr(r, 7) from unnest(p_reads) r where left(r, 6) = 'attrs.'
+  );
   v_batch_received_at timestamptz[] := p_block.batch_received_at;
   v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
   v_ts timestamptz[];
@@ -1662,14 +1663,14 @@ begin
   if v_records = 0 then
     return;
   end if;
-  if p_fields is null or 'ts' = any(p_fields) then
+  if p_reads is null or 'ts' = any(p_reads) then
     v_ts := logloom_private.block_times(p_block, p_positions);
   end if;
-  if p_fields is null or p_fields && array['id', 'received_at', 'write_seq'] then
+  if p_reads is null or p_reads && array['id', 'received_at', 'write_seq'] then
     v_batches := logloom_private.block_batches(p_block, p_positions);
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
-  if p_fields is null or p_fields && array['service', 'level'] then
+  if p_reads is null or p_reads && array['service', 'level'] then
     if p_positions is null then
       v_services := logloom_private.run_texts(p_block, p_block.run_services);
       v_levels := logloom_private.run_texts(p_block, p_block.run_levels);
@@ -1689,7 +1690,7 @@ begin
       from unnest(p_positions) with ordinality p (position, n), s;
     end if;
   end if;
-  if p_fields is null or 'msg' = any(p_fields) then
+  if p_reads is null or 'msg' = any(p_reads) then
     v_messages := logloom_private.block_messages(p_block, p_positions);
   end if;
   for v_column in
@@ -1697,7 +1698,7 @@ begin
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
       and c.name in ('env', 'req_id', 'user_id', 'route', 'host', 'record_bytes')
-      and (p_fields is null or c.name = any(p_fields))
+      and (p_reads is null or c.name = any(p_reads))
   loop
     v_lower := v_column.first;
     v_upper := v_column.last;
@@ -1719,8 +1720,10 @@ begin
       when 'record_bytes' then v_record_bytes := v_texts::integer[];
     end case;
   end loop;
-  if p_fields is null or 'attrs' = any(p_fields) then
-    v_attributes := logloom_private.block_attributes(p_block, p_positions, p_keys);
+  if p_reads is null or 'attrs' = any(p_reads) then
+    v_attributes := logloom_private.block_attributes(p_block, p_positions, null);
+  elsif v_keys <> '{}' then
+    v_attributes := logloom_private.block_attributes(p_block, p_positions, v_keys);
   end if;
   return query
   select
@@ -1968,8 +1971,8 @@ $$;
 
 -- blocks/codec/write/encode_messages.sql
 
--- A block with its runs, templates and digits, and the order of its records: the arrays are given by
--- ts and id.
+-- A block with its runs, templates and digits, and the order of its records: the arrays are given
+-- by ts and id.
 create function logloom_private.encode_messages(
   p_block logloom_private.blocks,
   p_services text[],
@@ -2435,7 +2438,7 @@ begin
     ) with ordinality i (n, at)
     where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal'
       and n ->> 'field' in ('req_id', 'user_id', 'route', 'host', 'env')
-      and n - array['type', 'field', 'name', 'test', 'values', 'size', 'position'] = '{}'
+      and n - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
     order by array_position(array['req_id', 'user_id', 'route', 'host', 'env'], n ->> 'field'), at
     limit 1
   );
@@ -2632,7 +2635,7 @@ begin
   end if;
   -- One thing among many, a request above all: where it stands, not a test of each value.
   if p_column.kind <> 'dictionary' and p_leaf ->> 'test' = 'equal' and v_field <> 'attrs'
-    and p_leaf - array['type', 'field', 'name', 'test', 'values', 'size', 'position'] = '{}'
+    and p_leaf - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
   then
     v_each := logloom_private.column_texts(p_column, null);
     return logloom_private.position_bits(
@@ -3154,14 +3157,10 @@ begin
 end;
 $$;
 
--- Which records of a block a query finds in [p_from, p_to). p_tree and p_filter are the query's,
--- the tree null where only the filter is at hand; p_fields and p_keys what the filter reads.
+-- Which records of a block a query finds in [p_from, p_to).
 create function logloom_private.block_bits(
   p_block logloom_private.blocks,
   p_tree jsonb,
-  p_filter text,
-  p_fields text[],
-  p_keys text[],
   p_from timestamptz,
   p_to timestamptz
 )
@@ -3180,7 +3179,7 @@ declare
   v_found integer[];
 begin
   perform logloom_private.take_turn();
-  v_bits := logloom_private.node_bits(p_block, coalesce(p_tree, '{"type": "unknown"}'));
+  v_bits := logloom_private.node_bits(p_block, p_tree);
   if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
     v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);
     v_bits := array[v_bits[1] & v_within, v_within];
@@ -3190,7 +3189,7 @@ begin
     return v_bits[1];
   end if;
   v_found := logloom_private.filtered_positions(
-    p_block, logloom_private.bit_positions(v_rest), p_filter, p_fields, p_keys
+    p_block, logloom_private.bit_positions(v_rest), p_tree
   );
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
 end;
@@ -3325,37 +3324,14 @@ begin
 end;
 $$;
 
--- blocks/scan/fields_read.sql
-
--- Columns that SQL reads through the alias l; null where it may read all. More than it reads does
--- no harm, so a quoted text that looks like a column is one.
-create function logloom_private.fields_read(p_sql text)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_sql is null or p_sql ~ '\ml\.\*|\ml\M(?!\.)' then
-    return null;
-  end if;
-  return array(
-    select distinct m.match[1]
-    from regexp_matches(p_sql, '\ml\.([a-z_]+)', 'g') m (match)
-  );
-end;
-$$;
-
 -- blocks/scan/filtered_positions.sql
 
--- Those of a block's ascending positions whose records pass p_filter, which is asked of each;
--- p_fields and p_keys are what it reads.
+-- Those of a block's ascending positions whose records a query finds, each put to its row filter,
+-- which takes its turns.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
-  p_filter text,
-  p_fields text[],
-  p_keys text[]
+  p_tree jsonb
 )
 returns integer[]
 language plpgsql
@@ -3372,14 +3348,14 @@ begin
       from unnest($1) with ordinality p (position, n)
       join (
         select l.*, row_number() over () as n
-        from logloom_private.sealed_records($2, $1, $3, $4) l
+        from logloom_private.sealed_records($2, $1, $3) l
       ) l on l.n = p.n
-      where %s
+      where case when l.n & 255 <> 0 or logloom_private.take_turn() then %s end
     $query$,
-    p_filter
+    logloom_private.query_sql(p_tree, 'l')
   )
   into v_found
-  using p_positions, p_block, p_fields, p_keys;
+  using p_positions, p_block, logloom_private.query_reads(p_tree);
   return coalesce(v_found, '{}');
 end;
 $$;
@@ -3517,26 +3493,6 @@ begin
 end;
 $$;
 
--- blocks/scan/keys_read.sql
-
--- Top-level keys of attrs that SQL reads through the alias l; null where it may read all.
-create function logloom_private.keys_read(p_sql text)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_sql is null or p_sql ~ '\ml\.attrs(?! -> ''[^''\\]*''(?!''))' then
-    return null;
-  end if;
-  return array(
-    select distinct m.match[1]
-    from regexp_matches(p_sql, '\ml\.attrs -> ''([^'']*)''', 'g') m (match)
-  );
-end;
-$$;
-
 -- blocks/scan/leaf_is_known.sql
 
 -- Whether a leaf says nothing but what blocks can tell; one that says more is for the row filter.
@@ -3551,8 +3507,8 @@ begin
     select
     from jsonb_object_keys(p_leaf) k
     where k not in (
-      'type', 'field', 'name', 'path', 'joined', 'test', 'values', 'pattern', 'fold', 'size',
-      'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
+      'type', 'field', 'name', 'reads', 'path', 'joined', 'test', 'values', 'pattern', 'fold',
+      'size', 'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
     )
   );
 end;
@@ -3716,7 +3672,6 @@ create function logloom_private.sealed_counts(
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_by text[] default array['service', 'level']
 )
 returns table (service text, level text, events bigint)
@@ -3727,8 +3682,6 @@ set jit = off
 rows 100
 as $$
 declare
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_blocks bigint[] := array(
     select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
   );
@@ -3761,9 +3714,7 @@ begin
       and c.block_id = any(v_blocks) and c.block_id <> all(v_counted)
     order by c.last_ts
   loop
-    v_bits := logloom_private.block_bits(
-      v_block, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-    );
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
     continue when bit_count(v_bits) = 0;
     return query
     select x.service, x.level, x.events
@@ -3826,7 +3777,7 @@ begin
     continue when v_positions = '{}';
     return query
     select r.*
-    from logloom_private.sealed_records(v_block, v_positions, null, null) r
+    from logloom_private.sealed_records(v_block, v_positions, null) r
     where r.id = p_id and r.ts >= p_from and r.ts < p_to;
   end loop;
 end;
@@ -3882,7 +3833,6 @@ create function logloom_private.sealed_numbers(
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_key text,
   p_exact boolean,
   p_doubles boolean
@@ -3902,8 +3852,6 @@ set jit = off
 rows 1000
 as $$
 declare
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_blocks constant bigint[] := array(
     select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
   );
@@ -3925,9 +3873,7 @@ begin
       and c.block_id = any(v_blocks)
     order by c.last_ts
   loop
-    v_bits := logloom_private.block_bits(
-      v_block, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-    );
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
     continue when bit_count(v_bits) = 0;
     v_numbers := null;
     v_doubles := null;
@@ -4031,21 +3977,20 @@ end;
 $$;
 
 -- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
--- p_ts and p_id where they are given. p_reads: SQL over the alias l that reads them; each record
--- has only what it reads, ts and id, or all where it is null. p_bytes: a page ends before the first
--- record with so many bytes before it; of a block's first such record ts, id and record_bytes are
+-- p_ts and p_id where they are given. Each has what p_reads names, ts and id, or all where it is
+-- null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
+-- first such record ts, id and record_bytes are
 -- there, and none after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_limit integer,
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_reads text default null,
+  p_reads text[] default null,
   p_bytes bigint default null
 )
 returns setof logloom.logs
@@ -4057,10 +4002,9 @@ rows 100
 as $$
 declare
   v_is_descending constant boolean := p_order = 'desc';
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
-  v_shown constant text[] := logloom_private.fields_read(p_reads || ' l.ts l.id l.record_bytes');
-  v_shown_keys constant text[] := logloom_private.keys_read(p_reads);
+  v_reads constant text[] := case
+    when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
+  end;
   -- Null: all of the range.
   v_candidates constant bigint[] := case
     when logloom_private.needed_leaf(p_tree) is not null
@@ -4109,14 +4053,12 @@ begin
       perform logloom_private.take_turn();
     elsif v_tries then
       v_positions := logloom_private.tried_positions(
-        v_block, p_tree, p_filter, v_fields, v_keys, p_limit, v_is_descending, p_ts, p_from, p_to
+        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
       );
       v_tries := v_positions is not null;
     end if;
     if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
-      v_bits := logloom_private.block_bits(
-        v_block, p_tree, p_filter, v_fields, v_keys, p_from, p_to
-      );
+      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
       continue when bit_count(v_bits) = 0;
       if bit_count(v_bits) < v_block.records then
         v_positions := logloom_private.bit_positions(v_bits);
@@ -4224,7 +4166,7 @@ begin
       return query
       select r.*
       from logloom_private.sealed_records(
-        v_block, v_next, array['ts', 'id', 'record_bytes'], '{}'
+        v_block, v_next, array['ts', 'id', 'record_bytes']
       ) r;
     end if;
     continue when v_positions is null;
@@ -4232,7 +4174,7 @@ begin
     select r.*
     from logloom_private.sealed_records(
       v_block, case when cardinality(v_positions) < v_block.records then v_positions end,
-      v_shown, v_shown_keys
+      v_reads
     ) r
     where p_ts is null
       or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
@@ -4244,15 +4186,14 @@ $$;
 
 -- blocks/scan/sealed_rows.sql
 
--- A tenant's sealed records in [p_from, p_to) that a query finds. p_reads: SQL over the alias l
--- that reads them; each record has only what it reads, or all where it is null.
+-- A tenant's sealed records in [p_from, p_to) that a query finds; of each what p_reads names, all
+-- where it is null.
 create function logloom_private.sealed_rows(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_tree jsonb,
-  p_filter text,
-  p_reads text
+  p_reads text[]
 )
 returns setof logloom.logs
 language plpgsql
@@ -4262,10 +4203,6 @@ set jit = off
 rows 1000
 as $$
 declare
-  v_filter_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_filter_keys constant text[] := logloom_private.keys_read(p_filter);
-  v_fields constant text[] := logloom_private.fields_read(p_reads);
-  v_keys constant text[] := logloom_private.keys_read(p_reads);
   v_blocks constant bigint[] := array(
     select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
   );
@@ -4279,9 +4216,7 @@ begin
       and c.block_id = any(v_blocks)
     order by c.last_ts
   loop
-    v_bits := logloom_private.block_bits(
-      v_block, p_tree, p_filter, v_filter_fields, v_filter_keys, p_from, p_to
-    );
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
     continue when bit_count(v_bits) = 0;
     return query
     select r.*
@@ -4289,7 +4224,7 @@ begin
       v_block,
       case when bit_count(v_bits) < v_block.records
         then logloom_private.bit_positions(v_bits) end,
-      v_fields, v_keys
+      p_reads
     ) r;
   end loop;
 end;
@@ -4307,7 +4242,6 @@ create function logloom_private.sealed_write_seqs(
   p_last bigint,
   p_from timestamptz,
   p_tree jsonb,
-  p_filter text,
   p_limit integer,
   p_bytes bigint
 )
@@ -4319,8 +4253,6 @@ set jit = off
 rows 100
 as $$
 declare
-  v_fields constant text[] := logloom_private.fields_read(p_filter);
-  v_keys constant text[] := logloom_private.keys_read(p_filter);
   v_block logloom_private.blocks;
   v_write_seqs bigint[];
   v_positions integer[];
@@ -4338,9 +4270,7 @@ begin
       select from unnest(v_write_seqs) a where a between p_first and p_last
     );
     v_positions := logloom_private.bit_positions(
-      logloom_private.block_bits(
-        v_block, p_tree, p_filter, v_fields, v_keys, p_from, 'infinity'
-      )
+      logloom_private.block_bits(v_block, p_tree, p_from, 'infinity')
     );
     continue when v_positions = '{}';
     v_batches := logloom_private.block_batches(v_block, v_positions);
@@ -4376,12 +4306,12 @@ begin
       ) s on s.position = o.position
     ) f;
     return query
-    select r.* from logloom_private.sealed_records(v_block, v_positions, null, null) r;
+    select r.* from logloom_private.sealed_records(v_block, v_positions, null) r;
     if v_next is not null then
       return query
       select r.*
       from logloom_private.sealed_records(
-        v_block, v_next, array['ts', 'id', 'write_seq', 'record_bytes'], '{}'
+        v_block, v_next, array['ts', 'id', 'write_seq', 'record_bytes']
       ) r;
     end if;
   end loop;
@@ -4568,9 +4498,6 @@ $$;
 create function logloom_private.tried_positions(
   p_block logloom_private.blocks,
   p_tree jsonb,
-  p_filter text,
-  p_fields text[],
-  p_keys text[],
   p_limit integer,
   p_is_descending boolean,
   p_past timestamptz,
@@ -4608,7 +4535,7 @@ begin
       logloom_private.first_positions(
         p_block, v_all, v_tried::integer, p_is_descending, p_past, p_from, p_to
       ),
-      p_filter, p_fields, p_keys
+      p_tree
     );
     select count(*) into v_count
     from unnest(logloom_private.block_times(p_block, v_found)) t (ts)
@@ -4661,7 +4588,7 @@ begin
         select r.tenant_id, r.ts, r.service, r.level, r.write_seq
         from logloom_private.blocks c,
           logloom_private.block_records(
-            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq'], '{}'
+            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
           ) r
         where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
           and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz

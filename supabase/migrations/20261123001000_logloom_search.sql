@@ -259,10 +259,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
-    '%s, %L, %L, %L, %L, %L',
+    '%s, %L, %L, %L, %L',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter,
-    p_query.by_fields
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
   ) || ') l';
 end;
 $$;
@@ -321,13 +320,13 @@ begin
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '
           || logloom_private.records_sql(
-            p_tenant_id, p_query, p_from, v_first, 'l.ts l.level l.service'
+            p_tenant_id, p_query, p_from, v_first, array['ts', 'level', 'service']
           )
       else '' end
     || case when v_last < p_to then
         ' union all select l.ts, l.level, l.service, 1 '
           || logloom_private.records_sql(
-            p_tenant_id, p_query, v_last, p_to, 'l.ts l.level l.service'
+            p_tenant_id, p_query, v_last, p_to, array['ts', 'level', 'service']
           )
       else '' end
     || ') l';
@@ -1090,7 +1089,7 @@ begin
     v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
   end if;
   if v_rows is null then
-    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, 'l.ts l.level');
+    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, array['ts', 'level']);
     v_events := 'count(*)';
   end if;
   return format(
@@ -1287,7 +1286,7 @@ begin
   v_rows := logloom_private.first_records_sql(
     p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
     least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
-    case when p_query.plan ? 'rows' then null else 'l.msg' end
+    case when p_query.plan ? 'rows' then null else array['msg'] end
   );
   return query execute
     'with records as (select l.ts, l.msg '
@@ -1404,11 +1403,7 @@ begin
   v_source := logloom_private.stats_source(
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds,
-    concat_ws(
-      ' ', 'l.ts', array_to_string(p_query.by_sql, ' '),
-      (logloom_private.stats_values_sql(v_aggregate, null, 1))[1]
-    )
+    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
   return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
     || (logloom_private.stats_values_sql(
@@ -1611,8 +1606,7 @@ begin
   v_source := logloom_private.stats_source(
     p_tenant_id, p_query,
     greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_only_counts, v_bucket,
-    array_to_string(v_keys || logloom_private.stats_values_sql(v_aggregates, null, 1), ' ')
+    v_only_counts, v_bucket
   );
   v_values := logloom_private.stats_values_sql(
     v_aggregates, v_source,
@@ -2207,21 +2201,25 @@ begin
 end;
 $$;
 
--- The columns of logloom.logs, of the alias l, of which p_fields (null: all) are read. Each is a
+-- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
 -- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
 -- those that do not fit nothing but their place and size.
-create function logloom_private.copied_columns_sql(p_fields text[], p_are_sized boolean)
+create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_fields constant text[] := case
+    when p_reads is not null then array(select split_part(r, '.', 1) from unnest(p_reads) r)
+  end;
 begin
   return (
     select string_agg(
       case
         when p_are_sized and c.name = 'record_bytes' then 'l.size'
-        when c.name <> all(p_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
+        when c.name <> all(v_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
         when c.type in ('text', 'jsonb') then format(
           case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
           format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
@@ -2240,15 +2238,15 @@ end;
 $$;
 
 -- The tenant's rows of a range that pass a filter, search_days_at_once days after
--- search_days_at_once days; the first p_limit of them in p_order where it is given. p_reads: SQL
--- over the alias l that reads them; of each only what it reads is there, all where it is null.
+-- search_days_at_once days; the first p_limit of them in p_order where it is given. Of
+-- each what p_reads names is there, all where it is null.
 -- p_bytes: of those that have so many before them only the size is there, besides what names them.
 create function logloom_private.rows_in_turn(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_filter text,
-  p_reads text,
+  p_reads text[],
   p_order text,
   p_limit integer,
   p_expired boolean,
@@ -2263,7 +2261,7 @@ rows 1000
 as $$
 declare
   v_columns constant text := logloom_private.copied_columns_sql(
-    logloom_private.fields_read(p_reads), p_bytes is not null
+    p_reads, p_bytes is not null
   );
   v_rows text;
   v_part tstzrange;
@@ -2304,7 +2302,7 @@ create function logloom_private.rows_sql(
   p_from timestamptz,
   p_to timestamptz,
   p_filter text,
-  p_reads text,
+  p_reads text[],
   p_order text default 'desc',
   p_limit integer default null,
   p_expired boolean default false,
@@ -2516,14 +2514,14 @@ $$;
 
 -- Rows and sealed records as one.
 -- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
--- sealed ones. p_reads: what reads them, SQL over l; of what is not read where it lies nothing else
--- is there, all where p_reads is null.
+-- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
+-- it is null.
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
   p_from timestamptz,
   p_to timestamptz,
-  p_reads text
+  p_reads text[]
 )
 returns text
 language plpgsql
@@ -2541,9 +2539,9 @@ begin
   return 'from (select l.* ' || v_rows
     || ' union all select l.* from logloom_private.sealed_rows('
     || format(
-      '%s, %L, %L, %L, %L, %L',
+      '%s, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_reads
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
     )
     || ') l) l where true';
 end;
@@ -2552,7 +2550,7 @@ $$;
 -- The first records in an order: that many of rows and of sealed records, and of these the first.
 -- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc).
 -- p_filter is the query's and, where p_ts and p_id are given, that a record is after them. p_reads:
--- what reads them besides ts and id, SQL over l; all may be read where it is null. p_is_part: the
+-- what is read besides ts and id; all may be where it is null. p_is_part: the
 -- range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records
 -- after so many bytes nothing but the place and the size is there.
 create function logloom_private.first_records_sql(
@@ -2565,7 +2563,7 @@ create function logloom_private.first_records_sql(
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_reads text default null,
+  p_reads text[] default null,
   p_is_part boolean default false,
   p_bytes bigint default null
 )
@@ -2583,7 +2581,8 @@ declare
       p_tenant_id, p_from, p_to, p_filter, p_expired => true
     )
     else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_reads || ' l.ts l.id', p_order, p_limit,
+      p_tenant_id, p_from, p_to, p_filter,
+      case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit,
       p_bytes => p_bytes
     )
   end || v_order;
@@ -2595,11 +2594,11 @@ begin
     || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
     || ' from logloom_private.sealed_page('
     || format(
-      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
       case when p_is_part then p_from
         else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_query.filter, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+      p_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
     )
     || ') l) l' || v_order;
 end;
@@ -3271,10 +3270,10 @@ declare
   v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
-      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L, %L) s',
+      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L) s',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.filter, p_key,
-    v_exact, v_doubles
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_key, v_exact,
+    v_doubles
   );
 begin
   if v_rows_from < p_to then
@@ -3284,7 +3283,8 @@ begin
         else 'null' end
       || ' '
       || logloom_private.rows_sql(
-        p_tenant_id, v_rows_from, p_to, p_query.filter, 'l.service l.level ' || v_number
+        p_tenant_id, v_rows_from, p_to, p_query.filter,
+        array['service', 'level', 'attrs.' || p_key]
       );
   end if;
   return (
@@ -3308,8 +3308,7 @@ create function logloom_private.stats_source(
   p_from timestamptz,
   p_to timestamptz,
   p_only_counts boolean,
-  p_bucket bigint,
-  p_reads text
+  p_bucket bigint
 )
 returns logloom_private.counted_source
 language plpgsql
@@ -3339,7 +3338,7 @@ begin
     elsif v_rows is null and v_is_sealed then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
         || logloom_private.rows_sql(
-          p_tenant_id, p_from, p_to, p_query.filter, 'l.level l.service'
+          p_tenant_id, p_from, p_to, p_query.filter, array['level', 'service']
         )
         || ' union all '
         || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
@@ -3360,7 +3359,10 @@ begin
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
       p_tenant_id, p_query, p_from, p_to,
-      case when p_query.plan ? 'rows' then null else p_reads end
+      case when not p_query.plan ? 'rows' then
+        logloom_private.query_reads(p_query.plan)
+          || case when p_bucket is null then '{}' else array['ts'] end
+      end
     )),
     'count(l.tenant_id)::double precision', null, null
   )::logloom_private.counted_source;
@@ -3464,9 +3466,9 @@ begin
         || ' union all select ' || logloom_private.sized_columns_sql()
         || ' from logloom_private.sealed_write_seqs('
         || format(
-          '%s, %L, %L, %L, %L, %L, %L, %L, %L',
+          '%s, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          logloom_private.kept_from(p_tenant_id), p_query.tree, p_query.filter, p_limit, p_bytes
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
         )
         || ') l) l'
       else

@@ -1047,8 +1047,8 @@ begin
   return 'select l.* from ((' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
-      '%L, %L, %L, %L, %L, %L, %L, %L, %L',
-      p_tenant_id, p_from, v_to, '{"type": "all"}', 'true', p_limit, 'desc', p_ts, p_id
+      '%L, %L, %L, %L, %L, %L, %L, %L',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
     )
     || ') l) l' || v_order;
 end;
@@ -2239,8 +2239,8 @@ begin
     || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
     || 'select s.* from logloom_private.sealed_rows('
     || format(
-      '%s, $2, $3, %L, %L, null) s',
-      logloom_private.scanned_tenant_sql('$1'), p_query.tree, p_query.filter
+      '%s, $2, $3, %L, null) s',
+      logloom_private.scanned_tenant_sql('$1'), p_query.tree
     );
 end;
 $$;

@@ -403,8 +403,8 @@ end;
 $$;
 
 -- The due notifications whose turn it is, while the service has room for them: the tenant with the
--- fewest under way comes next. A tenant has no more under way than stay free for others, so that one
--- whose receiver hangs neither delays them nor takes every place.
+-- fewest under way comes next. A tenant has no more under way than stay free for others, so that
+-- one whose receiver hangs neither delays them nor takes every place.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -1256,8 +1256,8 @@ comment on function public.rotate_alert_webhook_secret(uuid) is
 
 -- notifications/send_notifications.sql
 
--- Wakes the edge function logloom-notify when something is due. pg_net does not wait for the answer;
--- http, where pg_net is missing, does, and the function answers at once.
+-- Wakes the edge function logloom-notify when something is due. pg_net does not wait for the
+-- answer; http, where pg_net is missing, does, and the function answers at once.
 create function logloom_private.send_notifications()
 returns void
 language plpgsql

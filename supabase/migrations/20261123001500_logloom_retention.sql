@@ -600,12 +600,12 @@ begin
   returning * into v_run;
   if p_dry_run then
     execute 'select (select count(*) ' || logloom_private.rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '', p_expired => true
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}', p_expired => true
       )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
-      || '$1, $2, $3, $4, $5) c), 0)'
+      || '$1, $2, $3, $4) c), 0)'
     into v_run.records
-    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree, v_query.filter;
+    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree;
     update logloom.retention_runs r
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id
@@ -1078,9 +1078,7 @@ begin
   if not found then
     return 0;
   end if;
-  v_bits := logloom_private.block_bits(
-    v_block, p_query.tree, p_query.filter, null, null, p_run.ts_from, p_run.ts_to
-  );
+  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
   v_deleted := bit_count(v_bits);
   if v_deleted = 0 then
     return 0;
@@ -1088,7 +1086,7 @@ begin
   insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
   select v_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
   from logloom_private.sealed_records(
-    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level'], '{}'
+    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level']
   ) r
   group by 2, 3, 4;
   insert into logloom_private.log_removals (tenant_id)
@@ -1101,7 +1099,7 @@ begin
       v_block.tenant_id,
       logloom_private.read_records(
         format(
-          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null, null) r',
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
           v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
         )
       )

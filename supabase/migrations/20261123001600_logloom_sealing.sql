@@ -416,7 +416,7 @@ begin
     logloom_private.read_records(
       format(
         'select r.* from unnest(%L::bigint[]) c (block_id), '
-          || 'logloom_private.block_records(%L, c.block_id, null, null, null) r',
+          || 'logloom_private.block_records(%L, c.block_id, null, null) r',
         p_block_ids, p_tenant_id
       )
     )
@@ -517,7 +517,7 @@ begin
       -- Into the partition itself: the counts have these records already.
       execute format(
         'insert into logloom.%I select r.* '
-          || 'from logloom_private.block_records($4, $1, null, null, null) r '
+          || 'from logloom_private.block_records($4, $1, null, null) r '
           || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
         logloom_private.partition_name(v_day)
       )

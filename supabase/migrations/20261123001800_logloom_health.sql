@@ -37,7 +37,8 @@ end;
 $$;
 
 -- The report with what each endpoint of the function health shows of it: available (200, otherwise
--- 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and why.
+-- 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and
+-- why.
 create function logloom_private.with_health_endpoints(p_report jsonb)
 returns jsonb
 language plpgsql
@@ -82,8 +83,8 @@ begin
 end;
 $$;
 
--- The checks of health with their grades, and what each endpoint shows of them. The whole is as well
--- as the worst of its checks.
+-- The checks of health with their grades, and what each endpoint shows of them. The whole is as
+-- well as the worst of its checks.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql

@@ -10,7 +10,7 @@ import { localShards } from "../../local/nodes.ts";
 import { firstNode, workerNodes } from "../../local/processes/postgres.ts";
 import { copyOf, freePort, server, stack, startBeside, system } from "../support/servers.ts";
 
-// What docs/scaling.md has an operator do, each while events come in and are searched.
+// What docs/guides/scaling.md has an operator do, each while events come in and are searched.
 
 const coordinator = firstNode(system, stack);
 const workers = workerNodes(system, stack, 2);

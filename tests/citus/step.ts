@@ -39,10 +39,10 @@ const kills = [
 async function onNodes({ files }: Context): Promise<StepResult> {
   if (!(await findSystem())?.hasCitus) {
     const skipped = "Citus is not installed";
-    console.log(`${skipped}: docs/scaling.md says how to try it.`);
+    console.log(`${skipped}: docs/guides/scaling.md says how to try it.`);
     return { passed: 0, failed: 0, skipped };
   }
-  // As docs/scaling.md asks of every node.
+  // As docs/guides/scaling.md asks of every node.
   Deno.env.set("LOGLOOM_TIMEZONE", "UTC");
   const results: StepResult[] = [];
   if (files.length === 0 || files.includes(upgradeTest)) results.push(await upgrade());

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rpc } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
-import { openBrowser, type Page } from "./browser.ts";
+import { inBrowser, openBrowser, type Page } from "./browser.ts";
 import { isGone, isSeen, search, send, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
@@ -11,8 +11,6 @@ globalThis.addEventListener(
   "unload",
   () => void browser[Symbol.asyncDispose](),
 );
-
-const loose = { sanitizeOps: false, sanitizeResources: false };
 
 /** Keeps back the answers to a query until they are let go. */
 async function holdAnswers(page: Page, query: string) {
@@ -38,10 +36,9 @@ async function holdAnswers(page: Page, query: string) {
 
 const total = (page: Page) => page.locator(".histogram-total");
 
-Deno.test({
-  name: "an answer stands under the query that it was asked for, and under no other",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "an answer stands under the query that it was asked for, and under no other",
+  async () => {
     const user = await withLogs();
     await using tab = await browser.open(user.token, { hash: "q=level:error" });
     const { page } = tab;
@@ -74,117 +71,104 @@ Deno.test({
     assert.equal((await total(page).innerText()).trim(), "1 record");
     await isGone(page, "slow query");
   },
+);
+
+inBrowser("numbers of one aggregate do not stand under the next", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, {
+    hash: "q=%7C+count()+by+service",
+  });
+  const { page } = tab;
+  await page.getByRole("cell", { name: "shop" }).waitFor();
+  const held = await holdAnswers(page, "by level");
+  await search(page, "| count() by level");
+  await held.asked(1);
+  assert.equal(await page.getByRole("cell", { name: "shop" }).count(), 0);
+  assert.equal(await page.locator("figure.series").count(), 0);
+  held.letGo();
+  await page.getByRole("cell", { name: "error" }).waitFor();
 });
 
-Deno.test({
-  name: "numbers of one aggregate do not stand under the next",
-  ...loose,
-  fn: async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, {
-      hash: "q=%7C+count()+by+service",
-    });
-    const { page } = tab;
-    await page.getByRole("cell", { name: "shop" }).waitFor();
-    const held = await holdAnswers(page, "by level");
-    await search(page, "| count() by level");
-    await held.asked(1);
-    assert.equal(await page.getByRole("cell", { name: "shop" }).count(), 0);
-    assert.equal(await page.locator("figure.series").count(), 0);
-    held.letGo();
-    await page.getByRole("cell", { name: "error" }).waitFor();
-  },
-});
-
-Deno.test({
-  name: "another range marks what is shown as old until its own answer is here",
-  ...loose,
-  fn: async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, { hash: "q=level:error" });
-    const { page } = tab;
-    await total(page).getByText("2 records").waitFor();
-    const held = await holdAnswers(page, "level:error");
-    await page.getByRole("button", { name: /Range:/ }).click();
-    await page.getByRole("button", { name: "Last 24 hours" }).click();
-    await held.asked(3);
-    for (const part of [".histogram", ".fields-list", ".rows"]) {
-      assert.equal(
-        await page.locator(`${part}[data-old], ${part} [data-old]`).first()
-          .getAttribute("aria-busy"),
-        "true",
-        part,
-      );
-    }
-    await total(page).getByText("Updating…").waitFor();
-    held.letGo();
-    await page.locator("[data-old]").first().waitFor({ state: "detached" });
-    assert.equal((await total(page).innerText()).trim(), "2 records");
-  },
-});
-
-Deno.test({
-  name: "an open record stays open when the search is run again",
-  ...loose,
-  fn: async () => {
-    const user = await withLogs();
-    const ts = new Date(Date.now() - 50 * 60_000).toISOString();
-    await send(
-      user.token,
-      Array.from({ length: 80 }, (_, i) => ({ ts, msg: `before it ${i}` })),
+inBrowser("another range marks what is shown as old until its own answer is here", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { hash: "q=level:error" });
+  const { page } = tab;
+  await total(page).getByText("2 records").waitFor();
+  const held = await holdAnswers(page, "level:error");
+  await page.getByRole("button", { name: /Range:/ }).click();
+  await page.getByRole("button", { name: "Last 24 hours" }).click();
+  await held.asked(3);
+  for (const part of [".histogram", ".fields-list", ".rows"]) {
+    assert.equal(
+      await page.locator(`${part}[data-old], ${part} [data-old]`).first()
+        .getAttribute("aria-busy"),
+      "true",
+      part,
     );
-    const isSearchable = (words: string, records: number) =>
-      eventually("the events are searchable", async () => {
-        const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
-          p_query_dsl: words,
-        });
-        return body.logs.length === records;
+  }
+  await total(page).getByText("Updating…").waitFor();
+  held.letGo();
+  await page.locator("[data-old]").first().waitFor({ state: "detached" });
+  assert.equal((await total(page).innerText()).trim(), "2 records");
+});
+
+inBrowser("an open record stays open when the search is run again", async () => {
+  const user = await withLogs();
+  const ts = new Date(Date.now() - 50 * 60_000).toISOString();
+  await send(
+    user.token,
+    Array.from({ length: 80 }, (_, i) => ({ ts, msg: `before it ${i}` })),
+  );
+  const isSearchable = (words: string, records: number) =>
+    eventually("the events are searchable", async () => {
+      const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
+        p_query_dsl: words,
       });
-    await isSearchable("before", 80);
-    await using tab = await browser.open(user.token);
-    const { page } = tab;
-    const row = page.getByRole("row").filter({ hasText: "slow query" }).first();
-    await row.click();
-    const detail = page.locator(".detail");
-    await detail.getByRole("button", { name: "JSON", exact: true }).click();
-    await detail.evaluate((element) => element.setAttribute("data-same", ""));
-    await send(user.token, [{
-      level: "info",
-      msg: "came after it was opened",
-    }]);
-    await isSearchable("came", 1);
-    const place = await detail.boundingBox();
-    await page.getByRole("button", { name: "Run again (r)" }).click();
-    await isSeen(page, "came after it was opened");
-    assert.equal(await row.getAttribute("aria-expanded"), "true");
-    assert.equal(
-      await page.locator(".detail[data-same]").count(),
-      1,
-      "the very same",
-    );
-    await page.locator(".detail .raw").waitFor();
-    assert.deepEqual(
-      (await detail.boundingBox())?.y,
-      place?.y,
-      "in the same place",
-    );
+      return body.logs.length === records;
+    });
+  await isSearchable("before", 80);
+  await using tab = await browser.open(user.token);
+  const { page } = tab;
+  const row = page.getByRole("row").filter({ hasText: "slow query" }).first();
+  await row.click();
+  const detail = page.locator(".detail");
+  await detail.getByRole("button", { name: "JSON", exact: true }).click();
+  await detail.evaluate((element) => element.setAttribute("data-same", ""));
+  await send(user.token, [{
+    level: "info",
+    msg: "came after it was opened",
+  }]);
+  await isSearchable("came", 1);
+  const place = await detail.boundingBox();
+  await page.getByRole("button", { name: "Run again (r)" }).click();
+  await isSeen(page, "came after it was opened");
+  assert.equal(await row.getAttribute("aria-expanded"), "true");
+  assert.equal(
+    await page.locator(".detail[data-same]").count(),
+    1,
+    "the very same",
+  );
+  await page.locator(".detail .raw").waitFor();
+  assert.deepEqual(
+    (await detail.boundingBox())?.y,
+    place?.y,
+    "in the same place",
+  );
 
-    const again = page.waitForResponse((answer) => answer.url().endsWith("search_logs"));
-    await page.getByLabel("Run again by itself").selectOption("10");
-    await again;
-    await page.locator(".rows:not([data-old])").waitFor();
-    assert.equal(
-      await page.locator(".detail[data-same]").count(),
-      1,
-      "by itself, too",
-    );
-  },
+  const again = page.waitForResponse((answer) => answer.url().endsWith("search_logs"));
+  await page.getByLabel("Run again by itself").selectOption("10");
+  await again;
+  await page.locator(".rows:not([data-old])").waitFor();
+  assert.equal(
+    await page.locator(".detail[data-same]").count(),
+    1,
+    "by itself, too",
+  );
 });
 
-Deno.test({
-  name: "one record or answer that nobody expected takes no more than its own place",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "one record or answer that nobody expected takes no more than its own place",
+  async () => {
     const user = await withLogs();
     let isWhole = false;
     await using tab = await browser.open(user.token, {
@@ -227,13 +211,11 @@ Deno.test({
       .click();
     await page.locator(".detail").getByText("402").waitFor();
   },
-});
+);
 
-Deno.test({
-  name:
-    "* finds what has no message, too; groups come by value, in the columns that were asked for",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "* finds what has no message, too; groups come by value, in the columns that were asked for",
+  async () => {
     const user = await newUser();
     const group = (service: string, host: string, times: number) =>
       Array.from({ length: times }, () => ({ level: "info", service, host }));
@@ -275,41 +257,37 @@ Deno.test({
       "api, web-1",
     ]);
   },
-});
+);
 
-Deno.test({
-  name: "everything that was found is saved, and how much of it is said",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    const events = Array.from(
-      { length: 2_310 },
-      (_, i) => ({ level: "info", msg: `event ${i}` }),
+inBrowser("everything that was found is saved, and how much of it is said", async () => {
+  const user = await newUser();
+  const events = Array.from(
+    { length: 2_310 },
+    (_, i) => ({ level: "info", msg: `event ${i}` }),
+  );
+  await send(user.token, events);
+  await eventually("the events are searchable", async () => {
+    const { body } = await rpc<{ value: number }[]>(
+      user.token,
+      "log_stats",
+      {},
     );
-    await send(user.token, events);
-    await eventually("the events are searchable", async () => {
-      const { body } = await rpc<{ value: number }[]>(
-        user.token,
-        "log_stats",
-        {},
-      );
-      return body[0].value === events.length;
-    });
-    await using tab = await browser.open(user.token);
-    const { page } = tab;
-    await total(page).getByText("2,310 records").waitFor();
-    const save = async (name: RegExp) => {
-      await page.getByRole("button", { name: "Save the records" }).click();
-      const download = page.waitForEvent("download");
-      await page.getByRole("button", { name }).click();
-      const path = await (await download).path();
-      await page.getByText("Saved 2,310 of 2,310 records.").waitFor();
-      return await Deno.readTextFile(path);
-    };
-    const lines = (await save(/as NDJSON/)).trim().split("\n").map((line) => JSON.parse(line).msg);
-    assert.deepEqual(new Set(lines), new Set(events.map(({ msg }) => msg)));
-    assert.equal(lines.length, events.length);
-    const csv = await save(/as CSV/);
-    assert.equal(csv.trim().split("\r\n").length, events.length + 1);
-  },
+    return body[0].value === events.length;
+  });
+  await using tab = await browser.open(user.token);
+  const { page } = tab;
+  await total(page).getByText("2,310 records").waitFor();
+  const save = async (name: RegExp) => {
+    await page.getByRole("button", { name: "Save the records" }).click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name }).click();
+    const path = await (await download).path();
+    await page.getByText("Saved 2,310 of 2,310 records.").waitFor();
+    return await Deno.readTextFile(path);
+  };
+  const lines = (await save(/as NDJSON/)).trim().split("\n").map((line) => JSON.parse(line).msg);
+  assert.deepEqual(new Set(lines), new Set(events.map(({ msg }) => msg)));
+  assert.equal(lines.length, events.length);
+  const csv = await save(/as CSV/);
+  assert.equal(csv.trim().split("\r\n").length, events.length + 1);
 });

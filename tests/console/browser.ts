@@ -29,6 +29,11 @@ export interface Options {
 /** A name of the stack that is not the machine's own: over plain HTTP it gets what insecure pages get. */
 export const plainHost = "logloom.test";
 
+/** A test in a browser that outlives it, since the tests of a file share one. */
+export function inBrowser(name: string, test: () => Promise<void>): void {
+  Deno.test({ name, fn: test, sanitizeOps: false, sanitizeResources: false });
+}
+
 /** A browser whose pages fail the test on what no page should do. */
 export async function openBrowser() {
   const browser: Browser = await chromium.launch({

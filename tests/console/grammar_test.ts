@@ -11,7 +11,7 @@ import { editorAccepts } from "./grammar.ts";
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
-const page = await Deno.readTextFile(`${checkout}/docs/query-language.md`);
+const page = await Deno.readTextFile(`${checkout}/docs/reference/query-language.md`);
 const grammarAccepts = readGrammar(page);
 
 /** What the service refuses beyond the grammar, which says nothing of it: what a term means, and the limits. */
@@ -94,7 +94,7 @@ Deno.test(`grammar, editor and service accept the same 2,000 random queries, see
 });
 
 Deno.test("each refusal that the grammar says nothing of is one of the service's", async () => {
-  const errors = await Deno.readTextFile(`${checkout}/docs/errors.md`);
+  const errors = await Deno.readTextFile(`${checkout}/docs/reference/errors.md`);
   const messages = [...errors.matchAll(/^\| `PT400` \| `(.*?)` +\|/gm)].map(([, text]) => text);
   const missing = beyond.filter((one) =>
     !messages.some((message) => one.test(`${message} `.trim()))

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rpc } from "../support/client.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
-import { accessibilityFaults, openBrowser, type Page, plainHost } from "./browser.ts";
+import { accessibilityFaults, inBrowser, openBrowser, type Page, plainHost } from "./browser.ts";
 import { boxText, isGone, isSeen, search, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
@@ -12,59 +12,52 @@ globalThis.addEventListener(
   () => void browser[Symbol.asyncDispose](),
 );
 
-const loose = { sanitizeOps: false, sanitizeResources: false };
-
 const hash = (page: Page) => page.evaluate(() => decodeURIComponent(location.hash));
 
-Deno.test({
-  name: "times are typed in the zone that is shown, and the link has the instant",
-  ...loose,
-  fn: async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, {
-      timezone: "Asia/Kolkata",
-    });
-    const { page } = tab;
-    await isSeen(page, "card declined");
-    const choose = () => page.getByRole("button", { name: /Range:/ }).click();
-    await choose();
-    await page.getByLabel("From").fill("2026-11-01T09:00");
-    await page.getByLabel("To").fill("2026-11-02");
-    await page.getByRole("button", { name: "Use this range" }).click();
-    await page.waitForFunction(() => location.hash.includes("from="));
-    assert.equal(
-      await hash(page),
-      "#from=2026-11-01T03:30:00.000Z&to=2026-11-01T18:30:00.000Z",
-    );
-    await choose();
-    assert.equal(
-      await page.getByLabel("From").inputValue(),
-      "2026-11-01T09:00",
-    );
-    assert.equal(await page.getByLabel("To").inputValue(), "2026-11-02T00:00");
-    await page.locator(".range-menu").getByLabel("UTC").check();
-    assert.equal(
-      await page.getByLabel("From").inputValue(),
-      "2026-11-01T03:30",
-    );
-    await page.getByLabel("From").fill("2026-11-01T03:00");
-    await page.getByRole("button", { name: "Use this range" }).click();
-    await page.waitForFunction(() => location.hash.includes("03:00:00"));
-    assert.equal(
-      await hash(page),
-      "#from=2026-11-01T03:00:00.000Z&to=2026-11-01T18:30:00.000Z",
-    );
-    await page.evaluate(() => {
-      location.hash = "/settings";
-    });
-    await page.getByText("Times without a zone are UTC.").waitFor();
-  },
+inBrowser("times are typed in the zone that is shown, and the link has the instant", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, {
+    timezone: "Asia/Kolkata",
+  });
+  const { page } = tab;
+  await isSeen(page, "card declined");
+  const choose = () => page.getByRole("button", { name: /Range:/ }).click();
+  await choose();
+  await page.getByLabel("From").fill("2026-11-01T09:00");
+  await page.getByLabel("To").fill("2026-11-02");
+  await page.getByRole("button", { name: "Use this range" }).click();
+  await page.waitForFunction(() => location.hash.includes("from="));
+  assert.equal(
+    await hash(page),
+    "#from=2026-11-01T03:30:00.000Z&to=2026-11-01T18:30:00.000Z",
+  );
+  await choose();
+  assert.equal(
+    await page.getByLabel("From").inputValue(),
+    "2026-11-01T09:00",
+  );
+  assert.equal(await page.getByLabel("To").inputValue(), "2026-11-02T00:00");
+  await page.locator(".range-menu").getByLabel("UTC").check();
+  assert.equal(
+    await page.getByLabel("From").inputValue(),
+    "2026-11-01T03:30",
+  );
+  await page.getByLabel("From").fill("2026-11-01T03:00");
+  await page.getByRole("button", { name: "Use this range" }).click();
+  await page.waitForFunction(() => location.hash.includes("03:00:00"));
+  assert.equal(
+    await hash(page),
+    "#from=2026-11-01T03:00:00.000Z&to=2026-11-01T18:30:00.000Z",
+  );
+  await page.evaluate(() => {
+    location.hash = "/settings";
+  });
+  await page.getByText("Times without a zone are UTC.").waitFor();
 });
 
-Deno.test({
-  name: "where there is no clipboard nothing is said to be copied, and the text can be",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "where there is no clipboard nothing is said to be copied, and the text can be",
+  async () => {
     const user = await newUser();
     const url = new URL(stack.url);
     url.hostname = plainHost;
@@ -100,28 +93,23 @@ Deno.test({
       "it is still there",
     );
   },
+);
+
+inBrowser("where there is a clipboard it has the text", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token);
+  const { page } = tab;
+  await page.getByRole("row").filter({ hasText: "slow query" }).first()
+    .click();
+  await page.getByRole("button", { name: "Copy JSON" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(JSON.parse(text).msg, "slow query");
 });
 
-Deno.test({
-  name: "where there is a clipboard it has the text",
-  ...loose,
-  fn: async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token);
-    const { page } = tab;
-    await page.getByRole("row").filter({ hasText: "slow query" }).first()
-      .click();
-    await page.getByRole("button", { name: "Copy JSON" }).click();
-    await page.getByRole("button", { name: "Copied" }).waitFor();
-    const text = await page.evaluate(() => navigator.clipboard.readText());
-    assert.equal(JSON.parse(text).msg, "slow query");
-  },
-});
-
-Deno.test({
-  name: "the completion list: Esc closes it alone, and after a field its values are offered",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "the completion list: Esc closes it alone, and after a field its values are offered",
+  async () => {
     const user = await withLogs();
     await using tab = await browser.open(user.token, {
       expected: /status (of )?400/,
@@ -159,44 +147,39 @@ Deno.test({
     await page.keyboard.press("Enter");
     await isGone(page, "slow query");
   },
+);
+
+inBrowser("a click on a value adds to what is typed; a pressed one gives way", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token);
+  const { page } = tab;
+  await isSeen(page, "card declined");
+  await page.locator(".query-host").click();
+  await page.keyboard.type("declined");
+  const shop = page.getByRole("button", { name: /^shop/ });
+  await shop.click();
+  await page.waitForFunction(() => location.hash.includes("service:shop"));
+  assert.equal(await hash(page), "#q=declined+service:shop");
+  assert.equal(await boxText(page), "declined service:shop");
+  assert.equal(await shop.getAttribute("aria-pressed"), "true");
+  await shop.click();
+  await page.waitForFunction(() => !location.hash.includes("service:shop"));
+  assert.equal(await hash(page), "#q=declined");
+  assert.equal(await shop.getAttribute("aria-pressed"), "false");
+
+  // A level of the chart, too, keeps what is typed.
+  await search(page, "");
+  await isSeen(page, "slow query");
+  await page.locator(".query-host").click();
+  await page.keyboard.type("card");
+  await page.getByTitle("Only error", { exact: true }).click();
+  await page.waitForFunction(() => location.hash.includes("level:error"));
+  assert.equal(await boxText(page), "card level:error");
 });
 
-Deno.test({
-  name: "a click on a value adds to what is typed; a pressed one gives way",
-  ...loose,
-  fn: async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token);
-    const { page } = tab;
-    await isSeen(page, "card declined");
-    await page.locator(".query-host").click();
-    await page.keyboard.type("declined");
-    const shop = page.getByRole("button", { name: /^shop/ });
-    await shop.click();
-    await page.waitForFunction(() => location.hash.includes("service:shop"));
-    assert.equal(await hash(page), "#q=declined+service:shop");
-    assert.equal(await boxText(page), "declined service:shop");
-    assert.equal(await shop.getAttribute("aria-pressed"), "true");
-    await shop.click();
-    await page.waitForFunction(() => !location.hash.includes("service:shop"));
-    assert.equal(await hash(page), "#q=declined");
-    assert.equal(await shop.getAttribute("aria-pressed"), "false");
-
-    // A level of the chart, too, keeps what is typed.
-    await search(page, "");
-    await isSeen(page, "slow query");
-    await page.locator(".query-host").click();
-    await page.keyboard.type("card");
-    await page.getByTitle("Only error", { exact: true }).click();
-    await page.waitForFunction(() => location.hash.includes("level:error"));
-    assert.equal(await boxText(page), "card level:error");
-  },
-});
-
-Deno.test({
-  name: "a dialog keeps its form when one clicks beside it, and gives the focus back",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "a dialog keeps its form when one clicks beside it, and gives the focus back",
+  async () => {
     const user = await withLogs();
     await using tab = await browser.open(user.token, { hash: "q=level:error" });
     const { page } = tab;
@@ -237,66 +220,62 @@ Deno.test({
     });
     await page.waitForFunction(() => document.activeElement?.id === "main");
   },
-});
+);
 
-Deno.test({
-  name: "at 400 % zoom everything can be scrolled to, and rows have a height",
-  ...loose,
-  fn: async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, {
-      width: 320,
-      height: 256,
-    });
-    const { page } = tab;
-    await page.getByRole("row").filter({ hasText: "card declined" }).first()
-      .waitFor({ state: "attached" });
-    const rows = await page.locator(".rows").boundingBox();
-    assert.ok(rows && rows.height >= 160, `rows are ${rows?.height} px high`);
-    const row = page.getByRole("row").filter({ hasText: "card declined" })
-      .first();
-    await row.scrollIntoViewIfNeeded();
-    const place = await row.boundingBox();
+inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, {
+    width: 320,
+    height: 256,
+  });
+  const { page } = tab;
+  await page.getByRole("row").filter({ hasText: "card declined" }).first()
+    .waitFor({ state: "attached" });
+  const rows = await page.locator(".rows").boundingBox();
+  assert.ok(rows && rows.height >= 160, `rows are ${rows?.height} px high`);
+  const row = page.getByRole("row").filter({ hasText: "card declined" })
+    .first();
+  await row.scrollIntoViewIfNeeded();
+  const place = await row.boundingBox();
+  assert.ok(
+    place && place.y >= 0 && place.y + place.height <= 256,
+    "the row is in sight",
+  );
+  await row.click();
+  await page.getByRole("button", { name: "Copy JSON" })
+    .scrollIntoViewIfNeeded();
+  assert.equal(
+    await page.evaluate(() => document.documentElement.scrollWidth),
+    320,
+    "only in one direction",
+  );
+  assert.deepEqual(await accessibilityFaults(page), []);
+  const lasts = {
+    "/keys": page.getByText("No keys yet"),
+    "/settings": page.getByRole("button", { name: "Save", exact: true }),
+    "/alerts": page.getByText("No alert rules yet"),
+    "/members": page.getByText("This tenant does not use roles"),
+    "q=%7C+count()+by+level": page.getByRole("cell", { name: "warn" }),
+  };
+  for (const [screen, last] of Object.entries(lasts)) {
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, screen);
+    await last.waitFor({ state: "attached" });
+    await last.scrollIntoViewIfNeeded();
+    const box = await last.boundingBox();
     assert.ok(
-      place && place.y >= 0 && place.y + place.height <= 256,
-      "the row is in sight",
+      box && box.height > 0 && box.y >= 0 && box.y < 256,
+      `${screen}: ${JSON.stringify(box)}`,
     );
-    await row.click();
-    await page.getByRole("button", { name: "Copy JSON" })
-      .scrollIntoViewIfNeeded();
-    assert.equal(
-      await page.evaluate(() => document.documentElement.scrollWidth),
-      320,
-      "only in one direction",
-    );
-    assert.deepEqual(await accessibilityFaults(page), []);
-    const lasts = {
-      "/keys": page.getByText("No keys yet"),
-      "/settings": page.getByRole("button", { name: "Save", exact: true }),
-      "/alerts": page.getByText("No alert rules yet"),
-      "/members": page.getByText("This tenant does not use roles"),
-      "q=%7C+count()+by+level": page.getByRole("cell", { name: "warn" }),
-    };
-    for (const [screen, last] of Object.entries(lasts)) {
-      await page.evaluate((to) => {
-        location.hash = to;
-      }, screen);
-      await last.waitFor({ state: "attached" });
-      await last.scrollIntoViewIfNeeded();
-      const box = await last.boundingBox();
-      assert.ok(
-        box && box.height > 0 && box.y >= 0 && box.y < 256,
-        `${screen}: ${JSON.stringify(box)}`,
-      );
-    }
-    // A menu that is higher than the screen scrolls in itself.
-    await page.getByRole("button", { name: /Range:/ }).click();
-    const button = page.getByRole("button", { name: "Use this range" });
-    await button.scrollIntoViewIfNeeded();
-    const box = await button.boundingBox();
-    assert.ok(
-      box && box.y >= 0 && box.y + box.height <= 256,
-      JSON.stringify(box),
-    );
-  },
+  }
+  // A menu that is higher than the screen scrolls in itself.
+  await page.getByRole("button", { name: /Range:/ }).click();
+  const button = page.getByRole("button", { name: "Use this range" });
+  await button.scrollIntoViewIfNeeded();
+  const box = await button.boundingBox();
+  assert.ok(
+    box && box.y >= 0 && box.y + box.height <= 256,
+    JSON.stringify(box),
+  );
 });

@@ -2,17 +2,15 @@
 import assert from "node:assert/strict";
 import { rpc } from "../support/client.ts";
 import { newUser } from "../support/users.ts";
-import { accessibilityFaults, openBrowser } from "./browser.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
 import { isGone, isSeen, search, send, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
-Deno.test({
-  name: "a newcomer makes a key, sends the first event and sees it; a colleague elsewhere does not",
-  sanitizeResources: false,
-  sanitizeOps: false,
-  fn: async () => {
+inBrowser(
+  "a newcomer makes a key, sends the first event and sees it; a colleague elsewhere does not",
+  async () => {
     const [user, other] = [await newUser(), await newUser()];
     // A tenant that does not exist yet has no usage and no settings.
     await using tab = await browser.open(user.token);
@@ -44,14 +42,11 @@ Deno.test({
     await elsewhere.page.getByText("Waiting for the first event…").waitFor();
     assert.equal(await elsewhere.page.getByText("hello", { exact: true }).count(), 0);
   },
-});
+);
 
-Deno.test({
-  name:
-    "a search: by click, by text, by the chart, wrong ones told at their place, all in the address",
-  sanitizeResources: false,
-  sanitizeOps: false,
-  fn: async () => {
+inBrowser(
+  "a search: by click, by text, by the chart, wrong ones told at their place, all in the address",
+  async () => {
     const user = await withLogs();
     // A query that is wrong is a 400.
     await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
@@ -94,72 +89,62 @@ Deno.test({
     await isSeen(second.page, "card declined");
     await isGone(second.page, "slow query");
   },
+);
+
+inBrowser("live shows what comes in; a search is saved, and found by a colleague", async () => {
+  const user = await withLogs();
+  const colleague = await newUser(user.tenantId);
+  await using tab = await browser.open(user.token, { hash: "q=level:error" });
+  const { page } = tab;
+  await isSeen(page, "card declined");
+  await page.keyboard.press("l");
+  await page.getByText("Following what comes in.").waitFor();
+  await isSeen(page, "card declined");
+  await send(user.token, [{ level: "error", msg: "just now" }, {
+    level: "info",
+    msg: "not this",
+  }]);
+  await isSeen(page, "just now");
+  assert.equal(await page.getByText("not this").count(), 0);
+  await page.keyboard.press("l");
+
+  await page.getByRole("button", { name: "Save this search" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Errors");
+  await page.getByLabel(/Everyone of this tenant/).check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const { body } = await rpc<{ query_dsl: string }[]>(user.token, "list_saved_searches", {});
+  assert.deepEqual(body.map(({ query_dsl }) => query_dsl), ["level:error"]);
+
+  await using other = await browser.open(colleague.token, { hash: "/saved" });
+  await other.page.getByRole("button", { name: "Errors", exact: true }).click();
+  await isSeen(other.page, "just now");
 });
 
-Deno.test({
-  name: "live shows what comes in; a search is saved, and found by a colleague",
-  sanitizeResources: false,
-  sanitizeOps: false,
-  fn: async () => {
-    const user = await withLogs();
-    const colleague = await newUser(user.tenantId);
-    await using tab = await browser.open(user.token, { hash: "q=level:error" });
-    const { page } = tab;
-    await isSeen(page, "card declined");
-    await page.keyboard.press("l");
-    await page.getByText("Following what comes in.").waitFor();
-    await isSeen(page, "card declined");
-    await send(user.token, [{ level: "error", msg: "just now" }, {
-      level: "info",
-      msg: "not this",
-    }]);
-    await isSeen(page, "just now");
-    assert.equal(await page.getByText("not this").count(), 0);
-    await page.keyboard.press("l");
-
-    await page.getByRole("button", { name: "Save this search" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("Errors");
-    await page.getByLabel(/Everyone of this tenant/).check();
-    await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    const { body } = await rpc<{ query_dsl: string }[]>(user.token, "list_saved_searches", {});
-    assert.deepEqual(body.map(({ query_dsl }) => query_dsl), ["level:error"]);
-
-    await using other = await browser.open(colleague.token, { hash: "/saved" });
-    await other.page.getByRole("button", { name: "Errors", exact: true }).click();
-    await isSeen(other.page, "just now");
-  },
-});
-
-Deno.test({
-  name: "what is typed on a slow machine stays as it was typed",
-  sanitizeResources: false,
-  sanitizeOps: false,
-  fn: async () => {
-    const user = await withLogs();
-    await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
-    const { page } = tab;
-    await isSeen(page, "card declined");
-    await page.locator(".query-host").click();
-    const keys = await page.context().newCDPSession(page);
-    await keys.send("Emulation.setCPUThrottlingRate", { rate: 6 });
-    const [run, typedOn] = [
-      "service:api slow",
-      ` and ${"what is typed on while it runs ".repeat(3).trim()}`,
-    ];
-    // All keys are pressed before the first is answered for.
-    await Promise.all([...`${run}\r${typedOn}`].flatMap((text) => [
-      keys.send("Input.dispatchKeyEvent", {
-        type: "keyDown",
-        text,
-        ...(text === "\r" ? { key: "Enter", windowsVirtualKeyCode: 13 } : { key: text }),
-      }),
-      keys.send("Input.dispatchKeyEvent", { type: "keyUp", key: text }),
-    ]));
-    await keys.send("Emulation.setCPUThrottlingRate", { rate: 1 });
-    await isSeen(page, "slow query");
-    await isGone(page, "card declined");
-    const box = page.getByRole("textbox", { name: "Query" });
-    assert.equal((await box.innerText()).replaceAll("\n", ""), run + typedOn);
-  },
+inBrowser("what is typed on a slow machine stays as it was typed", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
+  const { page } = tab;
+  await isSeen(page, "card declined");
+  await page.locator(".query-host").click();
+  const keys = await page.context().newCDPSession(page);
+  await keys.send("Emulation.setCPUThrottlingRate", { rate: 6 });
+  const [run, typedOn] = [
+    "service:api slow",
+    ` and ${"what is typed on while it runs ".repeat(3).trim()}`,
+  ];
+  // All keys are pressed before the first is answered for.
+  await Promise.all([...`${run}\r${typedOn}`].flatMap((text) => [
+    keys.send("Input.dispatchKeyEvent", {
+      type: "keyDown",
+      text,
+      ...(text === "\r" ? { key: "Enter", windowsVirtualKeyCode: 13 } : { key: text }),
+    }),
+    keys.send("Input.dispatchKeyEvent", { type: "keyUp", key: text }),
+  ]));
+  await keys.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  await isSeen(page, "slow query");
+  await isGone(page, "card declined");
+  const box = page.getByRole("textbox", { name: "Query" });
+  assert.equal((await box.innerText()).replaceAll("\n", ""), run + typedOn);
 });

@@ -10,6 +10,7 @@ import {
   type Tenant,
 } from "../support/client.ts";
 import { changeSettings, openDatabase, stopJob } from "../support/database.ts";
+import { atOnce } from "../support/at_once.ts";
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { receiveEmails, receiveWebhooks } from "../support/receivers.ts";
@@ -67,126 +68,129 @@ function createRule(tenant: Tenant, parameters: Record<string, unknown>): Promis
   });
 }
 
-Deno.test("an alert is on its way soon after the event, by webhook and by email", async () => {
-  const tenant = await newTenant("alerts");
-  await using receiver = receiveWebhooks();
-  await using mailbox = await receiveEmails();
-  const email = `${tenant.id}@example.com`;
-  const rule = await createRule(tenant, {
-    p_notification_destinations: ["webhook", "email"],
-    p_notification_config: { email, webhook_url: `${receiver.url}/hook` },
-  });
-  const { secret } = await operation<{ secret: string }>(tenant, "rotate_alert_webhook_secret", {
-    p_rule_id: rule.rule_id,
-  });
-
-  // The address is a stranger's until who reads its mail says otherwise.
-  const [tested] = await operation<Delivery[]>(tenant, "test_alert_rule", {
-    p_rule_id: rule.rule_id,
-  }).then((deliveries) => deliveries.filter(({ channel }) => channel === "email"));
-  assert.equal(tested.status, "failed");
-  assert.match(tested.last_error ?? "", /^The address is not confirmed: /);
-  const confirm = (p_code: string) =>
-    rpc(tenant.token, "confirm_alert_address", { p_email: email, p_code });
-  const code = await mailbox.waitForCode(email, 30_000);
-  const wrong = `${(Number(code) + 1) % 1_000_000}`.padStart(6, "0");
-  for (let tries = 0; tries < 2; tries++) {
-    assertRpcError(await confirm(wrong), 400, "The code is wrong");
-  }
-  assert.deepEqual(
-    (await operation<Record<string, unknown>[]>(tenant, "list_alert_addresses", {}))
-      .map(({ email, confirmed, tries_left }) => [email, confirmed, tries_left]),
-    [[email, false, 3]],
-  );
-  assertAnswer(await confirm(code), 200, { success: true });
-  const [{ alert_id: ofTest }] = await receiver.wait(1, 30_000).then(([{ body }]) => [
-    JSON.parse(body).data,
-  ]);
-  assert.equal(ofTest, null);
-
-  const event = { level: "error", service: "shop", msg: "out of stock" };
-  const other = { level: "info", service: "shop", msg: "sold" };
-  const began = performance.now();
-  const sent = await ingest(tenant.headers, [event, event, event, other]);
-  assert.equal(sent.status, 200);
-
-  const [, webhook] = await receiver.wait(2, 180_000);
-  const took = webhook.at - began;
-  console.log(`from ingest to webhook: ${(took / 1000).toFixed(1)} s`);
-  const mail = await mailbox.wait(email, 60_000, "[Logloom] Errors");
-  const [alert] = await eventually("both are noted", async () => {
-    const alerts = await operation<Alert[]>(tenant, "list_alert_history", {});
-    return alerts[0].notification_channels.length === 2 && alerts;
-  });
-
-  const payload = new Webhook(secret).verify(webhook.body, webhook.headers) as {
-    type: string;
-    data: Record<string, unknown>;
-  };
-  assert.equal(webhook.path, "/hook");
-  assert.equal(payload.type, "alert.triggered");
-  assert.deepEqual(
-    [payload.data.alert_id, payload.data.rule_id, payload.data.value, payload.data.name],
-    [alert.alert_id, rule.rule_id, 3, "Errors of the shop"],
-  );
-  assert.match(mail.text, /^Subject: \[Logloom\] Errors of the shop: 3\r$/m);
-
-  assert.deepEqual([alert.value, alert.threshold, alert.rule_id], [3, 2, rule.rule_id]);
-  assert.equal(Date.parse(alert.window_end) - Date.parse(alert.window_start), 5 * 60_000);
-  assert.equal(alert.notification_sent, true);
-  assert.deepEqual(alert.notification_channels.toSorted(), ["email", "webhook"]);
-  assert.equal(alert.notification_error, null);
-  const deliveries = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
-    p_alert_id: alert.alert_id,
-  });
-  assert.deepEqual(
-    deliveries.map(({ channel, status, attempts }) => [channel, status, attempts]).toSorted(),
-    [["email", "delivered", 1], ["webhook", "delivered", 1]],
-  );
-  const evaluated = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule.rule_id });
-  assert.deepEqual([evaluated.last_value, evaluated.last_error], [3, null]);
-  assert.equal(Date.parse(evaluated.last_evaluated_at ?? "") % 60_000, 0);
-
-  // Answered by a person.
-  const stranger = await newTenant("alerts");
-  const parameters = { p_alert_id: alert.alert_id };
-  assertRpcError(
-    await rpc(stranger.token, "acknowledge_alert", parameters),
-    404,
-    "Alert not found",
-  );
-  for (let time = 0; time < 2; time++) {
-    assert.deepEqual(await operation(tenant, "acknowledge_alert", parameters), { success: true });
-  }
-  const [acknowledged] = await operation<Alert[]>(tenant, "list_alert_history", {
-    p_acknowledged: true,
-  });
-  assert.deepEqual(
-    [acknowledged.acknowledged, acknowledged.acknowledged_by],
-    [true, tenant.userId],
-  );
-  // The cooldown holds: one alert, one webhook.
-  assert.equal((await operation<Alert[]>(tenant, "list_alert_history", {})).length, 1);
-  assert.equal(receiver.received.length, 2);
-});
-
-Deno.test("a rule that is made between two rounds sees what a search shows, and does not fire", async () => {
-  const tenant = await newTenant("alerts");
-  const event = { level: "error", service: "shop", msg: "out of stock" };
-  assert.equal((await ingest(tenant.headers, Array(5).fill(event))).status, 200);
-  await eventually("a search shows all five", async () => {
-    const { logs } = await operation<{ logs: unknown[] }>(tenant, "search_logs", {
-      p_query_dsl: "level:error service:shop",
+// Both wait for the next round.
+atOnce({
+  "an alert is on its way soon after the event, by webhook and by email": async () => {
+    const tenant = await newTenant("alerts");
+    await using receiver = receiveWebhooks();
+    await using mailbox = await receiveEmails();
+    const email = `${tenant.id}@example.com`;
+    const rule = await createRule(tenant, {
+      p_notification_destinations: ["webhook", "email"],
+      p_notification_config: { email, webhook_url: `${receiver.url}/hook` },
     });
-    return logs.length === 5;
-  });
-  const { rule_id } = await createRule(tenant, { p_threshold: 5, p_comparison: "lt" });
-  const rule = await eventually("its first evaluation", async () => {
-    const rule = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule_id });
-    return rule.last_evaluated_at !== null && rule;
-  }, { within: 120_000 });
-  assert.deepEqual([rule.last_value, rule.last_error], [5, null]);
-  assert.deepEqual(await operation<Alert[]>(tenant, "list_alert_history", {}), []);
+    const { secret } = await operation<{ secret: string }>(tenant, "rotate_alert_webhook_secret", {
+      p_rule_id: rule.rule_id,
+    });
+
+    // The address is a stranger's until who reads its mail says otherwise.
+    const [tested] = await operation<Delivery[]>(tenant, "test_alert_rule", {
+      p_rule_id: rule.rule_id,
+    }).then((deliveries) => deliveries.filter(({ channel }) => channel === "email"));
+    assert.equal(tested.status, "failed");
+    assert.match(tested.last_error ?? "", /^The address is not confirmed: /);
+    const confirm = (p_code: string) =>
+      rpc(tenant.token, "confirm_alert_address", { p_email: email, p_code });
+    const code = await mailbox.waitForCode(email, 30_000);
+    const wrong = `${(Number(code) + 1) % 1_000_000}`.padStart(6, "0");
+    for (let tries = 0; tries < 2; tries++) {
+      assertRpcError(await confirm(wrong), 400, "The code is wrong");
+    }
+    assert.deepEqual(
+      (await operation<Record<string, unknown>[]>(tenant, "list_alert_addresses", {}))
+        .map(({ email, confirmed, tries_left }) => [email, confirmed, tries_left]),
+      [[email, false, 3]],
+    );
+    assertAnswer(await confirm(code), 200, { success: true });
+    const [{ alert_id: ofTest }] = await receiver.wait(1, 30_000).then(([{ body }]) => [
+      JSON.parse(body).data,
+    ]);
+    assert.equal(ofTest, null);
+
+    const event = { level: "error", service: "shop", msg: "out of stock" };
+    const other = { level: "info", service: "shop", msg: "sold" };
+    const began = performance.now();
+    const sent = await ingest(tenant.headers, [event, event, event, other]);
+    assert.equal(sent.status, 200);
+
+    const [, webhook] = await receiver.wait(2, 180_000);
+    const took = webhook.at - began;
+    console.log(`from ingest to webhook: ${(took / 1000).toFixed(1)} s`);
+    const mail = await mailbox.wait(email, 60_000, "[Logloom] Errors");
+    const [alert] = await eventually("both are noted", async () => {
+      const alerts = await operation<Alert[]>(tenant, "list_alert_history", {});
+      return alerts[0].notification_channels.length === 2 && alerts;
+    });
+
+    const payload = new Webhook(secret).verify(webhook.body, webhook.headers) as {
+      type: string;
+      data: Record<string, unknown>;
+    };
+    assert.equal(webhook.path, "/hook");
+    assert.equal(payload.type, "alert.triggered");
+    assert.deepEqual(
+      [payload.data.alert_id, payload.data.rule_id, payload.data.value, payload.data.name],
+      [alert.alert_id, rule.rule_id, 3, "Errors of the shop"],
+    );
+    assert.match(mail.text, /^Subject: \[Logloom\] Errors of the shop: 3\r$/m);
+
+    assert.deepEqual([alert.value, alert.threshold, alert.rule_id], [3, 2, rule.rule_id]);
+    assert.equal(Date.parse(alert.window_end) - Date.parse(alert.window_start), 5 * 60_000);
+    assert.equal(alert.notification_sent, true);
+    assert.deepEqual(alert.notification_channels.toSorted(), ["email", "webhook"]);
+    assert.equal(alert.notification_error, null);
+    const deliveries = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+      p_alert_id: alert.alert_id,
+    });
+    assert.deepEqual(
+      deliveries.map(({ channel, status, attempts }) => [channel, status, attempts]).toSorted(),
+      [["email", "delivered", 1], ["webhook", "delivered", 1]],
+    );
+    const evaluated = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule.rule_id });
+    assert.deepEqual([evaluated.last_value, evaluated.last_error], [3, null]);
+    assert.equal(Date.parse(evaluated.last_evaluated_at ?? "") % 60_000, 0);
+
+    // Answered by a person.
+    const stranger = await newTenant("alerts");
+    const parameters = { p_alert_id: alert.alert_id };
+    assertRpcError(
+      await rpc(stranger.token, "acknowledge_alert", parameters),
+      404,
+      "Alert not found",
+    );
+    for (let time = 0; time < 2; time++) {
+      assert.deepEqual(await operation(tenant, "acknowledge_alert", parameters), { success: true });
+    }
+    const [acknowledged] = await operation<Alert[]>(tenant, "list_alert_history", {
+      p_acknowledged: true,
+    });
+    assert.deepEqual(
+      [acknowledged.acknowledged, acknowledged.acknowledged_by],
+      [true, tenant.userId],
+    );
+    // The cooldown holds: one alert, one webhook.
+    assert.equal((await operation<Alert[]>(tenant, "list_alert_history", {})).length, 1);
+    assert.equal(receiver.received.length, 2);
+  },
+  "a rule that is made between two rounds sees what a search shows, and does not fire":
+    async () => {
+      const tenant = await newTenant("alerts");
+      const event = { level: "error", service: "shop", msg: "out of stock" };
+      assert.equal((await ingest(tenant.headers, Array(5).fill(event))).status, 200);
+      await eventually("a search shows all five", async () => {
+        const { logs } = await operation<{ logs: unknown[] }>(tenant, "search_logs", {
+          p_query_dsl: "level:error service:shop",
+        });
+        return logs.length === 5;
+      });
+      const { rule_id } = await createRule(tenant, { p_threshold: 5, p_comparison: "lt" });
+      const rule = await eventually("its first evaluation", async () => {
+        const rule = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule_id });
+        return rule.last_evaluated_at !== null && rule;
+      }, { within: 120_000 });
+      assert.deepEqual([rule.last_value, rule.last_error], [5, null]);
+      assert.deepEqual(await operation<Alert[]>(tenant, "list_alert_history", {}), []);
+    },
 });
 
 Deno.test("a receiver that fails three times gets the same webhook until it takes it", async () => {

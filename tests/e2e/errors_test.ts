@@ -3,7 +3,7 @@ import { registers } from "../../local/migrations/errors.ts";
 import { newTenant, rpc } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 
-Deno.test("docs/errors.md is written from what the database answers from", async () => {
+Deno.test("docs/reference/errors.md is written from what the database answers from", async () => {
   await using db = openDatabase();
   for (const { name, hint, errors } of await registers()) {
     const answered = await db`

@@ -521,9 +521,11 @@ Change or remove them, then run this again.`,
   );
 
   await t.step("its own token hook calls Logloom's", async () => {
-    const page = await Deno.readTextFile(new URL("../../docs/identity.md", import.meta.url));
+    const page = await Deno.readTextFile(
+      new URL("../../docs/background/identity.md", import.meta.url),
+    );
     const example = /```sql\n(create or replace function [\s\S]*?)```/.exec(page)?.[1];
-    assert.ok(example, "docs/identity.md has an example");
+    assert.ok(example, "docs/background/identity.md has an example");
     await sql.unsafe(example.replaceAll("public.my_token_hook", "app.token_hook"));
     await sql.unsafe(`
     insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');

@@ -123,7 +123,7 @@ async function migrationOfNothing(sql: Database): Promise<string> {
 
 /**
  * Gives the partitions the bounds that 0.1.0 gave them in a project with this time zone: its midnights. Not by installing in
- * one, which it can at some hours alone (docs/guest.md). There are no records yet.
+ * one, which it can at some hours alone (docs/guides/guest.md). There are no records yet.
  */
 async function beginDaysIn(sql: Database, timeZone: string): Promise<void> {
   // 0.1.0 could drop such a day with records of the next: today's run is over before there are any.

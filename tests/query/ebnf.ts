@@ -1,4 +1,4 @@
-// The grammar of docs/query-language.md, read from the page and followed to the letter: by trying every way that it
+// The grammar of docs/reference/query-language.md, read from the page and followed to the letter: by trying every way that it
 // allows, so that it knows nothing but what stands there.
 
 type Expression =

@@ -45,7 +45,7 @@ async function dump(options: string[]): Promise<string> {
 async function manual(): Promise<
   { dumps: { file: string; options: string[] }[]; files: string[] }
 > {
-  const page = await Deno.readTextFile(`${checkout}/docs/operations.md`);
+  const page = await Deno.readTextFile(`${checkout}/docs/guides/operations.md`);
   const section = page.slice(page.indexOf("## Backup and restore"));
   const dumps = [...section.matchAll(/^\$ npx supabase db dump --remote (.*)-f (\S+)$/gm)]
     .map(([, options, file]) => ({ file, options: options.trim().split(" ").filter(Boolean) }));
@@ -197,7 +197,8 @@ Deno.test("a dump that is restored and repaired serves as the database did befor
     assert.deepEqual(installation, {
       status: "unhealthy",
       state: "restored, not repaired",
-      reason: "Restored from a dump and not repaired: see Backup and restore in docs/operations.md",
+      reason:
+        "Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md",
     });
     return status === 503 && body.status === "unhealthy";
   });

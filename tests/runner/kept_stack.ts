@@ -9,7 +9,7 @@ import { checkout, stackNamed } from "../../local/stack.ts";
 import { runningState } from "../../local/state.ts";
 import { stop } from "../../local/stop.ts";
 import { findSystem, prepareSystem } from "../../local/system.ts";
-import { clearStack, type TestStack, upTestStack } from "./test_stack.ts";
+import { clearStack, nameReceivers, type TestStack, upTestStack } from "./test_stack.ts";
 import { walk } from "../../local/walk.ts";
 
 // npm test -- --keep STEP: a stack that stays up after the run, so that the next such run starts at once.
@@ -38,6 +38,7 @@ export async function keptStack(): Promise<TestStack> {
     await startInBackground(stack, fromFileUrl(new URL(import.meta.url)), [], progress);
     await Deno.writeTextFile(digestFile, await digestOfSources());
   }
+  nameReceivers(stack);
   console.log("  It stays up; npm test -- --stop ends it.");
   return {
     stack,
@@ -71,6 +72,7 @@ async function assembleMigrations(): Promise<void> {
 async function digestOfSources(): Promise<string> {
   const hash = createHash("sha256");
   for (const path of await walk(sources)) {
+    if (path.endsWith("_test.ts")) continue;
     hash.update(path).update(await Deno.readFile(`${checkout}/${path}`));
   }
   for (const name of ["LOGLOOM_TIMEZONE", "LOGLOOM_DATESTYLE", "LOGLOOM_POSTGRES"]) {

@@ -55,11 +55,7 @@ export async function upTestStack(
   stack: Stack,
   options: Pick<UpOptions, "workers" | "isService">,
 ): Promise<UpStack> {
-  // Notifications go to receivers that the tests start: any port for webhooks, this one for email.
-  Deno.env.set("LOGLOOM_ALLOW_LOCAL_WEBHOOKS", "1");
-  Deno.env.set("LOGLOOM_SMTP_HOST", "127.0.0.1");
-  Deno.env.set("LOGLOOM_SMTP_PORT", `${stack.ports.internal + 9}`);
-  Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
+  nameReceivers(stack);
   return await up(stack, system, {
     ...options,
     progress,
@@ -68,6 +64,14 @@ export async function upTestStack(
       await cloneDatabase(stack, "postgres", pgtapDatabase);
     },
   });
+}
+
+/** Notifications go to receivers that the tests start: any port for webhooks, this one for email. */
+export function nameReceivers({ ports }: Stack): void {
+  Deno.env.set("LOGLOOM_ALLOW_LOCAL_WEBHOOKS", "1");
+  Deno.env.set("LOGLOOM_SMTP_HOST", "127.0.0.1");
+  Deno.env.set("LOGLOOM_SMTP_PORT", `${ports.internal + 9}`);
+  Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
 }
 
 const progress = (step: string) => console.log(`  ${step} …`);

@@ -22,12 +22,12 @@ export async function withTrial(name: string, act: (trial: Trial) => Promise<voi
   await act({ tenant, key, db, env });
 }
 
-/** The block of a page of docs/send that has this name behind its language. */
+/** The block of a page of docs/guides/send that has this name behind its language. */
 export async function blockOf(page: string, name: string): Promise<string> {
-  const text = await Deno.readTextFile(`${checkout}/docs/send/${page}`);
+  const text = await Deno.readTextFile(`${checkout}/docs/guides/send/${page}`);
   const block = new RegExp(`^\`\`\`\\w+ ${name.replaceAll(".", "\\.")}\n([\\s\\S]*?)^\`\`\``, "m")
     .exec(text)?.[1];
-  assert.ok(block, `docs/send/${page} has no block ${name}`);
+  assert.ok(block, `docs/guides/send/${page} has no block ${name}`);
   return block;
 }
 

@@ -14,7 +14,7 @@ export const screens = [
 ] as const;
 export type Screen = (typeof screens)[number];
 
-/** Where the page is: all that a link, a reload and the back button bring back. Never sent anywhere. */
+/** The state of the page for links, reload and the back button. It is never sent anywhere. */
 export interface Address {
   screen: Screen;
   parameters: Record<string, string>;
@@ -37,7 +37,7 @@ export function writeAddress({ screen, parameters }: Address): string {
   return text === "" ? `#/${screen}` : `#/${screen}?${text}`;
 }
 
-/** Leaves readable what needs no escape in a fragment: a query is to be read in its link. */
+/** Keeps harmless characters readable in a fragment, so that people can read a query in its link. */
 function encode(value: string): string {
   return encodeURIComponent(value)
     .replaceAll("%3A", ":")
@@ -64,7 +64,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Goes somewhere; `replace` leaves no step for the back button. */
+/** Navigates; `replace` adds no step for the back button. */
 export function go(address: Address, { replace = false } = {}): void {
   const hash = writeAddress(address);
   if (hash === location.hash || (hash === "#" && location.hash === "")) return;
@@ -74,7 +74,7 @@ export function go(address: Address, { replace = false } = {}): void {
   for (const listener of listeners) listener();
 }
 
-/** Changes some parameters of where the page is; an empty text takes one away. */
+/** Changes some parameters of the address; an empty text removes one. */
 export function change(
   parameters: Record<string, string>,
   options?: { replace?: boolean },

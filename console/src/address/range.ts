@@ -1,10 +1,10 @@
-/** A range as the address has it: times, or words relative to now. */
+/** A range as in the address: times, or words relative to now. */
 export interface Range {
   from: string;
   to: string;
 }
 
-/** The same as instants: what one run of a search asks for. */
+/** The same as instants, for one run of a search. */
 export interface Instants {
   from: string;
   to: string;
@@ -30,7 +30,7 @@ const unitSeconds: Record<string, number> = {
   w: 604800,
 };
 
-/** Milliseconds since 1970, or null where the word is no time. Without a zone of its own it is of `zone`. */
+/** Milliseconds since 1970, or null if the word is not a time. `zone` is used if it names none. */
 export function instant(
   word: string,
   now: number,
@@ -53,7 +53,7 @@ export function instant(
   return Number.isNaN(time) ? null : time;
 }
 
-/** The word as a person types it in the zone that is shown: `2026-11-21T09:00`, or as it is where it is no time. */
+/** A word as typed in the displayed zone: `2026-11-21T09:00`, or unchanged if it is not a time. */
 export function typed(word: string, zone: Zone): string {
   const time = /^\d{4}-/.test(word) ? instant(word, 0) : null;
   if (time === null) return word;
@@ -62,21 +62,21 @@ export function typed(word: string, zone: Zone): string {
   return `${day}T${seconds}`;
 }
 
-/** What was typed in a zone as the address has it: the instant, or words relative to now. */
+/** A typed time as in the address: the instant, or words relative to now. */
 export function untyped(text: string, zone: Zone, now: number): string {
   const word = text.trim();
   const time = word.startsWith("now") ? null : instant(word, now, zone);
   return time === null ? word : new Date(time).toISOString();
 }
 
-/** How times are read that are typed without a zone. */
+/** The zone of typed times. */
 export function zoneWords(zone: Zone): string {
   if (zone === "utc") return "Times without a zone are UTC.";
   const offset = wholeTime(new Date().toISOString(), zone).slice(23);
   return `Times without a zone are local (UTC${offset === "Z" ? "" : offset}).`;
 }
 
-/** The range as instants, or null where it is none. */
+/** The range as instants, or null if it is invalid. */
 export function resolve(range: Range, now: number): Instants | null {
   const from = instant(range.from, now);
   const to = instant(range.to, now);
@@ -84,7 +84,7 @@ export function resolve(range: Range, now: number): Instants | null {
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 
-/** The next wider preset, or null where there is none. */
+/** The next wider preset, or null. */
 export function wider(range: Instants): (typeof presets)[number] | null {
   const minutes = (Date.parse(range.to) - Date.parse(range.from)) / 60_000;
   return presets.find((preset) => preset.minutes > minutes + 0.5) ?? null;
@@ -105,7 +105,7 @@ export type Zone = "local" | "utc";
 
 const pad = (value: number, width = 2) => String(value).padStart(width, "0");
 
-/** The parts of an instant in the zone that is shown. */
+/** The parts of an instant in the displayed zone. */
 function parts(time: number, zone: Zone) {
   const shifted = zone === "utc"
     ? new Date(time)
@@ -126,19 +126,19 @@ export function clock(time: number, zone: Zone): string {
   return parts(time, zone).clock;
 }
 
-/** `11-21 19:15`, or with seconds where they say something. */
+/** `11-21 19:15`, or with seconds if they are not zero. */
 export function shortTime(time: number, zone: Zone): string {
   const { day, clock } = parts(time, zone);
   return `${day.slice(5)} ${clock.endsWith(":00") ? clock.slice(0, 5) : clock}`;
 }
 
-/** The times of rows, all of one width: `11-21 19:15:13.750`. */
+/** The times of rows, all of the same width: `11-21 19:15:13.750`. */
 export function rowTime(ts: string, zone: Zone): string {
   const { day, clock, thousandths } = parts(Date.parse(ts), zone);
   return `${day.slice(5)} ${clock}.${thousandths}`;
 }
 
-/** A whole instant with its zone, microseconds included. */
+/** A complete instant with its zone, microseconds included. */
 export function wholeTime(ts: string, zone: Zone): string {
   const time = Date.parse(ts);
   if (Number.isNaN(time)) return ts;

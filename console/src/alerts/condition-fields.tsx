@@ -10,7 +10,7 @@ const words: Record<Comparison, string> = {
   neq: "not exactly",
 };
 
-/** The query, and the line that its value must not cross. */
+/** The query, and the threshold for its value. */
 export function ConditionFields({ draft, onChange }: {
   draft: Draft;
   onChange: (part: Partial<Draft>) => void;

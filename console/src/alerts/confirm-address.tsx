@@ -8,7 +8,7 @@ import { usePreferences } from "../shared/preferences.ts";
 import { type Delivery, standingOf } from "./deliveries.ts";
 import { type AlertRule, mailsTo } from "./rules.ts";
 
-/** A rule whose address is not confirmed: says so, and takes the code that was mailed to it, if it was. */
+/** A rule with an unconfirmed address: says so, and takes the mailed code if there is one. */
 export function ConfirmAddress({ rule, rules, email }: {
   rule: AlertRule;
   rules: AlertRule[];
@@ -76,7 +76,7 @@ export function ConfirmAddress({ rule, rules, email }: {
   );
 }
 
-/** Why there is no code to type. */
+/** The reason why there is no code to type. */
 function MailNote({ mail, zone }: { mail: Delivery; zone: Zone }) {
   const { word, about } = standingOf(mail, zone);
   if (mail.last_error === null) {
@@ -90,7 +90,7 @@ function MailNote({ mail, zone }: { mail: Delivery; zone: Zone }) {
   );
 }
 
-/** The last mail with a code for the address, whichever rule had it sent. */
+/** The last mail with a code for the address, for any rule. */
 function useLastMail(rules: AlertRule[], email: string): Delivery | undefined {
   const service = useService();
   const address = email.toLowerCase();

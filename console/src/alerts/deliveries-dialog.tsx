@@ -13,7 +13,7 @@ const purposes: Record<Delivery["purpose"], string> = {
   confirmation: "a code",
 };
 
-/** What was sent for a rule, tests included, and what came of it. */
+/** The deliveries of a rule, including tests, and their outcomes. */
 export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: () => void }) {
   const list = useOperation<Delivery[]>("list_alert_deliveries", {
     p_rule_id: rule.rule_id,

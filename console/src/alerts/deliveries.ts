@@ -1,7 +1,7 @@
 import { shortTime, type Zone } from "../address/range.ts";
 import { ago } from "../shared/format.ts";
 
-/** A notification on its way, as list_alert_deliveries tells of it. */
+/** A delivery as list_alert_deliveries returns it. */
 export interface Delivery {
   delivery_id: string;
   alert_id: string | null;
@@ -21,11 +21,11 @@ export interface Delivery {
 interface Standing {
   word: string;
   tone: "good" | "bad" | "warn" | "plain";
-  /** When it is tried again, and until when. */
+  /** The time of the next attempt, and of the last one. */
   about: string | null;
 }
 
-/** How a delivery stands: one that failed and is tried again says so. */
+/** The state of a delivery: a failed one that is retried says so. */
 export function standingOf(delivery: Delivery, zone: Zone, now = Date.now()): Standing {
   const { status, last_attempt_at, last_error, last_status, next_attempt_at, gives_up_at } =
     delivery;

@@ -1,6 +1,6 @@
 import type { Draft } from "./rules.ts";
 
-/** Where a firing rule tells of it. */
+/** The destinations of a firing rule. */
 export function NotificationFields({ draft, onChange }: {
   draft: Draft;
   onChange: (part: Partial<Draft>) => void;

@@ -11,10 +11,10 @@ import { conditionOf, type Draft, signs } from "./rules.ts";
 import { Threshold } from "./threshold.tsx";
 
 const height = 190;
-/** What the chart keeps for itself above and below its lines. */
+/** The chart's margin above and below its lines. */
 const edges = { top: 6, bottom: labelsHeight };
 
-/** The query's value over the last day, the threshold to drag, and the windows that would have fired. */
+/** The query's value over the last day, a threshold to drag, and the windows that would have fired. */
 export function PreviewChart({ draft, onThreshold }: {
   draft: Draft;
   onThreshold: (threshold: string) => void;
@@ -28,7 +28,7 @@ export function PreviewChart({ draft, onThreshold }: {
     keep: true,
   });
   const { data } = answer;
-  // As soon as one types: what is shown is of the condition before.
+  // While you type, the chart still shows the condition before.
   const isOld = data !== undefined &&
     (answer.isPlaceholderData ||
       JSON.stringify(asked) !== JSON.stringify(condition));
@@ -93,7 +93,7 @@ export function PreviewChart({ draft, onThreshold }: {
   );
 }
 
-/** What is asked waits until nobody types or drags. */
+/** Requests wait until typing or dragging stops. */
 function useLater(value: Record<string, unknown>): Record<string, unknown> {
   const [later, setLater] = useState(value);
   const text = JSON.stringify(value);

@@ -4,7 +4,7 @@ import { groupLabel } from "../shared/groups.ts";
 import type { ChartSeries } from "../shared/time-chart.tsx";
 import type { Preview } from "./preview.ts";
 
-/** How often the rule would have fired, and when last. */
+/** How often the rule would have fired, and the last time. */
 export function PreviewWords({ preview, keys, zone }: {
   preview: Preview;
   keys: string[];
@@ -30,7 +30,7 @@ export function PreviewWords({ preview, keys, zone }: {
   );
 }
 
-/** Whose the lines are, and how often each would have fired. */
+/** The groups of the lines, and how often each would have fired. */
 export function PreviewGroups({ preview, lines }: { preview: Preview; lines: ChartSeries[] }) {
   const more = (preview.total_groups ?? 0) - lines.length;
   return (

@@ -1,7 +1,7 @@
 import { type Group, groupLabel, mostLines } from "../shared/groups.ts";
 import type { ChartSeries } from "../shared/time-chart.tsx";
 
-/** What preview_alert_rule answers. */
+/** The answer of preview_alert_rule. */
 export interface Preview {
   ts_from: string;
   ts_to: string;
@@ -14,7 +14,7 @@ export interface Preview {
   }[];
   series: Point[];
   total_alerts: number;
-  /** Of a rule with by. */
+  /** For a rule with by. */
   groups: { group: Group; alerts: number; series: Point[] }[] | null;
   total_groups: number | null;
   crowded_windows: number | null;

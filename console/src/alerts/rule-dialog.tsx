@@ -8,7 +8,7 @@ import { type AlertRule, type Draft, draftOf, parametersOf } from "./rules.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature"];
 
-/** Makes a rule or changes one, with a preview of when it would have fired. */
+/** Creates or changes a rule, with a preview. */
 export function RuleDialog({ initial, onClose }: {
   initial: Partial<AlertRule>;
   onClose: () => void;
@@ -69,7 +69,7 @@ export function RuleDialog({ initial, onClose }: {
   );
 }
 
-/** What can be done with a rule that exists: a test, a new secret for its webhooks. */
+/** Actions for an existing rule: a test, a new webhook secret. */
 function RuleTools({ ruleId }: { ruleId: string }) {
   const test = useChange<{ p_rule_id: string }, unknown[]>("test_alert_rule", [
     "list_alert_deliveries",

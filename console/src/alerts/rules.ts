@@ -34,7 +34,7 @@ export interface NotificationAddress {
   confirmed: boolean;
 }
 
-/** The address that a rule mails to. */
+/** The rule's email address. */
 export function mailsTo(rule: AlertRule): string | null {
   const { email } = rule.notification_config;
   return rule.notification_destinations.includes("email") && typeof email === "string"
@@ -59,7 +59,7 @@ export function holds(value: number, comparison: Comparison, threshold: number):
   }
 }
 
-/** How a rule stands after its last evaluation. */
+/** The state of a rule after its last evaluation. */
 export function stateOf(
   rule: AlertRule,
 ): { word: string; tone: "good" | "bad" | "warn" | "plain" } {
@@ -71,7 +71,7 @@ export function stateOf(
     : { word: "quiet", tone: "good" };
 }
 
-/** What the form of a rule holds: texts where a person writes a number. */
+/** The values of the form: texts where people type numbers. */
 export interface Draft {
   rule_id?: string;
   name: string;
@@ -85,7 +85,7 @@ export interface Draft {
   email: string;
   webhook_url: string;
   destinations: string[];
-  /** Members of notification_config that this form does not know: they stay. */
+  /** Members of notification_config that this form does not know; they are kept. */
   config: Record<string, unknown>;
 }
 

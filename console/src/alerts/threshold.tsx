@@ -1,9 +1,9 @@
 import { type PointerEvent, useRef } from "react";
 
-/** A line over a chart that one drags, or moves with the arrow keys. */
+/** A line over a chart, moved by dragging or with the arrow keys. */
 export function Threshold({ value, top, height, edges, onChange }: {
   value: number;
-  /** The value at the chart's upper edge; 0 is at the lower one. */
+  /** The value at the chart's upper edge; the lower edge is 0. */
   top: number;
   height: number;
   edges: { top: number; bottom: number };
@@ -52,7 +52,7 @@ export function Threshold({ value, top, height, edges, onChange }: {
   );
 }
 
-/** A hundredth of the scale, as 1, 2 or 5 of a power of ten. */
+/** A hundredth of the scale, rounded to 1, 2 or 5 times a power of ten. */
 function niceStep(top: number): number {
   const rough = top / 100;
   const power = 10 ** Math.floor(Math.log10(rough));

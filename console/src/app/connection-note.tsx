@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { ServiceError } from "../service/errors.ts";
 import { useService } from "../service/hooks.ts";
 
-/** Says that the service is away, asks whether it is back, and then loads again what failed meanwhile. */
+/** Says that the service is unreachable, waits until it is back, and then reloads failed requests. */
 export function ConnectionNote() {
   const queries = useQueryClient();
   const service = useService();

@@ -6,7 +6,7 @@ type Load = () => Promise<{ default: ComponentType }>;
 
 const screen = (load: Load) => lazy(() => loadPart(load));
 
-/** The screens that are loaded when somebody goes there. */
+/** Screens that are loaded on first use. */
 export const laterScreens: Record<Exclude<Screen, "search">, ComponentType> = {
   alerts: screen(() => import("../alerts/alerts-screen.tsx")),
   history: screen(() => import("../history/history-screen.tsx")),

@@ -25,9 +25,9 @@ const labels: Record<Screen, string> = {
   members: "Members",
 };
 
-/** What every screen stands in: the bar on top, what is said about the connection, help. */
+/** The frame of every screen: the bar at the top, connection notes, help. */
 export function Shell({ queries }: { queries: QueryClient }) {
-  // Nothing that another user was shown stays.
+  // Remove everything that another user was shown.
   useState(() => queries.clear());
   const { screen } = useAddress();
   const [isHelping, setHelping] = useState(false);
@@ -79,7 +79,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
   );
 }
 
-/** Its code could not be loaded, or fails: the bar above it stays. */
+/** The screen failed to load or render: the bar stays. */
 function BrokenScreen() {
   return (
     <Empty title="This screen could not be loaded">
@@ -102,7 +102,7 @@ function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
   }, { every: 60_000 });
   const waiting = open.data?.length ?? 0;
   const nav = useRef<HTMLElement>(null);
-  // On a narrow screen the names do not all have room.
+  // On a narrow screen the names do not all fit.
   useEffect(() => {
     const current = nav.current?.querySelector("[aria-current]");
     current?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Single keys, where nobody is writing and no dialog is open. */
+/** Single keys, unless somebody types or a dialog is open. */
 export function useShortcuts(
   keys: Record<string, (event: KeyboardEvent) => void>,
 ): void {

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { IconButton } from "../shared/controls.tsx";
 import { wasUpdated } from "./update.ts";
 
-/** Why the page was loaded anew without being asked to. */
+/** Says why the page reloaded by itself. */
 export function UpdateNote() {
   const [isShown, setShown] = useState(wasUpdated);
   if (!isShown) return null;

@@ -1,10 +1,10 @@
-/** Set for the load after one that `loadPart` asked for. */
+/** Set for the load that `loadPart` asked for. */
 const mark = "logloom-updated";
 
 /**
- * Loads a part of the page that is fetched when it is needed. A page that stays open while a newer deployment comes
- * asks for a file that is gone: then the whole page is loaded anew, where it was. Once, since after that it is the
- * newest; and only where there is a newer one, since a network that is away would leave nothing.
+ * Loads a part of the page on demand. After a newer deployment its file may be gone: then the whole page reloads in the
+ * same place. Once only, because afterwards it is the newest; and only if there is a newer one, because without a
+ * network a reload would leave nothing.
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
@@ -13,12 +13,12 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     if (!(await isOutdated())) throw error;
     sessionStorage.setItem(mark, "1");
     location.reload();
-    // Nothing more happens on this page.
+    // Nothing else happens on this page.
     return new Promise(() => {});
   }
 }
 
-/** Whether the page that is served now begins with other files than this one did. */
+/** Whether the served page now uses other files than this one. */
 async function isOutdated(): Promise<boolean> {
   const entry = document.querySelector<HTMLScriptElement>("script[type=module][src]");
   const page = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);
@@ -26,7 +26,7 @@ async function isOutdated(): Promise<boolean> {
   return !(await page.text()).includes(`"${entry.getAttribute("src")}"`);
 }
 
-/** Whether this load of the page is one that `loadPart` asked for; told once. */
+/** Whether `loadPart` asked for this load; true once. */
 export function wasUpdated(): boolean {
   const was = sessionStorage.getItem(mark) !== null;
   sessionStorage.removeItem(mark);

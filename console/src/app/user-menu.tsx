@@ -6,7 +6,7 @@ import { prefer, usePreferences } from "../shared/preferences.ts";
 const themes = ["system", "light", "dark"] as const;
 const zones = ["local", "utc"] as const;
 
-/** Who is signed in, the theme, the zone of times, the way out. */
+/** The user, the theme, the time zone, and sign-out. */
 export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const session = useSession();
   const claims = session.claims();

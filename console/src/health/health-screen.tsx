@@ -113,7 +113,7 @@ function Jobs({ jobs }: { jobs: Record<string, Job> }) {
   );
 }
 
-/** A figure of the report as one reads it. */
+/** A figure of the report for people. */
 function fact(key: string, value: unknown) {
   if (key === "status") return <Badge tone={tone(value)}>{String(value)}</Badge>;
   if (value === null || value === undefined) return "–";

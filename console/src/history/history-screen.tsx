@@ -136,7 +136,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
   );
 }
 
-/** Whom an alert reached, where that failed, and where it is still tried. */
+/** The destinations an alert reached, failures, and retries under way. */
 function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const { zone } = usePreferences();
   const { notification_channels: channels, notification_error: failure } = alert;
@@ -144,7 +144,7 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const isOpen = wanted.some((channel) =>
     !channels.includes(channel) && !failure?.startsWith(`${channel}:`)
   );
-  // One question for all alerts of a rule.
+  // One request for all alerts of a rule.
   const deliveries = useOperation<Delivery[]>("list_alert_deliveries", {
     p_rule_id: alert.rule_id,
     p_limit: mostAtOnce,

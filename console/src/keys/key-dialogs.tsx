@@ -123,7 +123,7 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
   );
 }
 
-/** The key's value: the service keeps a digest alone, so this is the only time that it is shown. */
+/** The key's value: the service only stores a digest, so this is the only time it is shown. */
 export function SecretDialog({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   return (
     <Dialog title="Copy the key now" onClose={onClose}>

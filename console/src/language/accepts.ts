@@ -6,7 +6,7 @@ import { stagesAgree } from "./stages.ts";
 const most = { bytes: 2048, terms: 64, depth: 16, searched: 512 };
 const listed = /^(Time|Id|Level|Search|Text|Network|Signed|Word)Value$|^Star$/;
 
-/** Whether the service would take this query: the grammar's word, and the rules that no grammar says. */
+/** Whether the service would accept this query: the grammar, and rules beyond it. */
 export function accepts(parser: LRParser, query: string): boolean {
   if (new TextEncoder().encode(query).length > most.bytes) return false;
   const tree = parser.parse(query);
@@ -29,7 +29,7 @@ function keepsLimits(tree: Tree, query: string): boolean {
       if (name === "Group" || name === "Negation") depth += 1;
       if (name === "Range" || name === "Comparison") measure = null;
       if (name === "AnyOf") {
-        // Each value of a list is a term, and the condition around it none of its own.
+        // Each value of a list is a term; the condition around it is not one.
         isListed = true;
         terms -= 1;
         if (depth >= most.depth) isRight = false;
@@ -50,7 +50,7 @@ function keepsLimits(tree: Tree, query: string): boolean {
   return isRight;
 }
 
-/** The characters of a text that is looked for inside others. */
+/** The characters of a text that is searched within others. */
 function searchedBy(node: SyntaxNodeRef, text: string): number {
   const { name } = node.type;
   const length = [...text].length;

@@ -55,7 +55,7 @@ const stages: [string, string][] = [
 
 const levels = ["error", "warn", "info", "debug", ">=warn", ">=info"];
 
-/** What may stand where the cursor is. */
+/** The possible completions at the cursor. */
 export function complete(known: () => Known) {
   return (context: CompletionContext): CompletionResult | null => {
     const line = context.state.sliceDoc(0, context.pos);
@@ -124,7 +124,7 @@ function valueOptions(text: string, from: number, known: Known): CompletionResul
   return { from: at, options };
 }
 
-/** A field in a filter wants a value: those that it has are offered at once. */
+/** A field in a filter needs a value: its values are offered at once. */
 function takeField(
   editor: EditorView,
   entry: Completion,

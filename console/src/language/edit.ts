@@ -1,13 +1,13 @@
-/** What clicks do to a query: parts are found by the rules of the language, nothing else of the text is touched. */
+/** Edits of a query by clicks. Parts are found by the rules of the language; the rest of the text is untouched. */
 
-/** The filter before the first bar that stands outside quotes, and the bar with all after it. */
+/** The filter before the first unquoted bar, and the bar with everything after it. */
 export function splitQuery(query: string): { filter: string; rest: string } {
   const at = outside(query, (character) => character === "|")[0];
   if (at === undefined) return { filter: query, rest: "" };
   return { filter: query.slice(0, at), rest: query.slice(at) };
 }
 
-/** Stages that leave records records; any other makes rows of numbers. */
+/** Stages that keep records; any other makes rows of numbers. */
 const ofRecords = /^(where|json|logfmt|sort|limit|fields)\b/;
 
 /** Whether the query asks for numbers instead of records. */
@@ -15,13 +15,13 @@ export function aggregates(query: string): boolean {
   return stagesOf(query).some((stage) => stage !== "" && !ofRecords.test(stage));
 }
 
-/** What stands after each bar. */
+/** The text after each bar. */
 function stagesOf(query: string): string[] {
   const bars = outside(query, (character) => character === "|");
   return bars.map((at, i) => query.slice(at + 1, bars[i + 1]).trim());
 }
 
-/** What has a course in time: the records and their aggregate, without what orders or limits its rows. */
+/** The part with a course in time: the records and their aggregate, without sorting and limits. */
 export function seriesOf(query: string): string | null {
   const stages = stagesOf(query);
   const at = stages.findIndex((stage) => stage !== "" && !ofRecords.test(stage));
@@ -30,7 +30,7 @@ export function seriesOf(query: string): string | null {
   return `${filterOf(query)} | ${aggregate}`;
 }
 
-/** The filter with what stages add to it: the part that a chart or a list of fields can count. */
+/** The filter plus the filters of stages: the part that a chart or a list of fields can count. */
 export function filterOf(query: string): string {
   const kept: string[] = [];
   for (const stage of stagesOf(query)) {
@@ -40,7 +40,7 @@ export function filterOf(query: string): string {
   return [splitQuery(query).filter.trim(), ...kept].join(" | ");
 }
 
-/** The places of characters that stand in no quoted text and after no backslash. */
+/** The positions of characters that are neither quoted nor escaped. */
 function outside(
   query: string,
   isWanted: (character: string) => boolean,
@@ -56,7 +56,7 @@ function outside(
   return places;
 }
 
-/** A value as a query writes it: quoted where it holds what the language would read as something else. */
+/** A value in a query: quoted if the language would read it differently. */
 export function quoted(value: string): string {
   if (
     /^[\p{L}\p{N}_./@%#-]+$/u.test(value) &&
@@ -67,7 +67,7 @@ export function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, "\\$&")}"`;
 }
 
-/** A path into attrs as a query names it. */
+/** A path into attrs in a query. */
 export function attributeField(path: string[]): string {
   return ["attrs", ...path].map((segment) =>
     /^[\p{L}\p{N}_-]+$/u.test(segment) ? segment : `"${segment.replace(/[\\"]/g, "\\$&")}"`
@@ -84,7 +84,7 @@ export function clause(field: string, value: string, mode: Mode): string {
   return `${mode === "out" ? "-" : ""}${field}:${quoted(value)}`;
 }
 
-/** The query with one more condition; what says the opposite makes room for it. */
+/** The query with one more condition; an opposite condition is removed. */
 export function withClause(
   query: string,
   field: string,
@@ -114,7 +114,7 @@ export function withClause(
   return `${before}${wanted}${rest === "" ? "" : ` ${rest.trim()}`}`;
 }
 
-/** Whether the query asks for the value by a condition of its own, which every record has to fulfil. */
+/** Whether the query requires the value by a condition of its own. */
 export function hasClause(
   query: string,
   field: string,
@@ -126,7 +126,7 @@ export function hasClause(
   ) >= 0;
 }
 
-/** The query without that condition, and without the AND that held it. */
+/** The query without that condition and its AND. */
 export function withoutClause(
   query: string,
   field: string,
@@ -147,7 +147,7 @@ function placeOf(terms: Term[], wanted: string): number {
   return terms.findIndex(({ text }, i) => text === wanted && terms[i - 1]?.text !== "NOT");
 }
 
-/** The query with the field's level, and no other condition on it. */
+/** The query with this level, and no other condition on it. */
 export function withOnly(query: string, field: string, value: string): string {
   const { filter, rest } = splitQuery(query);
   const terms = topTerms(filter);
@@ -163,7 +163,7 @@ interface Term {
   at: number;
 }
 
-/** The terms of a filter that stand in no bracket, operators among them. */
+/** The terms of a filter outside brackets, including operators. */
 export function topTerms(filter: string): Term[] {
   const terms: Term[] = [];
   let from = -1;
@@ -192,7 +192,7 @@ function hasTopOr(terms: Term[]): boolean {
   return terms.some(({ text }) => text === "OR");
 }
 
-/** The names after `by`, in their order, as an answer has them. */
+/** The names after `by`, in the order of an answer. */
 export function groupKeys(query: string): string[] {
   const stage = stagesOf(query).find((one) => one !== "" && !ofRecords.test(one)) ?? "";
   const by = outside(stage, (character) => character === "b")
@@ -204,7 +204,7 @@ export function groupKeys(query: string): string[] {
     .map((name) => name.startsWith("(") ? "ts" : name.replace(/^@(?!timestamp$)/, "attrs."));
 }
 
-/** The query that counts by a field what the filter finds. */
+/** The query that counts the filter's records by a field. */
 export function groupedBy(query: string, field: string): string {
   const { filter } = splitQuery(query);
   return `${filter.trim() === "" ? "" : `${filter.trim()} `}| count() by ${field}`;

@@ -1,30 +1,30 @@
 import { type FieldKind, fieldKinds } from "../../../supabase/functions/_shared/record_fields.ts";
 
-/** How words of the query language are read: the same rules as the service's compiler. */
+/** Reads words of the query language, with the same rules as the service's compiler. */
 
 const blanks = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
 const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
 
 export const isBlank = (character: string): boolean => character === "" || blanks.has(character);
 export const isBracket = (character: string): boolean => brackets.has(character);
-/** What may stand right before a word. */
+/** Characters that may precede a word. */
 export const isBoundary = (character: string): boolean =>
   isBlank(character) || isBracket(character);
 const endsWord = (character: string): boolean => isBoundary(character) || character === '"';
 
-/** A text as characters at offsets; "" beyond its ends. */
+/** The characters of a text; "" beyond its ends. */
 export type Look = (offset: number) => string;
 
-/** A word by the name of its token. */
+/** A word by its token's name. */
 export interface Found {
   name: string;
   length: number;
 }
 
-/** Whether a token of this name may stand at a place. */
+/** Whether a token of this name is possible at a position. */
 export type Can = (name: string) => boolean;
 
-/** The run of a word, or null where a backslash at the end has nothing to escape. */
+/** The end of a word, or null if a final backslash has nothing to escape. */
 export function runAt(look: Look, from: number): string | null {
   let text = "";
   for (let at = from; !endsWord(look(at)); at++) {
@@ -37,7 +37,7 @@ export function runAt(look: Look, from: number): string | null {
   return text;
 }
 
-/** A quoted text with its quotes, or null where it is not closed. */
+/** A quoted text with its quotes, or null if it is not closed. */
 export function quotedAt(look: Look, from: number): string | null {
   let text = '"';
   for (let at = from + 1;; at++) {
@@ -52,7 +52,7 @@ export function quotedAt(look: Look, from: number): string | null {
   }
 }
 
-/** Where the first colon that is not escaped stands, or -1. */
+/** The position of the first unescaped colon, or -1. */
 export function colonIn(text: string): number {
   for (let at = 0; at < text.length; at++) {
     if (text[at] === ":") return at;
@@ -61,7 +61,7 @@ export function colonIn(text: string): number {
   return -1;
 }
 
-/** The name of a field with its colon, where a condition begins. */
+/** The name of a field with its colon, at the start of a condition. */
 export function conditionAt(look: Look, from: number): string | null {
   let name = "";
   let run = runAt(look, from);
@@ -92,7 +92,7 @@ export function fieldKind(name: string): FieldKind | "any" | null {
   return attributePath.test(name) && name !== "@timestamp" ? "attrs" : null;
 }
 
-/** The text that a word or a quoted text stands for; wildcards as they are written. */
+/** The text of a word or quoted text; wildcards unchanged. */
 export function textOf(token: string): string {
   const inner = token.startsWith('"') ? token.slice(1, -1) : token;
   return inner.replace(/\\([\s\S])/g, "$1");
@@ -119,7 +119,7 @@ const size = /^\d{1,15}(?:\.\d{1,9})? ?(?:[kmgtp]i?)?b$/i;
 
 export type Measure = "number" | "time" | "size";
 
-/** What a literal of a comparison measures, or null where it is no number. */
+/** The quantity of a comparison's literal, or null if it is not a number. */
 export function measureOf(token: string): Measure | null {
   if (token.startsWith('"')) return null;
   const text = textOf(token);
@@ -149,7 +149,7 @@ function isIpv6(text: string): boolean {
     (halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8);
 }
 
-/** A text that is written like a network of addresses, and is none. */
+/** A text that looks like a network but is not one. */
 export function isNoNetwork(token: string): boolean {
   const [address = "", prefix = ""] = token.split("/");
   if (/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(token)) {

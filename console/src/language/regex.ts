@@ -1,4 +1,4 @@
-/** Whether a regular expression is one that the service takes: `source` is what stands between the quotes. */
+/** Whether the service accepts a regular expression: `source` is the text between the quotes. */
 export function isRegex(source: string): boolean {
   const chars = [...source.replace(/\\"/g, '"')];
   if ([...source].length > 256) return false;
@@ -7,13 +7,13 @@ export function isRegex(source: string): boolean {
   return end !== null && end === (isFolded ? chars.length - 4 : chars.length);
 }
 
-/** What may stand after a backslash besides punctuation. */
+/** Letters that may follow a backslash, besides punctuation. */
 const known = /[dwsDWSntr]/;
 const named = new Set(
   "alpha digit alnum upper lower space blank punct xdigit word".split(" "),
 );
 
-/** Each reader gives back where it ended, or null where it refuses. */
+/** Each reader returns its end, or null if it refuses. */
 type End = number | null;
 
 function alternatives(chars: string[], from: number): End {

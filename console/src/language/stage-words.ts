@@ -1,6 +1,6 @@
 import { type Can, fieldKind, type Found, isBlank, type Look, quotedAt } from "./reading.ts";
 
-/** The words of a stage that are always the same. */
+/** The fixed words of a stage. */
 const words: Record<string, string[]> = {
   Where: ["where"],
   Having: ["where"],
@@ -20,7 +20,7 @@ const words: Record<string, string[]> = {
   HavingOp: ["<", ">", "=", "<=", ">=", "!="],
 };
 
-/** Words that are known by their form. */
+/** Words recognised by their form. */
 const forms: Record<string, (text: string) => boolean> = {
   NumberFunction: (text) => /^(sum|avg|p(100|\d{1,2}(\.\d{1,4})?))$/.test(text),
   TextFieldName: (text) => /^(msg|text|host|attrs)$/.test(fieldKind(text) ?? ""),
@@ -36,14 +36,14 @@ const forms: Record<string, (text: string) => boolean> = {
   ColumnName: () => true,
 };
 
-/** Where a filter cannot go on: within a stage, or where one begins. */
+/** Positions where a filter cannot continue: within a stage, or at its start. */
 const places = [...Object.keys(words), ...Object.keys(forms)].filter((name) => name !== "AndOp");
 
 export function isStagePlace(can: Can): boolean {
   return places.some(can);
 }
 
-/** A word of a stage, in which quotes belong to names, and commas, brackets and comparisons end them. */
+/** A word of a stage: quotes belong to names; commas, brackets and comparisons end them. */
 export function stageWordAt(look: Look, can: Can): Found | null {
   const length = lengthAt(look);
   if (length === 0) return null;

@@ -14,7 +14,7 @@ const stageNames: Record<string, string> = {
   Patterns: "rows",
 };
 
-/** What one stage says of another: their order, and the columns that they name. */
+/** Rules between stages: their order, and the columns that they name. */
 export function stagesAgree(tree: Tree, query: string): boolean {
   const textOf = (node: SyntaxNode) => query.slice(node.from, node.to);
   const seen: string[] = [];
@@ -49,7 +49,7 @@ export function stagesAgree(tree: Tree, query: string): boolean {
   return true;
 }
 
-/** How a call's column is called: by its own name, else by its function. */
+/** The name of a call's column: its own name, else its function. */
 function nameOf(call: SyntaxNode, textOf: (node: SyntaxNode) => string): string {
   const named = call.getChild("NewName") ?? call.firstChild;
   return named ? textOf(named) : "";

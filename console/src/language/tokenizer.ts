@@ -48,7 +48,7 @@ const values: [string, (token: string) => boolean][] = [
 
 const signs = [["i=", "CaseSign"], ["w=", "WordSign"], ["=", "ExactSign"]] as const;
 
-/** Reads the words of a query; what one is depends on what may stand at its place. */
+/** Reads the words of a query; the meaning of a word depends on its position. */
 export function wordTokenizer(terms: Record<string, number>): ExternalTokenizer {
   return new ExternalTokenizer((input, stack) => {
     const can: Can = (name) => stack.canShift(terms[name] ?? -1);
@@ -70,7 +70,7 @@ function tokenAt(look: Look, can: Can): Found | null {
   return termAt(look, can);
 }
 
-/** A word of a filter: an operator, the beginning of a condition, or free text. */
+/** A word of a filter: an operator, the start of a condition, or free text. */
 function termAt(look: Look, can: Can): Found | null {
   if (!isApart(look)) return null;
   if (look(0) === '"') {
@@ -102,9 +102,9 @@ function fieldAt(look: Look, condition: string): Found | null {
   return { name: fieldTokens[kind], length: condition.length };
 }
 
-/** A value of a field: after its colon, after a sign or an operator, within a list or a range. */
+/** A value of a field: after its colon, a sign or an operator, in a list or a range. */
 function valueAt(look: Look, can: Can): Found | null {
-  // Right after the colon, where signs and operators may stand.
+  // Directly after the colon, where signs and operators are possible.
   const isFirst = can("Tilde") || can("ExactSign");
   if (look(0) === '"') {
     const quoted = quotedAt(look, 0);
@@ -130,16 +130,16 @@ function valueAt(look: Look, can: Can): Found | null {
   return named(run, can);
 }
 
-/** Whether the bracket that is open here is that of a list: the only round one that holds values. */
+/** Whether the open bracket is that of a list: the only round one with values. */
 function isInList(look: Look): boolean {
   let before = -1;
   while (isBlank(look(before)) && look(before) !== "") before -= 1;
   if (look(before) === "(") return true;
-  // A further value of a list stands after white space or a bracket; a first one after its field.
+  // Further values of a list follow white space or a bracket; the first follows its field.
   return before < -1 && !isOperator(look, before) && !isRangeBound(look, before);
 }
 
-/** `>` and `=` may have white space after them, and their value is no further one of a list. */
+/** `>` and `=` may be followed by white space; their value is not a further one of a list. */
 function isOperator(look: Look, at: number): boolean {
   return /[<>=]/.test(look(at));
 }
@@ -166,7 +166,7 @@ function exactly(look: Look, word: string, name: string): Found | null {
   return isThere ? { name, length: word.length } : null;
 }
 
-/** Nothing but the minus signs of this very term stands before it. */
+/** Only the minus signs of this term precede it. */
 function isApart(look: Look): boolean {
   let before = -1;
   while (look(before) === "-") before -= 1;

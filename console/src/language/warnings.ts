@@ -1,6 +1,6 @@
 import { topTerms } from "./edit.ts";
 
-/** Words of other languages, which here are searched for in msg and so find nothing, silently. */
+/** Words of other languages, which here are searched in msg and silently find nothing. */
 export function otherLanguage(query: string): string[] {
   const warnings: string[] = [];
   const words = topTerms(query).map(({ text }) => text);

@@ -47,7 +47,7 @@ export default function MembersScreen() {
       <ErrorNote error={set.error} />
       <ListTable
         answer={members}
-        // An operation that is not there is PostgREST's own 404.
+        // A missing operation is PostgREST's own 404.
         missing={
           <Empty title="This project's database does not manage members yet">
             <p>Apply its migrations, or keep members in the SQL editor as before.</p>

@@ -19,7 +19,7 @@ export interface SavedSearch {
 
 const touched = ["list_saved_searches", "get_saved_search_categories", "check_plan_feature"];
 
-/** Makes a saved search, or changes one. */
+/** Creates or changes a saved search. */
 export function SavedDialog({ initial, onClose }: {
   initial: Partial<SavedSearch>;
   onClose: () => void;

@@ -119,7 +119,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
 }) {
   const service = useService();
   const run = () => {
-    // The run is counted; what it finds the search page asks for itself.
+    // This counts the run; the search page asks for the results itself.
     void service.call("run_saved_search", { p_id: saved.id, p_limit: 1 }).catch(() => {});
     go({ screen: "search", parameters: { q: saved.query_dsl } });
   };

@@ -12,7 +12,7 @@ interface Series {
   series: { group: Group | null; points: [string, number | null][] }[];
 }
 
-/** The first aggregate over time, a line for each of the largest groups. */
+/** The first aggregate over time, one line for each of the largest groups. */
 export function AggregateChart({ run }: { run: Run }) {
   const { zone } = usePreferences();
   const query = seriesOf(run.query);
@@ -72,7 +72,7 @@ export function AggregateChart({ run }: { run: Run }) {
   );
 }
 
-/** The aggregate that the lines show: the first of the last stage. */
+/** The aggregate of the lines: the first of the last stage. */
 function nameOf(query: string): string {
   const stage = query.slice(query.lastIndexOf("|") + 1).trim();
   return plain(/^[^)]*\)/.exec(stage)?.[0] ?? stage);

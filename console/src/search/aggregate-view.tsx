@@ -15,7 +15,7 @@ import type { Run } from "./use-search.ts";
 
 const most = 200;
 
-/** The numbers of an aggregate: over time as lines, and by group as bars. */
+/** The values of an aggregate: over time as lines, by group as bars. */
 export function AggregateView({ run, onFilter }: {
   run: Run;
   onFilter: (field: string, value: string, mode: Mode) => void;
@@ -79,7 +79,7 @@ function isSingle(rows: StatRow[]): boolean {
   return rows.length === 1 && Object.keys(rows[0]?.group ?? {}).length === 0;
 }
 
-/** The values of a row by name; where there is one alone its name says nothing. */
+/** The values of a row by name; a single value needs no name. */
 export function valuesOf(row: StatRow): [string, number | string | null][] {
   const values = Object.entries(row.values ?? {});
   return values.length > 1 ? values : [["value", row.value]];
@@ -153,7 +153,7 @@ function GroupValue({ field, value, onFilter }: {
   value: string | null;
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
-  // A group without a value, and a bucket of time, are nothing to filter by with one click.
+  // A group without a value and a time bucket cannot become a filter with one click.
   if (value === null) return <span className="about">none</span>;
   if (!labels.some((label) => label === field) && !/^attrs\../.test(field)) {
     return <LogText text={oneLine(value, 200)} />;

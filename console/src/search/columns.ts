@@ -1,12 +1,12 @@
 import { exactJson, ExactNumber } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
 
-/** The columns of the address: names with commas between, where a name may be quoted in parts. */
+/** The columns of the address: comma-separated names, which may have quoted parts. */
 export function columnsOf(text: string | undefined): string[] {
   return text?.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? [];
 }
 
-/** The segments of a path as a query names it. */
+/** The segments of a path in a query. */
 export function segmentsOf(field: string): string[] {
   const parts = field.match(/"(?:\\.|[^"\\])*"|[^."]+/g) ?? [];
   return parts.map((part) =>
@@ -14,7 +14,7 @@ export function segmentsOf(field: string): string[] {
   );
 }
 
-/** What a record has in a field; undefined where it has nothing. */
+/** A record's value in a field, or undefined. */
 export function valueOf(record: LogRecord, field: string): unknown {
   const [head, ...path] = segmentsOf(field);
   if (head !== "attrs") return record[head as keyof LogRecord];

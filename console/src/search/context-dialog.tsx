@@ -10,7 +10,7 @@ import { LogText } from "../shared/text.tsx";
 
 const around = 50;
 
-/** What the same host and service said just before and after a record. */
+/** The records of the same host and service just before and after one. */
 export function ContextDialog(
   { record, onClose }: { record: LogRecord; onClose: () => void },
 ) {

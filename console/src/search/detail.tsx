@@ -12,7 +12,7 @@ import { ContextDialog } from "./context-dialog.tsx";
 import { LongText } from "./long-text.tsx";
 import { Tree } from "./tree.tsx";
 
-/** A record in full: message, fields, attributes as a tree, each value with what can be done with it. */
+/** A complete record: message, fields, attributes as a tree, with actions for each value. */
 export function Detail({ record, onFilter }: {
   record: LogRecord;
   onFilter: (field: string, value: string, mode: Mode) => void;

@@ -8,7 +8,7 @@ interface CreatedKey {
   key_value: string;
 }
 
-/** A project without a single event: how to send one, with a fresh key filled in. */
+/** A project without events: how to send one, with a new key filled in. */
 export function EmptyProject() {
   const service = useService();
   const mayMakeKeys = useMay("admin");

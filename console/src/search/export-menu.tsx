@@ -11,14 +11,14 @@ import type { Run } from "./use-search.ts";
 
 interface Saving {
   saved: number;
-  /** How many there are; null where that is not known. */
+  /** The number of records; null if unknown. */
   of: number | null;
   state: "running" | "done" | "full";
 }
 
 const formats: [Format, string][] = [["ndjson", "NDJSON"], ["csv", "CSV"]];
 
-/** Saves all that a search finds, page by page, or what a live view shows; and says how much that was. */
+/** Saves all matches page by page, or the rows of a live view, and says how many. */
 export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
   const save = useSave(run, rows);
   const limit = `up to ${count(mostSaved.records)} records or ${bytes(mostSaved.bytes)}`;
@@ -64,7 +64,7 @@ function useSave(run: Run, rows: LogRecord[]) {
   const [error, setError] = useState<ServiceError | null>(null);
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
-  // What was saved of one search says nothing of the next.
+  // The result of one save does not apply to the next search.
   useEffect(() => {
     running.current?.abort();
     setSaving(null);
@@ -86,7 +86,7 @@ function useSave(run: Run, rows: LogRecord[]) {
     });
 
   const total = async (signal: AbortSignal): Promise<number | null> => {
-    // A stage that limits what is found cannot be counted after.
+    // Records behind a limiting stage cannot be counted.
     if (/\|\s*limit\b/.test(run.query)) return null;
     const counted = await ask<StatRow[]>("log_stats", {
       p_query_dsl: `${filterOf(run.query)} | count()`,

@@ -6,7 +6,7 @@ const columns = ["ts", ...labels, "msg", "attrs", "id"] as const;
 
 export type Format = "ndjson" | "csv";
 
-/** So much is saved at once at most; the page says so. */
+/** The most that is saved at once; the page says so. */
 export const mostSaved = { records: 50_000, bytes: 200_000_000 };
 
 const head = `${columns.join(",")}\r\n`;
@@ -30,7 +30,7 @@ export class RecordFile {
     this.#parts = format === "csv" ? [head] : [];
   }
 
-  /** Takes what there is room for. False where that is not all. */
+  /** Adds what fits. False if something did not. */
   add(rows: LogRecord[]): boolean {
     for (const row of rows) {
       const line = this.format === "csv" ? `${lineOf(row)}\r\n` : `${exactJson(row, 0)}\n`;
@@ -53,7 +53,7 @@ export class RecordFile {
   }
 }
 
-/** A spreadsheet runs what begins like a formula: an apostrophe before it keeps it a text. */
+/** A spreadsheet executes text that begins like a formula: a leading apostrophe keeps it text. */
 function cell(value: string | null): string {
   const text = value ?? "";
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

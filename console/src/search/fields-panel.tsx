@@ -13,7 +13,7 @@ import { plain } from "../shared/plain.ts";
 import { columnsOf } from "./columns.ts";
 import { useEditQuery } from "./query-text.ts";
 
-/** At most so many are in the page at once; the box above finds the others. */
+/** The most that are shown at once; the box above finds the others. */
 const most = 150;
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 

@@ -13,7 +13,7 @@ import { type Run, runRange, useHistogram } from "./use-search.ts";
 
 const shown = [...levels, "none"] as const;
 
-/** How many records there are over time, by level: drag for a narrower range, double click to go back. */
+/** The number of records over time, by level: drag for a narrower range, double-click to go back. */
 export function HistogramPanel({ run }: { run: Run }) {
   const { zone } = usePreferences();
   const [point, setPoint] = useState<number | null>(null);

@@ -2,7 +2,7 @@ import { shortTime, type Zone } from "../address/range.ts";
 import { type Bucket, levels } from "../service/records.ts";
 import { count } from "../shared/format.ts";
 
-/** The chart in numbers, for those who read tables. */
+/** The chart as a table, for screen readers. */
 export function HistogramTable(
   { buckets, zone }: { buckets: Bucket[]; zone: Zone },
 ) {

@@ -1,7 +1,7 @@
 import { count } from "../shared/format.ts";
 import { mostLive, type TailState } from "./use-tail.ts";
 
-/** How the live view fares: following, paused, behind, away. */
+/** The state of the live view: following, paused, behind, unreachable. */
 export function LiveNote({ tail, isPaused, onPause }: {
   tail: TailState;
   isPaused: boolean;

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { bytes } from "../shared/format.ts";
 import { LogText } from "../shared/text.tsx";
 
-/** So much of a message is shown at once; the rest on request. */
+/** The part of a message that is shown at once; the rest on request. */
 const firstPart = 4000;
 
 export function LongText(

@@ -18,7 +18,7 @@ export interface BarHandle {
   edit: EditQuery;
 }
 
-/** The line on top: query, range, run, live, save. */
+/** The bar at the top: query, range, run, live, save. */
 export function QueryBar({ run, fields, ref }: {
   run: Run & { again: () => void };
   fields: Field[];
@@ -28,8 +28,8 @@ export function QueryBar({ run, fields, ref }: {
   const { history } = usePreferences();
   const box = useRef<BoxHandle>(null);
   const started = useRef<string | null>(run.query);
-  // A click on a value, the back button or a link changes the query from outside. What was started here is in the box
-  // already, and may have been typed on since.
+  // A click on a value, the back button or a link changes the query from outside. A query started here is already in
+  // the box and may have changed since.
   useEffect(() => {
     if (started.current !== run.query) box.current?.put(run.query);
     started.current = null;

@@ -10,7 +10,7 @@ import {
 import { usePreferences } from "../shared/preferences.ts";
 import type { QueryBoxProps } from "./query-editor.tsx";
 
-/** A plain input until the editor is loaded, which is after the first paint. */
+/** A plain input until the editor is loaded, after the first paint. */
 export function QueryBox(props: QueryBoxProps) {
   const [Editor, setEditor] = useState<
     ComponentType<QueryBoxProps & { hadFocus: boolean }> | null
@@ -26,7 +26,7 @@ export function QueryBox(props: QueryBoxProps) {
       hadFocus.current = document.activeElement === input.current;
       setEditor(() => QueryEditor);
     }, () => {
-      // Without the editor the plain input does all but completion.
+      // Without the editor the plain input does everything but completion.
     });
     return () => {
       isHere = false;

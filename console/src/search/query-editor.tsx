@@ -22,12 +22,12 @@ import { marksOf } from "./query-marks.ts";
 
 export interface BoxHandle {
   focus: () => void;
-  /** Replaces what is in the box. What somebody types goes the other way, so that no letter is overtaken. */
+  /** Replaces the content of the box. Typing goes the other way, so that no letter is lost. */
   put: (text: string) => void;
 }
 
 export interface QueryBoxProps {
-  /** What is in the box: its first content, and after that what it said last. */
+  /** The content of the box: first the initial text, then its last reported one. */
   text: string;
   fields: Field[];
   onChange: (text: string) => void;
@@ -47,7 +47,7 @@ const colours = HighlightStyle.define([
   { tag: tags.function(tags.variableName), color: "var(--series-2)", fontWeight: "600" },
 ]);
 
-/** The editor, in a shadow root: there it brings its styles without a style element, which the page forbids. */
+/** The editor, in a shadow root: there it needs no style element, which the page's policy forbids. */
 export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: QueryBoxProps & {
   hadFocus: boolean;
 }) {
@@ -65,7 +65,7 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
     },
   }), []);
 
-  // Before the browser takes the next key: what was typed into the plain input is the text that this begins with.
+  // Before the browser takes the next key: start with the text typed into the plain input.
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return;
@@ -85,7 +85,7 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
             icons: false,
             // Enter runs the query unless an entry was chosen with the arrows.
             selectOnOpen: false,
-            // So nothing is taken by a key that was meant for something else, however quick it is.
+            // So a key meant for something else never takes an entry, however fast it is.
             interactionDelay: 0,
           }),
           linter(async (editor) => {

@@ -23,7 +23,7 @@ export function replaceAll(editor: EditorView, text: string): void {
   });
 }
 
-/** The browser moves the cursor by itself; what changes the text goes through the editor. */
+/** The browser moves the cursor; changes of the text go through the editor. */
 export const deletions: KeyBinding[] = [
   { key: "Mod-a", run: selectAll },
   { key: "Backspace", run: deleteCharBackward, shift: deleteCharBackward },
@@ -33,8 +33,8 @@ export const deletions: KeyBinding[] = [
 ];
 
 /**
- * What is typed over a selection. Left to the browser, it would keep the look of what it replaces by a style attribute,
- * which the page's policy forbids.
+ * Text typed over a selection. The browser would keep the look of the replaced text with a style attribute, which the
+ * page's policy forbids.
  */
 export function replaceSelected(event: InputEvent, editor: EditorView): boolean {
   const isTyped = event.inputType === "insertText" && event.data !== null && !event.isComposing;
@@ -47,7 +47,7 @@ export function replaceSelected(event: InputEvent, editor: EditorView): boolean 
   return true;
 }
 
-/** What the keys read and change, as it is when one is pressed. */
+/** The state for the keys, at the moment one is pressed. */
 interface Latest {
   earlier: string[];
   onChange: (text: string) => void;
@@ -55,7 +55,7 @@ interface Latest {
   place: number;
 }
 
-/** Enter runs, Ctrl+Enter adds a line, the arrows go through earlier queries where there is one line. */
+/** Enter runs, Ctrl+Enter adds a line, the arrows walk through earlier queries if there is one line. */
 export function ownKeys(latest: Latest): KeyBinding[] {
   const step = (by: number) => (editor: EditorView) => {
     if (completionStatus(editor.state) === "active" || editor.state.doc.lines > 1) return false;
@@ -91,7 +91,7 @@ export function ownKeys(latest: Latest): KeyBinding[] {
   ];
 }
 
-/** Escape closes an open list, and without one leaves the box. */
+/** Escape closes an open list, otherwise it leaves the box. */
 function closeOrLeave(editor: EditorView): boolean {
   const isOpen = completionStatus(editor.state) === "active";
   closeCompletion(editor);
@@ -99,7 +99,7 @@ function closeOrLeave(editor: EditorView): boolean {
   return true;
 }
 
-/** Tab takes the first entry of an open list, and otherwise leaves the box, as everywhere on a page. */
+/** Tab takes the first entry of an open list, otherwise it leaves the box as usual. */
 function acceptOrLeave(editor: EditorView): boolean {
   if (completionStatus(editor.state) !== "active") return false;
   if (!selectedCompletion(editor.state)) moveCompletionSelection(true)(editor);

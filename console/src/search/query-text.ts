@@ -5,7 +5,7 @@ export type EditQuery = (edit: (query: string) => string) => void;
 
 export const EditQueryContext = createContext<EditQuery>(() => {});
 
-/** A click changes what stands in the box, so that nothing is lost that was typed and not run yet. */
+/** A click changes the text in the box, so that unsubmitted typing is kept. */
 export function useEditQuery(): EditQuery {
   return useContext(EditQueryContext);
 }

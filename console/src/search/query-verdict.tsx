@@ -3,7 +3,7 @@ import { useOperation } from "../service/hooks.ts";
 import type { Verdict } from "../service/records.ts";
 import { otherLanguage } from "../language/warnings.ts";
 
-/** What the service says of the query while it is written: the error at its place, with what to write instead. */
+/** The service's verdict while you type: the error in place, with a suggestion. */
 export function useVerdict(
   text: string,
 ): { verdict: Verdict | null; of: string } {

@@ -78,7 +78,7 @@ export function RangePicker(
   );
 }
 
-/** Times in the zone that is shown, or words like now-3h. */
+/** Times in the displayed zone, or words like now-3h. */
 function CustomRange({ range, zone, onChoose }: {
   range: Range;
   zone: Zone;
@@ -97,7 +97,7 @@ function CustomRange({ range, zone, onChoose }: {
       );
     }
     const wanted = {
-      // What nobody changed stays as exact as it is.
+      // An unchanged time stays as exact as it is.
       from: from === typed(range.from, zone) ? range.from : untyped(from, zone, now),
       to: to === typed(range.to, zone) ? range.to : untyped(to, zone, now),
     };

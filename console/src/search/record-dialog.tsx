@@ -5,7 +5,7 @@ import type { LogRecord } from "../service/records.ts";
 import { Dialog, ErrorNote, Skeleton } from "../shared/controls.tsx";
 import { Detail } from "./detail.tsx";
 
-/** The one record that a link names. */
+/** The record that a link names. */
 export function RecordDialog({ id, ts, onFilter }: {
   id: string;
   ts: string;

@@ -13,7 +13,7 @@ import { type Run, runQuery, runRange, useRows } from "./use-search.ts";
 import { useFirstEvent } from "./use-first-event.ts";
 import { useTail } from "./use-tail.ts";
 
-/** The records: a page after the other while one scrolls, or live. */
+/** The records: page by page while scrolling, or live. */
 export function ResultRows({ run, onFilter, onFields }: {
   run: Run & { again: () => void };
   onFilter: (field: string, value: string, mode: Mode) => void;
@@ -25,7 +25,7 @@ export function ResultRows({ run, onFilter, onFields }: {
   const tail = useTail(run.query, run.isLive, isPaused);
   const rows = run.isLive ? tail.rows : pages.data?.pages.flatMap(({ logs }) => logs) ?? [];
   useOpenLoaded(pages, rows, open, run);
-  // Also of rows that are to be replaced.
+  // Also of rows that will be replaced.
   const hasMore = pages.data?.pages.at(-1)?.next_cursor != null;
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
   const { isEmpty, isUnknown } = useFirstEvent(run, isNothing);
@@ -92,7 +92,7 @@ export function ResultRows({ run, onFilter, onFields }: {
   );
 }
 
-/** The records that are open, by id and with their times: they stay so while the query is the same. */
+/** Open records by id and time: they stay open while the query is the same. */
 type Open = ReadonlyMap<string, string>;
 
 const nothingOpen: Open = new Map();
@@ -108,10 +108,10 @@ function useOpen({ query }: Run) {
   return { open: of === query ? ids : nothingOpen, toggle };
 }
 
-/** So many rows are loaded to find again those that are open. */
+/** How many rows are loaded to find the open ones again. */
 const mostForOpen = 2000;
 
-/** A search that was run again has an open record on a later page when much has come in since. */
+/** After another run an open record may be on a later page. */
 function useOpenLoaded(
   pages: ReturnType<typeof useRows>,
   rows: LogRecord[],

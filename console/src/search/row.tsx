@@ -53,7 +53,7 @@ export const Row = memo(function Row(props: Props) {
   );
 });
 
-/** A record that has something else in its fields than a record has: as it came. */
+/** A record with unexpected values in its fields: shown as it came. */
 function BrokenRow({ record, index, isActive }: Props) {
   return (
     <div
@@ -84,7 +84,7 @@ function WholeRow(props: Props) {
         tabIndex={isActive ? 0 : -1}
         className={`row-line level-${level}${isActive ? " active" : ""}${isOpen ? " open" : ""}`}
         onClick={() => {
-          // A text that was just marked is meant to be copied.
+          // Text that was just selected is meant to be copied.
           if (getSelection()?.isCollapsed !== false) onToggle(record);
         }}
       >
@@ -118,17 +118,17 @@ function WholeRow(props: Props) {
   );
 }
 
-/** Colours, or a script from right to left, which could turn the direction of what stands beside it. */
+/** Colours or right-to-left text, which could affect the text beside it. */
 // deno-lint-ignore no-control-regex
 const care = /[\x1b\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const needsCare = (text: string) => care.test(text);
 
-/** A text of a row: a bare one where that shows the same, since a row is drawn again and again. */
+/** A text of a row: plain if that shows the same, because rows are drawn often. */
 function lineText(text: string): ReactNode {
   return needsCare(text) ? <LogText text={text} /> : plain(text);
 }
 
-/** The first attributes behind the message: what fits is seen without opening the row. */
+/** The first attributes after the message, as far as they fit. */
 function attributesOf(record: LogRecord): ReactNode {
   const texts = Object.entries(record.attrs ?? {}).slice(0, 8).map((
     [name, value],

@@ -6,7 +6,7 @@ import { prefer, usePreferences } from "../shared/preferences.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import type { Run } from "./use-search.ts";
 
-/** What is said and chosen about the rows as a whole. */
+/** Information and choices about all rows. */
 export function RowsBar({ run, rows, hasMore, onFields }: {
   run: Run;
   rows: LogRecord[];

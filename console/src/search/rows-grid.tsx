@@ -22,9 +22,9 @@ import { useOpenPlace } from "./use-open-place.ts";
 
 interface Props {
   rows: LogRecord[];
-  /** They answer the run before; that of this one is awaited. */
+  /** Rows of the run before; those of this one are awaited. */
   isOld: boolean;
-  /** The ids of those that are open. */
+  /** The ids of the open ones. */
   open: ReadonlyMap<string, unknown>;
   onToggle: (record: LogRecord) => void;
   isLive: boolean;
@@ -35,7 +35,9 @@ interface Props {
   end: ReactNode;
 }
 
-/** Rows of unequal height, of which only those in sight exist. One row has the focus; j, k and arrows move it. */
+/**
+ * Rows of different heights, of which only the visible ones exist. One row has the focus; j, k and the arrows move it.
+ */
 export function RowsGrid(
   {
     rows,
@@ -53,11 +55,11 @@ export function RowsGrid(
   const scroller = useRef<HTMLDivElement>(null);
   const { wrap, roomy } = usePreferences();
   const isNarrow = useIsNarrow();
-  // A row of one line has the height that the style sheet says; what may have more lines is measured.
+  // A one-line row has the height of the style sheet; others are measured.
   const height = wrap || isNarrow ? null : roomy ? 29 : 23;
   const wasOpen = useRef(new Set<string>());
   const { cols } = useAddress().parameters;
-  // The same array and functions each time: rows that stay are not drawn anew.
+  // Always the same array and functions, so that unchanged rows are not drawn again.
   const columns = useMemo(() => columnsOf(cols), [cols]);
   const [active, setActive] = useState<string | null>(null);
   const wanted = useRef<string | null>(null);
@@ -106,7 +108,7 @@ export function RowsGrid(
     k: () => move(-1),
     o: toggleActive,
   });
-  // The focus follows the active row as soon as that is on the screen.
+  // The focus follows the active row once it is on the screen.
   useEffect(() => {
     if (wanted.current === null) return;
     const row = scroller.current?.querySelector<HTMLElement>(
@@ -196,7 +198,7 @@ export function RowsGrid(
   );
 }
 
-/** With so many more columns; what lies beyond the edge of a row of a fixed height cannot be scrolled to. */
+/** With so many columns the rest of a fixed-height row could not be reached. */
 function leastWidth(columns: number): string {
   return `calc(${67 + 18 * columns}ch + ${42 + 12 * columns}px + var(--pad))`;
 }

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { SavedDialog } from "../saved/saved-dialog.tsx";
 import { IconButton } from "../shared/controls.tsx";
 
-/** Keeps the query under a name. */
+/** Saves the query under a name. */
 export function SaveButton({ query }: { query: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -4,7 +4,7 @@ import type { ServiceError } from "../service/errors.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { type Run, runRange } from "./use-search.ts";
 
-/** What a search could not do, and the step that helps: another range after a 408, patience after a 429. */
+/** The error of a search and the helpful step: another range after a 408, patience after a 429. */
 export function SearchError({ error, run, retry }: {
   error: ServiceError;
   run: Run;

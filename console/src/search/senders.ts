@@ -4,7 +4,7 @@ export interface Sender {
   text: (url: string, key: string) => string;
 }
 
-/** What can be pasted to send a first event, with the project's own address and key. */
+/** Snippets that send a first event, with the project's address and key. */
 export const senders: Sender[] = [
   {
     name: "curl",

@@ -11,10 +11,10 @@ import { useEditQuery } from "./query-text.ts";
 
 type OnFilter = (field: string, value: string, mode: Mode) => void;
 
-/** So many members of one object are in the page at once. */
+/** The members of one object that are shown at once. */
 const most = 100;
 
-/** An object's members, a line each; objects within open in place. */
+/** An object's members, one a line; nested objects open in place. */
 export function Tree({ value, path, onFilter }: {
   value: Record<string, unknown>;
   path: string[];
@@ -83,7 +83,7 @@ function Member({ name, value, path, onFilter }: {
   return <Leaf name={name} value={value} path={path} onFilter={onFilter} />;
 }
 
-/** An array as pages of scalars would be; whole where it holds objects. */
+/** An array of scalars in pages; complete if it holds objects. */
 function Leaf({ name, value, path, onFilter }: {
   name: string;
   value: unknown;

@@ -6,12 +6,12 @@ import type { Run } from "./use-search.ts";
 
 const minute = 60_000;
 
-/** What is kept at most, and what is accepted ahead of time. */
+/** The longest retention, and the furthest accepted time ahead. */
 const everything = { p_query_dsl: "", p_ts_from: "now-366d", p_ts_to: "now+2d", p_limit: 1 };
 
 /**
- * Whether the tenant has no record at all: asked when a search found nothing, and again until the first one is here,
- * which is then shown. It may come after the search and before the question: then the search is run again, once.
+ * Whether the tenant has no records: asked when a search found nothing, and again until the first one arrives, which is
+ * then shown. If it arrives between the search and the question, the search runs again, once.
  */
 export function useFirstEvent(run: Run & { again: () => void }, isNothing: boolean) {
   const [known, setKnown] = useState<"nothing" | "empty" | "in use">("nothing");
@@ -37,7 +37,7 @@ export function useFirstEvent(run: Run & { again: () => void }, isNothing: boole
 const isAfterStart = ({ ts }: LogRecord, { instants }: Run) =>
   instants !== null && Date.parse(ts) >= Date.parse(instants.from);
 
-/** Somebody was promised to see it: a query or a range that leave it out give way. */
+/** We promised to show it: a query or range that excludes it is dropped. */
 function show(record: LogRecord, run: Run & { again: () => void }): void {
   const time = Date.parse(record.ts);
   if (!isAfterStart(record, run) || time > Date.now()) {

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import type { LogRecord } from "../service/records.ts";
 
-/** A live view that is scrolled away from its top pauses, and goes on at the top. */
+/** A live view pauses when scrolled away from the top, and continues at the top. */
 export function useHeldPlace(
   scroller: RefObject<HTMLDivElement | null>,
   rows: LogRecord[],

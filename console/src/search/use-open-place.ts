@@ -1,11 +1,11 @@
 import { type RefObject, useLayoutEffect, useRef } from "react";
 import type { LogRecord } from "../service/records.ts";
 
-/** A record that is open stays where it is on the screen when other rows take the place of those around it. */
+/** An open record keeps its place on the screen when the rows around it are replaced. */
 export function useOpenPlace(
   scroller: RefObject<HTMLDivElement | null>,
   rows: LogRecord[],
-  /** Of the first open one; null where rows come by themselves. */
+  /** Of the first open one; null if rows arrive by themselves. */
   index: number | null,
   startOf: (index: number) => number,
 ): void {

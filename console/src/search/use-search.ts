@@ -7,7 +7,7 @@ import type { ServiceError } from "../service/errors.ts";
 import { retryDelay, shouldRetry, useOperation, useService } from "../service/hooks.ts";
 import type { Field, Histogram, Page } from "../service/records.ts";
 
-/** One run of a search: the query and the instants that all its parts ask for. */
+/** One run of a search: the query and the instants for all its requests. */
 export interface Run {
   query: string;
   range: Range;
@@ -17,7 +17,7 @@ export interface Run {
   order: "desc" | "asc";
 }
 
-/** The run that the address asks for; `again` resolves its relative times anew. */
+/** The run of the address; `again` resolves relative times anew. */
 export function useRun(): Run & { again: () => void } {
   const { parameters } = useAddress();
   const [stamp, setStamp] = useState(() => Date.now());
@@ -30,7 +30,7 @@ export function useRun(): Run & { again: () => void } {
   return useMemo(() => ({
     query,
     range: { from, to },
-    // A stamp moves when somebody runs the query again; a new query or range is of this moment anyway.
+    // The stamp changes when somebody runs the query again; a new query or range has the current time anyway.
     instants: resolve({ from, to }, Math.max(stamp, Date.now())),
     isAggregate,
     isLive,
@@ -46,7 +46,7 @@ export function useRows(run: Run) {
     enabled: run.instants !== null && !run.isAggregate && !run.isLive,
     initialPageParam: null,
     queryFn: async ({ pageParam, signal }) => {
-      // A page of a long range may end before its first record.
+      // A page of a long range may be empty.
       for (let cursor = pageParam;;) {
         const page = await service.call<Page>("search_logs", {
           p_query_dsl: run.query,
@@ -61,7 +61,7 @@ export function useRows(run: Run) {
       }
     },
     getNextPageParam: (page) => page.next_cursor,
-    // The same search, run again: its rows stay until the new ones are here.
+    // The same search again: its rows stay until the new ones arrive.
     placeholderData: (data, before) => {
       const [, query, , order] = before?.queryKey ?? [];
       return query === run.query && order === run.order ? data : undefined;
@@ -88,7 +88,7 @@ export function useFields(run: Run) {
   }, { enabled: run.instants !== null, keep: true });
 }
 
-/** Puts a query into the address, and so runs it. */
+/** Puts a query into the address, which runs it. */
 export function runQuery(query: string): void {
   change({ q: query.trim(), id: "", at: "" });
 }

@@ -3,7 +3,7 @@ import { ServiceError } from "../service/errors.ts";
 import { useService } from "../service/hooks.ts";
 import type { LogRecord, Tail } from "../service/records.ts";
 
-/** So many rows a live view keeps; older ones go. */
+/** The most rows of a live view; older ones go. */
 export const mostLive = 5000;
 const visibleEvery = 1000;
 const hiddenEvery = 4000;
@@ -11,11 +11,11 @@ const pageSize = 500;
 const backlog = 50;
 
 export interface TailState {
-  /** Newest arrival first. */
+  /** Newest first, by arrival. */
   rows: LogRecord[];
-  /** More comes in than is asked for. */
+  /** More arrives than is fetched. */
   isBehind: boolean;
-  /** Rows that went because there were too many. */
+  /** Rows that were dropped because there were too many. */
   dropped: number;
   error: ServiceError | null;
   isStarted: boolean;
@@ -29,7 +29,7 @@ const start: TailState = {
   isStarted: false,
 };
 
-/** Follows what becomes visible, each record once. While paused nothing is asked; the cursor keeps the place. */
+/** Follows new records, each once. While paused it asks for nothing; the cursor keeps the position. */
 export function useTail(
   query: string,
   isOn: boolean,
@@ -66,7 +66,7 @@ export function useTail(
       } catch (error) {
         if (stop.signal.aborted || !(error instanceof ServiceError)) return;
         setState((now) => ({ ...now, error }));
-        // A wrong query stays wrong; all else is tried again, as soon as the service says.
+        // A wrong query stays wrong; everything else is retried when the service says.
         if (!error.isAway && error.status !== 408 && error.status !== 429) {
           return;
         }

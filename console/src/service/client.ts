@@ -11,7 +11,7 @@ export type Parameters<Name extends Operation> = Functions[Name]["Args"];
 
 /** The one place that talks to the service. */
 export interface Service {
-  /** Calls an operation; `Result` is what docs/api.md says that it returns. */
+  /** Calls an operation; docs/reference/api/ describes `Result`. */
   call<Result>(
     operation: string,
     parameters: Record<string, unknown>,
@@ -55,7 +55,7 @@ export function createService(config: Config, session: Session): Service {
         });
       },
     });
-    // The generated types know the name; the shapes of parameters and results are checked where they are used.
+    // The generated types know the name; parameters and results are checked at each use.
     const { data, error } = await client.rpc(
       operation as Operation,
       parameters as never,
@@ -82,7 +82,7 @@ export function createService(config: Config, session: Session): Service {
     }).catch(() => null);
     if (!response) throw new ServiceError("The service cannot be reached.", 0);
     const report = await response.json().catch(() => null);
-    // A report comes with 503, too, where something is wrong.
+    // A report can come with 503 too.
     if (typeof report?.status === "string") return report;
     throw errorOf(response.status, report, response.headers.get("retry-after"));
   }

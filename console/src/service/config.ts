@@ -1,18 +1,18 @@
-/** What a deployment says about itself in `config.json`, which lies beside `index.html`. */
+/** A deployment's `config.json`, beside `index.html`. */
 export interface Config {
   /** The project's address, or "" for the address that served the page. */
   url: string;
-  /** The project's publishable (or anon) key; hosted gateways want it with every request. */
+  /** The project's publishable (or anon) key; hosted gateways require it. */
   key: string;
   /** `token`: a local stack, signed in by a link. `supabase`: Supabase Auth. */
   auth: "token" | "supabase";
-  /** OAuth providers that the sign-in page offers, as Supabase names them: `github`, `google` … */
+  /** OAuth providers on the sign-in page, by Supabase's names: `github`, `google` … */
   providers: string[];
-  /** What Logloom's function `health` is called in the project. */
+  /** The name of Logloom's function `health` in the project. */
   health: string;
 }
 
-/** A page that cannot start: told as one sentence in place of everything else. */
+/** A page that cannot start: shown as one sentence instead of everything else. */
 export class StartError extends Error {}
 
 export async function loadConfig(): Promise<Config> {

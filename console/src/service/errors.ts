@@ -1,20 +1,20 @@
-/** What went wrong, in the words of the service where it had any. */
+/** An error, in the service's words if it had any. */
 export class ServiceError extends Error {
   constructor(
     message: string,
-    /** HTTP status; 0 when there was no answer at all. */
+    /** HTTP status; 0 without an answer. */
     readonly status: number,
-    /** How to mend it, in the service's words. */
+    /** How to fix it, in the service's words. */
     readonly hint: string | null = null,
-    /** Where in the query it is wrong, from 1, in characters; null when it is not about a query. */
+    /** The position in the query, in characters from 1; null if it is not about a query. */
     readonly position: number | null = null,
-    /** Seconds after which to ask again, where the service said so. */
+    /** Seconds to wait, if the service named them. */
     readonly retryAfter: number | null = null,
   ) {
     super(message);
   }
 
-  /** The service, or the way to it, is away for a moment. */
+  /** The service is temporarily unreachable. */
   get isAway(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 503 ||
       this.status === 504;

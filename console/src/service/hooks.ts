@@ -13,13 +13,13 @@ export function useService(): Service {
 
 interface Options {
   enabled?: boolean;
-  /** Keeps an answer on the screen, marked as old, until the next one to the same query is here. */
+  /** Keeps an answer on the screen, marked as old, until the next one to the same query arrives. */
   keep?: boolean;
   /** Milliseconds between two calls. */
   every?: number | false;
 }
 
-/** What an operation answers, kept under its name and parameters. */
+/** An operation's answer, cached by name and parameters. */
 export function useOperation<Result>(
   operation: string,
   parameters: Record<string, unknown> = {},
@@ -37,7 +37,7 @@ export function useOperation<Result>(
   });
 }
 
-/** Whether an earlier answer may stand in for the one that is awaited: never under another query. */
+/** Whether an earlier answer may be shown while waiting: never under another query. */
 function isSameQuestion(
   before: unknown,
   parameters: Record<string, unknown>,
@@ -46,14 +46,14 @@ function isSameQuestion(
     parameters.p_query_dsl;
 }
 
-/** What says of a part of the page that its answer is to an earlier question, the next being awaited. */
+/** Marks a part of the page whose answer is to an earlier question. */
 export function marksOld(
   isOld: boolean,
 ): { "aria-busy"?: true; "data-old"?: "" } {
   return isOld ? { "aria-busy": true, "data-old": "" } : {};
 }
 
-/** An operation that changes something; `changes` names the operations whose answers it makes old. */
+/** An operation that changes something; `changes` names the operations whose answers become old. */
 export function useChange<
   Parameters extends Record<string, unknown>,
   Result = unknown,
@@ -78,16 +78,16 @@ export function forget(
   );
 }
 
-/** What cannot get better by asking again is not asked again; a service that is away or busy is, for some seconds. */
+/** A permanent error is not retried; an unreachable or busy service is, for some seconds. */
 export function shouldRetry(failures: number, error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false;
   return (error.isAway || error.status === 429) && failures < 3;
 }
 
-/** After what time to ask again: as the service says, else longer with each failure. */
+/** The pause before a retry: as the service says, else longer with each failure. */
 export function retryDelay(failures: number, error: unknown): number {
   const told = error instanceof ServiceError ? error.retryAfter : null;
   const milliseconds = told === null ? 500 * 2 ** failures : told * 1000;
-  // Not all of a page's questions at the same moment again.
+  // Spreads the retries of a page.
   return Math.min(5000, milliseconds) * (0.8 + 0.4 * Math.random());
 }

@@ -7,14 +7,14 @@ export class ExactNumber {
   }
 }
 
-/** Numbers of sixteen digits or more: only then is it worth to look at each. */
+/** Numbers of sixteen or more digits: only then each is checked. */
 const hasLongNumber = /[:,[]\s*-?[\d.]{16,}/;
 
 interface Source {
   source?: string;
 }
 
-/** Gives back `data`, read anew with exact numbers where the answer has any that JavaScript would round. */
+/** Returns `data`, parsed again with exact numbers if JavaScript would round any. */
 export function parseExactly(text: string, data: unknown): unknown {
   if (!hasLongNumber.test(text)) return data;
   const revive = (_key: string, value: unknown, context?: Source) =>
@@ -28,7 +28,7 @@ export function parseExactly(text: string, data: unknown): unknown {
 /** JSON text of a record, exact numbers included. */
 export function exactJson(value: unknown, indent = 2): string {
   const marks = new Map<string, string>();
-  // Not randomUUID: a page over plain HTTP has none.
+  // Not randomUUID: a page over plain HTTP does not have it.
   const secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const text = JSON.stringify(value, (_key, member: unknown) => {
     if (!(member instanceof ExactNumber)) return member;

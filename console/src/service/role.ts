@@ -1,7 +1,7 @@
 import { useOperation } from "./hooks.ts";
 import { useSession } from "./session.ts";
 
-/** From the least to the most that one may do. */
+/** From the least to the most rights. */
 export const roles = ["member", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];
 
@@ -12,7 +12,7 @@ export interface Member {
   created_at?: string | null;
 }
 
-/** So many members a list answers at most. */
+/** The longest list that a list returns. */
 const most = 1000;
 
 export function useMembers() {
@@ -20,17 +20,17 @@ export function useMembers() {
 }
 
 /**
- * Whether the caller may do what takes a role, null before it is known: nothing else is offered. The service decides
- * when it is done.
+ * Whether the caller has a role, null before it is known; other actions are not offered. The service decides in the
+ * end.
  */
 export function useMay(least: Role): boolean | null {
   const me = useSession().claims()?.user;
   const members = useMembers();
-  // A database that knows no members is PostgREST's own 404: there everybody may do everything.
+  // A database without members answers PostgREST's own 404: there everybody may do everything.
   if (members.error?.status === 404) return true;
   if (!members.data) return null;
   const mine = members.data.find(({ user_id }) => user_id === me)?.role;
-  // Without any member the tenant does not use roles; among too many one is not found.
+  // A tenant without members does not use roles; in a very long list one may not be found.
   if (mine === undefined) {
     return members.data.length === 0 || members.data.length === most;
   }

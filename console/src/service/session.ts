@@ -1,28 +1,28 @@
 import { createContext, useContext } from "react";
 
-/** Who is signed in, as the access token says. It is read, never trusted: the service checks it. */
+/** The signed-in user, from the access token. It is not trusted: the service checks it. */
 export interface Claims {
   tenant: string | null;
   user: string;
   email: string | null;
-  /** Milliseconds since 1970, or null where the token does not expire. */
+  /** Milliseconds since 1970, or null if the token does not expire. */
   expiresAt: number | null;
 }
 
-/** A way of being signed in: a local token, or Supabase Auth. */
+/** A kind of session: a local token, or Supabase Auth. */
 export interface Session {
-  /** The token to send now; refreshed where it can be. Null when signed out. */
+  /** The current token, refreshed if possible. Null when signed out. */
   token(): Promise<string | null>;
   claims(): Claims | null;
-  /** Told that the service refused the token. True where there is a new one, with which to ask again. */
+  /** Reports that the service refused the token. True if there is a new one to retry with. */
   refused(): Promise<boolean>;
-  /** Whether somebody was signed in here until the token was refused. */
+  /** Whether somebody was signed in until the token was refused. */
   hasEnded(): boolean;
-  /** Asks for a token with what is known of the user now. False where only signing in again gives one. */
+  /** Requests a token with the user's current data. False if only a new sign-in helps. */
   renew(): Promise<boolean>;
   signOut(): Promise<void>;
   subscribe(listener: () => void): () => void;
-  /** A counter that moves with every change, for useSyncExternalStore. */
+  /** A counter of changes, for useSyncExternalStore. */
   version(): number;
 }
 
@@ -49,7 +49,7 @@ export function readClaims(token: string): Claims | null {
   }
 }
 
-/** What sessions have in common: somebody to tell. */
+/** The common part of sessions: a subscriber. */
 export class Listeners {
   #listeners = new Set<() => void>();
   #version = 0;

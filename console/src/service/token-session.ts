@@ -3,8 +3,8 @@ import { type Claims, Listeners, readClaims, type Session } from "./session.ts";
 const kept = "logloom-token";
 
 /**
- * A local stack: the token comes with the link that `npm start` prints, in the fragment, which is never sent. It is
- * taken from the address at once and kept for this tab alone, so that a reload stays signed in.
+ * A local stack: the token comes in the fragment of the link from `npm start`, which is never sent. It is removed from
+ * the address at once and kept for this tab, so that a reload stays signed in.
  */
 export class TokenSession extends Listeners implements Session {
   #token: string | null;
@@ -22,7 +22,7 @@ export class TokenSession extends Listeners implements Session {
 
   claims = (): Claims | null => this.#token === null ? null : readClaims(this.#token);
 
-  /** Takes a token, or the whole link that carries one. False when it is neither. */
+  /** Takes a token, or a link with one. False if it is neither. */
   signIn(text: string): boolean {
     const token = (/#token=([^&\s]+)/.exec(text)?.[1] ?? text).trim();
     if (readClaims(token) === null) return false;

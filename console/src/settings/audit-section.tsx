@@ -13,7 +13,7 @@ interface AuditEvent {
   details: Record<string, unknown>;
 }
 
-/** What was done to keys, members, settings, and which deletions were asked for. */
+/** Changes of keys, members and settings, and requested deletions. */
 export function AuditSection() {
   const [limit, setLimit] = useState(20);
   const events = useOperation<AuditEvent[]>("list_tenant_audit_events", { p_limit: limit }, {

@@ -25,7 +25,7 @@ interface Wanted {
   p_ts_to: string;
 }
 
-/** Deletes what a query finds: first counted, then confirmed. */
+/** Deletes the matches of a query: count first, then confirm. */
 export function DeletionSection() {
   const { zone } = usePreferences();
   const [query, setQuery] = useState("");
@@ -60,7 +60,7 @@ export function DeletionSection() {
       p_ts_from: new Date(start).toISOString(),
       p_ts_to: new Date(end).toISOString(),
     };
-    // An answer that comes after the form was changed counts something else than it says.
+    // An answer after the form changed would count something else.
     const asked = { query, from, to, zone };
     dry.mutate({ ...wanted, p_dry_run: true }, {
       onSuccess: ({ records }) => setCounted({ asked, wanted, records }),

@@ -2,11 +2,11 @@ import { QueryClientContext } from "@tanstack/react-query";
 import { Component, type ReactNode, useContext } from "react";
 
 interface Props {
-  /** What cannot be shown then, as the beginning of a sentence. */
+  /** The missing part, as the beginning of a sentence. */
   what: string;
-  /** With another one it is tried again: the answer that is shown. */
+  /** A change of this value tries again: the displayed answer. */
   of?: unknown;
-  /** What stands in its place instead of a note. */
+  /** Shown instead of a note. */
   instead?: ReactNode;
   children: ReactNode;
 }
@@ -16,7 +16,7 @@ interface State {
   of: unknown;
 }
 
-/** A part of the page that fails takes no more than its own place. */
+/** A failing part of the page loses only its own place. */
 export class Boundary extends Component<Props, State> {
   override state: State = { hasFailed: false, of: this.props.of };
 
@@ -53,7 +53,7 @@ function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
         type="button"
         className="button small"
         onClick={() => {
-          // The answer would be the same if it were not asked for anew.
+          // Without a new request the answer would be the same.
           queries?.removeQueries({ type: "inactive" });
           void queries?.invalidateQueries();
           onAgain();

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { ServiceError } from "../service/errors.ts";
 import { Dialog, ErrorNote } from "./controls.tsx";
 
-/** Asks before what cannot be taken back. */
+/** Asks before an irreversible action. */
 export function Confirm<Parameters>({ title, action, change, parameters, onClose, children }: {
   title: string;
   action: string;

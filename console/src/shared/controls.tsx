@@ -15,7 +15,7 @@ interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   label: string;
 }
 
-/** A button with a picture alone; its name is its tooltip. */
+/** A button with only an icon; its name is its tooltip. */
 export function IconButton(
   { icon, label, className = "", ...rest }: IconButtonProps,
 ) {
@@ -32,7 +32,7 @@ export function IconButton(
   );
 }
 
-/** Copies a text and says that it did; where the browser has no clipboard it shows the text, selected. */
+/** Copies a text and says so; without a clipboard it shows the text, selected. */
 export function CopyButton({ text, label = "Copy", icon = false }: {
   text: string | (() => string);
   label?: string;
@@ -110,8 +110,8 @@ function CopyByHand({ text, onClose }: { text: string; onClose: () => void }) {
 }
 
 /**
- * A native modal dialog. Its buttons and Escape close it; a click beside it does not, since that would take a form with
- * it. The focus begins in the form and goes back to what opened the dialog.
+ * A native modal dialog. Its buttons and Escape close it, a click outside does not, because it would lose the form. The
+ * focus starts in the form and returns to the element that opened the dialog.
  */
 export function Dialog({ title, onClose, children, wide = false }: {
   title: string;
@@ -120,7 +120,7 @@ export function Dialog({ title, onClose, children, wide = false }: {
   wide?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before the element is taken away, which a dialog that is still open would take the focus with.
+  // Before the element is removed, which would lose the focus of a dialog that is still open.
   useLayoutEffect(() => {
     const element = dialog.current;
     const opener = document.activeElement;
@@ -138,7 +138,7 @@ export function Dialog({ title, onClose, children, wide = false }: {
       className={wide ? "dialog wide" : "dialog"}
       aria-label={title}
       onCancel={(event) => {
-        // A choice of files is cancelled by an event of the same name, which bubbles.
+        // Cancelling a file choice has an event of the same name, which bubbles.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         onClose();
@@ -155,7 +155,7 @@ export function Dialog({ title, onClose, children, wide = false }: {
   );
 }
 
-/** Where what opened a dialog is gone with what the dialog did, the screen's beginning has the focus. */
+/** If the opener is gone, the screen's beginning gets the focus. */
 function giveFocusBack(opener: Element | null): void {
   queueMicrotask(() => {
     if (
@@ -170,7 +170,7 @@ function giveFocusBack(opener: Element | null): void {
   });
 }
 
-/** An error where it happened, with what mends it. */
+/** An error where it happened, with its hint. */
 export function ErrorNote(
   { error, retry }: { error: unknown; retry?: () => void },
 ) {
@@ -203,7 +203,7 @@ export function Empty(
   );
 }
 
-/** Lines that stand for what is on its way. */
+/** Placeholder lines while loading. */
 export function Skeleton({ lines = 6 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status" aria-label="Loading">
@@ -222,7 +222,7 @@ export function Badge({ tone, children }: {
   return <span className={`badge ${tone}`}>{children}</span>;
 }
 
-/** The head of a screen. */
+/** The header of a screen. */
 export function ScreenHead({ title, children, about }: {
   title: string;
   about?: ReactNode;

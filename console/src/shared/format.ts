@@ -8,7 +8,7 @@ const compact = new Intl.NumberFormat("en-US", {
 export const count = (value: number): string => whole.format(value);
 export const short = (value: number): string => compact.format(value);
 
-/** A value of an aggregate: three places behind the point, small ones with their digits. */
+/** A value of an aggregate: three decimal places, more for small ones. */
 export function measure(value: number | string | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (typeof value === "string") return value;
@@ -16,7 +16,7 @@ export function measure(value: number | string | null | undefined): string {
   return rounded.format(value);
 }
 
-/** Decimal units, as plans have them. */
+/** Decimal units, like plans. */
 export function bytes(value: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let size = value;

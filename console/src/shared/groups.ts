@@ -1,12 +1,12 @@
 import { plain } from "./plain.ts";
 
-/** The values of an aggregate's fields, null for the other groups together. */
+/** The values of an aggregate's fields, null for all other groups together. */
 export type Group = Record<string, string | null>;
 
-/** So many lines of groups can be told apart. */
+/** The number of distinguishable lines. */
 export const mostLines = 8;
 
-/** The fields of a group in the order in which the query names them: an answer has its own. */
+/** The fields of a group in the order of the query; an answer has its own order. */
 export function fieldsOf(group: Group, keys: string[]): string[] {
   const place = (name: string) => keys.includes(name) ? keys.indexOf(name) : keys.length;
   return Object.keys(group).sort((a, b) => place(a) - place(b));

@@ -1,4 +1,4 @@
-/** Pictures beside words: 16 × 16, in the colour of the text. */
+/** Icons beside words: 16 × 16, in the colour of the text. */
 const paths = {
   search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.5 10.5 14 14",
   play: "M5 3.2v9.6L12.5 8 5 3.2Z",

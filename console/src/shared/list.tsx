@@ -5,15 +5,15 @@ import { marksOld } from "../service/hooks.ts";
 import { Boundary } from "./boundary.tsx";
 import { Empty, ErrorNote, Skeleton } from "./controls.tsx";
 
-/** So many items a list answers at most. */
+/** The longest list that the service returns. */
 export const mostAtOnce = 1000;
 
-/** An answer of the service in each of its states: on its way, refused, or there. */
+/** A list in each of its states: loading, refused, or loaded. */
 export function Loaded<Result>({ answer, missing, lines, children }: {
   answer: UseQueryResult<Result, ServiceError>;
-  /** What a 404 means here, where it is no error. */
+  /** The meaning of a 404 here, if it is not an error. */
   missing?: ReactNode;
-  /** So many lines stand for what is on its way. */
+  /** The number of placeholder lines. */
   lines?: number;
   children: (result: Result) => ReactNode;
 }) {
@@ -31,7 +31,7 @@ export function Loaded<Result>({ answer, missing, lines, children }: {
   );
 }
 
-/** What fails while it is drawn has to be below the boundary. */
+/** Errors while rendering must occur below the boundary. */
 function Shown<Result>({ result, children }: {
   result: Result;
   children: (result: Result) => ReactNode;
@@ -39,7 +39,7 @@ function Shown<Result>({ result, children }: {
   return children(result);
 }
 
-/** A column's name; that of a column of buttons is for those who cannot see them. */
+/** A column's name; a column of buttons has one for screen readers. */
 export type Column = string | { name: string; is: "number" | "actions" };
 
 export const actions: Column = { name: "Actions", is: "actions" };
@@ -54,7 +54,7 @@ interface TableProps<Rows> {
   children: Rows;
 }
 
-/** A table; on a narrow screen each row is a card, whose cells say their columns. */
+/** A table; on a narrow screen each row is a card whose cells name their columns. */
 export function Table(
   { label, columns, isOld = false, children }: TableProps<ReactNode>,
 ) {
@@ -97,13 +97,13 @@ function Heading({ column }: { column: Column }) {
 interface ListProps<Item> extends TableProps<(item: Item) => ReactNode> {
   answer: UseQueryResult<Item[], ServiceError>;
   missing?: ReactNode;
-  /** What is said where there is nothing. */
+  /** The text of an empty list. */
   empty: { title: string; about?: string };
-  /** Asks for more, where the answer is as long as it was allowed to be. */
+  /** Asks for more if the answer has the greatest length. */
   more?: { limit: number; onMore: () => void };
 }
 
-/** A list that the service answers, as a table with a row for each item. */
+/** A list from the service as a table with a row for each item. */
 export function ListTable<Item>(
   { answer, missing, empty, more, label, columns, children }: ListProps<Item>,
 ) {

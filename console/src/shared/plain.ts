@@ -1,4 +1,4 @@
-/** Characters that do something to the text around them, or to nothing visible: shown by a picture of themselves. */
+/** Control and invisible characters, shown as symbols. */
 // deno-lint-ignore no-control-regex
 const hidden = /[\0-\x08\x0b-\x1f\x7f\x80-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
@@ -9,7 +9,7 @@ function visible(character: string): string {
   return `\u27e8${code.toString(16).padStart(4, "0")}\u27e9`;
 }
 
-/** Log text as it may be shown anywhere: control and direction characters made visible. */
+/** Log text that is safe to show: control and direction characters made visible. */
 export function plain(text: string): string {
   return text.replace(hidden, visible);
 }
@@ -32,7 +32,7 @@ const none: Style = {
 // deno-lint-ignore no-control-regex
 const escape = /\x1b(?:\[([\d;:]*)([A-Za-z])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])/g;
 
-/** Applies one `ESC [ … m`. Backgrounds and colours beyond the sixteen are left out: they could hide text. */
+/** Applies one `ESC [ … m`. Backgrounds and further colours are left out: they could hide text. */
 function apply(style: Style, codes: string): Style {
   let next = style;
   const numbers = codes.split(/[;:]/).map(Number);
@@ -67,7 +67,7 @@ function classes(style: Style): string | undefined {
   return names.length ? names.join(" ") : undefined;
 }
 
-/** What ANSI colours leave: spans of text, each with its classes. */
+/** The result of ANSI colours: spans of text with their classes. */
 export function ansiSpans(
   text: string,
 ): { text: string; className: string | undefined }[] {
@@ -94,7 +94,7 @@ export function ansiSpans(
   return spans;
 }
 
-/** In one line: line breaks and tabs are shown, and a very long text is cut. */
+/** On one line: line breaks and tabs are visible, and a very long text is cut. */
 export function oneLine(text: string, most = 1000): string {
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
   return cut.replace(/\r\n|\n|\r/g, " \u21b5 ").replaceAll("\t", "  ");

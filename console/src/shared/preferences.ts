@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import type { Zone } from "../address/range.ts";
 
-/** What a person chose for this browser: no part of a link. */
+/** Preferences of this browser, not part of a link. */
 export interface Preferences {
   theme: "system" | "light" | "dark";
   zone: Zone;
@@ -36,7 +36,7 @@ export function prefer(changes: Partial<Preferences>): void {
   try {
     localStorage.setItem(kept, JSON.stringify(now));
   } catch {
-    // A browser that keeps nothing still shows what was chosen, until it is closed.
+    // A browser without storage still uses the choice until it is closed.
   }
   showTheme();
   for (const listener of listeners) listener();

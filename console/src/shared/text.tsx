@@ -20,7 +20,7 @@ function linked(text: string, key: number): ReactNode {
   return <Fragment key={key}>{parts}</Fragment>;
 }
 
-/** A text from a log: never HTML, isolated in its direction, colours as spans, http links where asked. */
+/** A text from a log: never HTML, isolated in its direction, colours as spans, http links if wanted. */
 export function LogText(
   { text, links = false }: { text: string; links?: boolean },
 ) {

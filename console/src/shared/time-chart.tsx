@@ -7,19 +7,19 @@ import { usePreferences } from "./preferences.ts";
 
 export interface ChartSeries {
   label: string;
-  /** The custom property with its colour: `--level-error`. */
+  /** The custom property of its colour: `--level-error`. */
   colour: string;
   values: (number | null)[];
 }
 
 interface Props {
-  /** Seconds since 1970, the beginning of each bucket. */
+  /** The start of each bucket, in seconds since 1970. */
   times: number[];
   series: ChartSeries[];
   kind: "bars" | "lines";
   zone: Zone;
   height: number;
-  /** The whole range, also where it begins or ends without a bucket. */
+  /** The whole range, even if it begins or ends without a bucket. */
   range: [number, number];
   onBrush?: (from: number, to: number) => void;
   onReset?: () => void;
@@ -32,10 +32,10 @@ interface Props {
   most?: number;
 }
 
-/** What a chart keeps for the times below it. */
+/** The chart's space for the times below. */
 export const labelsHeight = 23;
 
-/** A canvas knows no custom properties: their values are read where the chart stands. */
+/** A canvas knows no custom properties: read their values where the chart is. */
 function colourOf(element: Element, name: string): string {
   const probe = document.createElement("i");
   probe.style.color = `var(${name})`;
@@ -75,7 +75,7 @@ export function TimeChart(props: Props) {
       ticks: { show: false },
     };
     const bars = uPlot.paths.bars?.({ size: [0.86, 24], align: 1 });
-    // Stacked bars are drawn from the tallest sum down, each over the one before.
+    // Stacked bars are drawn from the highest sum down, each over the one before.
     const stacked = kind === "bars" ? stack(series) : series;
     const plot = new uPlot(
       {
@@ -123,7 +123,7 @@ export function TimeChart(props: Props) {
           {
             ...axis,
             size: 44,
-            // Records are counted in whole numbers.
+            // Records are whole numbers.
             ...(kind === "bars" ? { incrs: wholeSteps } : {}),
             gap: 4,
             space: 26,
@@ -196,7 +196,7 @@ export function TimeChart(props: Props) {
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power))
   .flat();
 
-/** Where the values are that no line would show, since they have no neighbour. */
+/** Points without a neighbour, which no line would show. */
 function alone(values: ArrayLike<number | null | undefined>): number[] {
   const isThere = (i: number) => values[i] !== null && values[i] !== undefined;
   return Array.from(values, (_, i) => i)
@@ -221,7 +221,7 @@ function stack(series: ChartSeries[]): ChartSeries[] {
   })).reverse();
 }
 
-/** A day's name where a day begins, the time elsewhere. */
+/** The date at the start of a day, the time elsewhere. */
 function labelsOf(splits: number[], zone: Zone): string[] {
   let day = "";
   return splits.map((seconds) => {

@@ -3,11 +3,11 @@ import { useChange } from "../service/hooks.ts";
 import type { Session } from "../service/session.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 
-/** Signed in, but the token names no tenant: what is missing, and a tenant of one's own where the project allows it. */
+/** Signed in without a tenant: explains it, and offers to create one if the project allows it. */
 export function NoTenant({ session }: { session: Session }) {
   const claims = session.claims();
   const [stays, setStays] = useState<string | null>(null);
-  // A token is about the moment at which it was issued: a new one may name a tenant.
+  // A token reflects the moment it was issued: a new one may name a tenant.
   const renew = async (unchanged: string) => {
     const isNew = await session.renew();
     setStays(isNew ? unchanged : "Sign in again: your next token names the tenant.");

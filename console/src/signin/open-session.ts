@@ -2,12 +2,12 @@ import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { TokenSession } from "../service/token-session.ts";
 
-/** The session of this deployment. Supabase's part is loaded only where it is used. */
+/** The session of this deployment. Supabase's part is only loaded if it is used. */
 export async function openSession(config: Config): Promise<Session> {
   if (config.auth === "token") {
     const session = new TokenSession();
     takeLink(session);
-    // The same tab may be given a new link later: only the fragment changes then, and nothing is loaded anew.
+    // The same tab may get a new link later: then only the fragment changes, and nothing is reloaded.
     globalThis.addEventListener("hashchange", () => takeLink(session));
     return session;
   }

@@ -2,7 +2,7 @@ import { AuthClient, type Session as AuthSession } from "@supabase/auth-js";
 import type { Config } from "../service/config.ts";
 import { type Claims, Listeners, readClaims, type Session } from "../service/session.ts";
 
-/** Signed in by Supabase Auth: the session is kept where supabase-js keeps it, and refreshed by itself. */
+/** Signed in with Supabase Auth: supabase-js stores and refreshes the session. */
 export class SupabaseSession extends Listeners implements Session {
   #session: AuthSession | null = null;
   #ended = false;
@@ -20,7 +20,7 @@ export class SupabaseSession extends Listeners implements Session {
 
   #leaving = false;
 
-  /** Takes what a link or an OAuth provider brought back, and what was kept. */
+  /** Takes the result of a link or OAuth provider, or the stored session. */
   async open(): Promise<void> {
     const { data } = await this.auth.getSession();
     this.#session = data.session;
@@ -41,7 +41,7 @@ export class SupabaseSession extends Listeners implements Session {
   refused = async (): Promise<boolean> => {
     const { data, error } = await this.auth.refreshSession();
     if (!error && data.session) return true;
-    // A network that is away is no end of a session: only a refusal is.
+    // A missing network does not end a session: only a refusal does.
     if (error && (error.status === undefined || error.status >= 500)) return false;
     await this.auth.signOut({ scope: "local" });
     return false;
@@ -74,7 +74,7 @@ export async function openSupabaseSession(config: Config): Promise<SupabaseSessi
   return session;
 }
 
-/** Where Auth sends a browser back to: this page, without what it was asked for. */
+/** The address that Auth sends the browser back to: this page, without its parameters. */
 export function returnAddress(): string {
   return `${location.origin}${location.pathname}`;
 }

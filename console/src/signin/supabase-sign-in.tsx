@@ -13,7 +13,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
   if (!(session instanceof SupabaseSession)) return null;
   const { auth } = session;
 
-  /** Says what Auth said; null is a success. */
+  /** Shows Auth's answer; null is a success. */
   const attempt = async (action: () => Promise<{ error: { message: string } | null }>) => {
     setBusy(true);
     setWrong(null);
@@ -105,7 +105,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
   );
 }
 
-/** A link that is too old, or a provider that refused, says so in the address. */
+/** An expired link, or a provider's refusal, is reported in the address. */
 function errorInAddress(): string | null {
   const hash = location.hash.replace(/^#/, "");
   const said = new URLSearchParams(location.search).get("error_description") ??

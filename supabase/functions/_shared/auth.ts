@@ -13,22 +13,22 @@ import { createSigningKeys, KeysAway, type KeySet } from "./signing_keys.ts";
 import { hasUniqueNames } from "./unique_names.ts";
 import { type Claims, createVerifiedTokens } from "./verified_tokens.ts";
 
-/** What a request brought to show who it is, before anything of it is checked. */
+/** The unchecked credentials of a request. */
 export type Credentials =
   | { readonly kind: "api_key"; readonly value: string }
   | { readonly kind: "jwt"; readonly value: string };
 
-/** A caller as the database is told of it. Whether a key lives only the database knows. */
+/** A caller as described to the database. Only the database knows whether a key is active. */
 export type Caller =
   | { readonly kind: "api_key"; readonly keyDigest: string }
   | {
     readonly kind: "tenant";
     readonly tenantId: string;
-    /** What the database judges the token by, as it does at its own door. */
+    /** The claims that the database checks, as it does for operations. */
     readonly claims?: Claims;
   };
 
-/** The same text for the same caller, and for no other. */
+/** A text that identifies the caller uniquely. */
 export function callerKey(caller: Caller): string {
   return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
 }
@@ -61,8 +61,8 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
       requiredClaims: ["exp"],
       currentDate: options.now?.(),
     };
-    // The secret serves HS256 alone and the public keys ES256 and RS256 alone, so that a public
-    // key can never be taken for a secret.
+    // The secret is only for HS256 and the public keys only for ES256 and RS256, so that a public key is never used as
+    // a secret.
     const algorithm = headerAlgorithm(token);
     if (secret !== undefined && algorithm === "HS256") {
       return (await jwtVerify(token, secret, { ...claims, algorithms: ["HS256"] })).payload;
@@ -73,7 +73,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
     const asymmetric = { ...claims, algorithms: [algorithm] };
     const arrivedAt = now();
     const payload = await verifyBySet(token, await signingKeys.known(), asymmetric) ??
-      // Its key may be newer than the set is.
+      // The key may be newer than our set.
       await verifyBySet(token, await signingKeys.since(arrivedAt), asymmetric);
     if (payload === undefined) throw new joseErrors.JWKSNoMatchingKey();
     return payload;
@@ -101,7 +101,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   };
 }
 
-/** Undefined where no key of the set may have signed the token. */
+/** Undefined if no key of the set fits the token. */
 async function verifyBySet(
   token: string,
   keys: KeySet,
@@ -124,14 +124,14 @@ async function verifyBySet(
   }
 }
 
-/** Of a token that was verified. A byte-order mark is no part of JSON. */
+/** Of a verified token. A byte-order mark is not part of JSON. */
 function payloadText(token: string): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
     Buffer.from(token.split(".")[1], "base64url"),
   );
 }
 
-/** Everything that is wrong with a token, as against with the key that is to verify it. */
+/** Every fault of the token itself, in contrast to a missing key. */
 function isTokenError(error: unknown): boolean {
   return error instanceof joseErrors.JOSEError && !(error instanceof joseErrors.JWKSInvalid);
 }
@@ -144,13 +144,13 @@ function headerAlgorithm(token: string): string | undefined {
   }
 }
 
-/** In JSON text: NUL, or half a surrogate pair. Postgres can store neither. */
+/** In JSON text: NUL, or half a surrogate pair. Postgres cannot store them. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** What the database looks at beside `tenant_id`. */
+/** Further claims that the database checks. */
 const judged = ["aud", "exp", "iat", "nbf", "iss", "jti", "sub", "client_id", "is_anonymous"];
 
-/** The claims that the database is to judge; undefined where it could not even read them. */
+/** The claims for the database to check; undefined if it could not read them. */
 function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
   const { role, sub, tenant_id } = payload;
   if (role !== "authenticated" || sub === "" || typeof (sub ?? "") !== "string") return undefined;
@@ -170,7 +170,7 @@ export function isWellFormedKey(key: string): boolean {
 }
 
 export function keyChecksum(text: string): string {
-  // Deno 2.1 answers with a signed number.
+  // Deno 2.1 returns a signed number.
   let rest = crc32(text) >>> 0;
   let checksum = "";
   for (let place = 0; place < 6; place++) {

@@ -16,9 +16,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * Calls one function of the database, and answers with its JSON text. `parameters` names those that
- * the body may have: told them, PostgREST hands the body on without parsing it, which is most of
- * what a large one costs there.
+ * Calls one function of the database and returns its JSON text. `parameters` names those in the body: then PostgREST
+ * passes the body on without parsing it, which saves most of the cost of a large one.
  */
 export type CallDatabase = (
   name: string,
@@ -26,10 +25,10 @@ export type CallDatabase = (
   body: string,
 ) => Promise<Result<string>>;
 
-/** What a client is told when the database cannot be asked. */
+/** The answer while the database is unreachable. */
 export const databaseAway = "The database is unavailable, try again";
 
-/** What the database itself decided about a request; any other refusal is our own fault. */
+/** Refusals by the database itself; any other refusal is our own fault. */
 const decidedStatuses = new Set([400, 401, 403, 409, 413, 429, 503]);
 
 export function createDatabase(options: DatabaseOptions): CallDatabase {
@@ -37,7 +36,7 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
     "Content-Type": "application/json",
     apikey: options.serviceKey,
   };
-  // A secret key is no token: the gateway puts one in its place, unless another is sent.
+  // A secret key is not a token: the gateway replaces it by one, unless another token is sent.
   if (!options.serviceKey.startsWith("sb_")) {
     headers.Authorization = `Bearer ${options.serviceKey}`;
   }
@@ -67,7 +66,7 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
   };
 }
 
-/** What the database answered to the call of a function. */
+/** The database's answer to a function call. */
 export function readAnswer(
   name: string,
   status: number,
@@ -91,7 +90,7 @@ export function readAnswer(
   return unavailable(databaseAway, whyAway(status, code));
 }
 
-/** In our own words: what stands between may answer with anything. */
+/** In our own words: a proxy may answer anything. */
 function whyAway(status: number, code: string): string {
   if (/^PGRST00\d$/.test(code)) return "PostgREST cannot reach the database";
   if (code === "57014") return "The database did not answer in time";
@@ -101,7 +100,7 @@ function whyAway(status: number, code: string): string {
     : `PostgREST is not there: what answers says ${status}`;
 }
 
-/** PostgREST puts a 0 of its own before the database's value, on every 503. */
+/** PostgREST adds a 0 before the database's value on every 503. */
 function readRetryAfter(headers: Headers): string | undefined {
   const values = headers.get("Retry-After")?.split(",").map((value) => value.trim());
   return values?.findLast((value) => value !== "0");

@@ -1,13 +1,13 @@
 import { withoutSlashesAtEnd } from "./slashes.ts";
 
 export interface Env {
-  /** The project's address, without a slash at its end. */
+  /** The project's address, without a trailing slash. */
   readonly supabaseUrl: string;
   /** A secret key (`sb_secret_…`), or the legacy token of the role service_role. */
   readonly serviceKey: string;
-  /** How the project calls it: to be shown, where the key never is. */
+  /** The key's name in the project: it may be shown, the key never. */
   readonly serviceKeyName: string;
-  /** Set where tokens are signed with a shared secret, as on the local stack. */
+  /** Set if tokens are signed with a shared secret, as on the local stack. */
   readonly jwtSecret: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export function readEnv(get: (name: string) => string | undefined): Env {
 }
 
 /**
- * Name and value of a member of the JSON object that hosted functions find: `default`, else the first
- * that is a key. What is none counts as not set.
+ * Name and value from the JSON object of keys that hosted functions get: `default`, else the first valid one. Invalid
+ * ones count as not set.
  */
 function readSecretKey(text: string | undefined): [string, string] | undefined {
   try {
@@ -42,7 +42,7 @@ function readSecretKey(text: string | undefined): [string, string] | undefined {
   }
 }
 
-/** The CLI hands on `env(NAME)` as it stands in config.toml where NAME is not set. */
+/** The CLI passes `env(NAME)` from config.toml unchanged if NAME is not set. */
 function readSecret(text: string | undefined): string | undefined {
   return text === undefined || text === "" || text.startsWith("env(") ? undefined : text;
 }

@@ -1,4 +1,4 @@
-/** Why a request was not served: what the client is told, and `reason`, for who watches the service. */
+/** A refused request: the message for the client, and `reason` for whoever operates the service. */
 export interface Failure {
   readonly status: number;
   readonly error: string;
@@ -7,7 +7,7 @@ export interface Failure {
   readonly reason?: string;
 }
 
-/** What the database says beside an answer, by header: x-ratelimit-… for the client, x-logloom-… for us. */
+/** Headers of the database beside an answer: x-ratelimit-… for the client, x-logloom-… for us. */
 export type Notes = Readonly<Record<string, string>>;
 
 export type Result<T> =
@@ -27,15 +27,12 @@ export function retrySoon(): string {
   return String(1 + Math.floor(Math.random() * 5));
 }
 
-/** A 503 asks for another try. */
+/** A 503 asks the client to retry. */
 export function unavailable(error: string, reason?: string): Result<never> {
   return { ok: false, failure: { status: 503, error, retryAfter: retrySoon(), reason } };
 }
 
-/**
- * What may be logged of an unexpected error. Its message is left out, because the messages of
- * parsers and of `fetch` quote what they were given.
- */
+/** The loggable part of an unexpected error. Its message is left out, because parsers and `fetch` quote their input. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frame = error.stack?.split("\n").find((line) => line.startsWith("    at "));

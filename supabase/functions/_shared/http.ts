@@ -1,6 +1,6 @@
 import type { Failure, Notes } from "./errors.ts";
 
-/** What browsers send: supabase-js, tracing, and the senders of other services. */
+/** Headers that browsers send: supabase-js, tracing, and senders of other services. */
 const allowedHeaders = [
   "authorization",
   "x-client-info",
@@ -26,7 +26,7 @@ export const corsHeaders = {
     "allow, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset",
 };
 
-/** `body` is JSON text, so that the database's answer passes through as it came. */
+/** `body` is JSON text, so that the database's answer passes unchanged. */
 export function jsonText(
   status: number,
   body: string,
@@ -40,7 +40,7 @@ export function jsonText(
 
 const limitHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
 
-/** Those of the notes that are meant for the client. */
+/** The headers for the client. */
 export function clientHeaders(notes: Notes = {}): Record<string, string> {
   return Object.fromEntries(
     limitHeaders.map((name) => [name, notes[name.toLowerCase()]])
@@ -60,7 +60,7 @@ export function methodNotAllowed(method: string, allowed: string): Response {
   });
 }
 
-/** `wanted` is what the browser asks to send: every header may come, none gives any right. */
+/** `wanted`: the headers that the browser asks for. All are allowed, none gives any right. */
 export function preflight(allowed: string, wanted: string | null = null): Response {
   const isNames = wanted !== null && wanted.length <= 2000 &&
     /^[\w!#$%&'*+.^`|~, -]+$/.test(wanted);

@@ -1,11 +1,11 @@
 import process from "node:process";
 
-/** It has the function, which answers with nothing but a warning. */
+/** The function exists, but only returns a warning. */
 export const isHosted = Deno.version.deno.startsWith("2.1.");
 
 /**
- * Milliseconds of processor time, of user and system, that this process has used; of time where the
- * runtime cannot tell, as the hosted one.
+ * Milliseconds of processor time (user and system) of this process; wall time if the runtime cannot tell, as on a
+ * hosted project.
  */
 export function processorClock(): number {
   if (isHosted) return performance.now();
@@ -13,7 +13,7 @@ export function processorClock(): number {
   return (user + system) / 1000;
 }
 
-/** What a piece of work takes of it. */
+/** The processor time of a piece of work. */
 export function processorMs(work: () => void): number {
   const before = processorClock();
   work();

@@ -14,15 +14,15 @@ export const eventFields = [
   "attrs",
 ] as const;
 
-/** Those that are any text. */
+/** The text fields of an event, in the order of their columns. */
 export const textFields = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
 
 export type TextField = typeof textFields[number];
 
-/** The texts that a record is told from others by, in the order in which they are shown. */
+/** The fields with few values, in the order in which the console shows them. */
 export const labels = ["level", "service", "host", "env", "route", "req_id", "user_id"] as const;
 
-/** What a query may ask of a field. */
+/** The tests that a query may make of a field depend on its kind. */
 export type FieldKind = "time" | "id" | "level" | "msg" | "text" | "host" | "attrs";
 
 export const fieldKinds: Readonly<Record<string, FieldKind>> = {
@@ -40,7 +40,7 @@ export const fieldKinds: Readonly<Record<string, FieldKind>> = {
   "attrs": "attrs",
 };
 
-/** What is said of a field beside its name. */
+/** The console's remark on a field, beside its name. */
 export const remarks: Readonly<Record<string, string>> = {
   "ts": "a time, a day, now-15m",
   "received_at": "when the service got it",
@@ -51,8 +51,8 @@ export const remarks: Readonly<Record<string, string>> = {
 };
 
 /**
- * The names that libraries and protocols have for a field, the one that counts most first. A dotted
- * name is a flat key or a path. The field's own name is not among them: it stands before all.
+ * Names of a field in libraries and protocols, the most important first. A dotted name is a flat key or a path. The
+ * field's own name is not listed: it always wins.
  */
 export const aliases = {
   "ts": [

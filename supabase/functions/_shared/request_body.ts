@@ -1,7 +1,6 @@
 /**
- * Bytes of a request's body that are taken off its connection, kept or not. Whoever sends a body hears the answer
- * only when somebody reads on: a connection that is closed before resets, and a gateway says 503. As much as the
- * local gateway lets through.
+ * Bytes of a body that are read, kept or not. A sender hears the answer only if somebody reads its body; a connection
+ * closed earlier is reset, and a gateway answers 503. The same limit as the local gateway's.
  */
 export const maxTakenBytes = 64 * 1024 * 1024;
 
@@ -9,12 +8,12 @@ export const maxTakenBytes = 64 * 1024 * 1024;
 export const bodyTimeoutMs = 30_000;
 
 export interface Taken {
-  /** False where the time was up, or the body larger than what is taken. */
+  /** False if the time was up, or the body larger than the limit. */
   readonly isWhole: boolean;
   readonly isLate: boolean;
 }
 
-/** Hands each chunk of a body to `take` as it comes. Throws where the sender is gone before the end. */
+/** Passes each chunk of a body to `take`. Throws if the sender disconnects early. */
 export async function takeBody(
   stream: ReadableStream<Uint8Array<ArrayBuffer>> | null,
   timeoutMs: number,
@@ -44,8 +43,8 @@ export async function takeBody(
 }
 
 /**
- * A function's handler, and after it whatever of the body it did not read, so that the answer arrives. Where that is
- * too much, or takes too long, nobody is to use the connection again.
+ * A function's handler that afterwards reads the rest of the body, so that the answer arrives. If that is too much or
+ * takes too long, the connection is closed.
  */
 export function takingBodies(
   handler: (request: Request) => Promise<Response>,
@@ -63,7 +62,7 @@ async function isTaken(request: Request, timeoutMs: number): Promise<boolean> {
   try {
     return (await takeBody(request.body, timeoutMs, () => {})).isWhole;
   } catch {
-    // The sender is gone, and with it whoever would want to know.
+    // The sender is gone, and nobody needs to know.
     return false;
   }
 }

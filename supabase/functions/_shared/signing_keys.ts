@@ -1,23 +1,23 @@
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
 
-/** One state of the set of public keys with which the project's tokens are verified. */
+/** One state of the project's public keys. */
 export type KeySet = JWTVerifyGetKey;
 
 export interface SigningKeys {
-  /** The set as it was known a few minutes ago. */
+  /** The keys as known a few minutes ago. */
   known(): Promise<KeySet>;
-  /** As it was at that time or is later, for a token that no key of the known one fits. */
+  /** The keys at that time or later, for a token that no known key fits. */
   since(time: number): Promise<KeySet>;
 }
 
-/** The set cannot be had: whether a token is good cannot be said. */
+/** The keys cannot be read, so the token cannot be checked. */
 export class KeysAway extends Error {
   override readonly name = "KeysAway";
 }
 
-/** With the minute for which a verified token is known: a key that left the set is good for ten. */
+/** Plus the minute in which a verified token is cached: a removed key works for ten minutes. */
 const maxAgeMs = 540_000;
-/** At least so long from one fetch to the next, whatever is asked. */
+/** The minimum time between two fetches. */
 const restMs = 1000;
 const timeoutMs = 3000;
 
@@ -29,7 +29,7 @@ export function createSigningKeys(
   let set: { readonly keys: KeySet; readonly asOf: number } | undefined;
   let begunAt = -Infinity;
   let failed: KeysAway | undefined;
-  /** Under way, or waiting for its time: then whoever comes shares it. */
+  /** A fetch under way or waiting, shared by all who need it. */
   let underWay: Promise<KeySet> | undefined;
   let waiting: Promise<KeySet> | undefined;
 
@@ -58,7 +58,7 @@ export function createSigningKeys(
   }
 
   async function renewed(): Promise<KeySet> {
-    // Nobody waits for what has just failed.
+    // Nobody waits for a fetch that has just failed.
     if (failed !== undefined && now() < begunAt + restMs) throw failed;
     return await (waiting ??= fetchInTime());
   }
@@ -81,7 +81,7 @@ async function readSet(url: string): Promise<Parameters<typeof createLocalJWKSet
     signal: AbortSignal.timeout(timeoutMs),
   });
   if (response.status !== 200) {
-    // A body that nobody reads would keep its connection.
+    // An unread body would keep its connection open.
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
   }

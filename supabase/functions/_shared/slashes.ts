@@ -1,4 +1,4 @@
-/** The text without the slashes at its end, however many there are. */
+/** The text without trailing slashes. */
 export function withoutSlashesAtEnd(text: string): string {
   let end = text.length;
   while (text.charCodeAt(end - 1) === 0x2f) end--;

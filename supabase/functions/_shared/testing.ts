@@ -1,4 +1,4 @@
-/** A server of its own for a test, standing for what a function calls. */
+/** A test's own server, in place of one that a function calls. */
 export interface Peer extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly PeerRequest[];
@@ -35,7 +35,7 @@ export function startPeer(
   };
 }
 
-/** An address where nobody listens. */
+/** An address without a listener. */
 export function closedUrl(): string {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
@@ -43,7 +43,7 @@ export function closedUrl(): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** What came of a body that is sent a byte at a time. */
+/** The outcome of a body that is sent byte by byte. */
 export interface Trickled {
   status: number;
   /** The answer's body, as it came. */
@@ -52,7 +52,7 @@ export interface Trickled {
   took: number;
 }
 
-/** Posts a body of which a byte comes in so many milliseconds, and never the last one. */
+/** Sends a body byte by byte with this pause, and never the last byte. */
 export async function trickle(
   url: string,
   headers: Record<string, string>,
@@ -72,7 +72,7 @@ export async function trickle(
   ].join("\r\n");
   const piece = (text: string) => form === "whole" ? text : `1\r\n${text}\r\n`;
   await connection.write(new TextEncoder().encode(`${head}\r\n\r\n${piece("[")}`));
-  // Once it is answered nobody reads on, and a write may fail.
+  // After the answer nobody reads, and a write may fail.
   const timer = setInterval(() => {
     connection.write(new TextEncoder().encode(piece(" "))).catch(() => clearInterval(timer));
   }, every);
@@ -83,7 +83,7 @@ export async function trickle(
       const read = await connection.read(chunk);
       if (read === null) break;
       text += new TextDecoder().decode(chunk.subarray(0, read));
-      // Whoever keeps the connection open for the rest of the body has answered all the same.
+      // An answer counts even if the connection stays open for the rest of the body.
       if (text.includes("}")) break;
     }
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Whether no object in a JSON text has two members of the same name. Of two, one reader takes the
- * first and another the last, so that they would act for different tenants.
+ * Whether no object in a JSON text has two members of the same name. One reader takes the first and another the last,
+ * so they would act for different tenants.
  */
 export function hasUniqueNames(json: string): boolean {
   const open: (Set<string> | undefined)[] = [];
@@ -26,7 +26,7 @@ export function hasUniqueNames(json: string): boolean {
   return true;
 }
 
-/** The place after the quote that ends the string which begins here. */
+/** The position after the closing quote of the string that begins here. */
 function endOfString(json: string, begin: number): number {
   let at = begin + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;

@@ -1,21 +1,21 @@
-/** Of verified claims those that the database judges. */
+/** The verified claims that the database checks. */
 export interface Claims {
   readonly tenant_id: string;
   readonly exp?: number;
   readonly [name: string]: unknown;
 }
 
-/** Tokens that were verified a moment ago: who sends often sends the same one again. */
+/** Recently verified tokens: senders repeat the same one. */
 export interface VerifiedTokens {
   find(token: string): Claims | undefined;
   remember(token: string, claims: Claims): void;
 }
 
-/** With the time for which the set of keys is known, how long a key is good that has left it. */
+/** A removed key works for this time plus the cache time of the keys. */
 const lifetimeMs = 60_000;
 const maxTokens = 1000;
 
-/** None is found past its `exp` and `leewaySeconds`; what else time does to a token makes it no worse. */
+/** Expired tokens are not found (`exp` and `leewaySeconds`); nothing else gets worse with time. */
 export function createVerifiedTokens(leewaySeconds: number, now: () => number): VerifiedTokens {
   const verified = new Map<string, { readonly claims: Claims; readonly until: number }>();
   return {
@@ -27,7 +27,7 @@ export function createVerifiedTokens(leewaySeconds: number, now: () => number): 
     },
 
     remember(token, claims) {
-      // The oldest comes first in a Map.
+      // The first in a Map is the oldest.
       for (const oldest of verified.keys()) {
         if (verified.size < maxTokens) break;
         verified.delete(oldest);

@@ -1,6 +1,6 @@
 export type Status = "healthy" | "degraded" | "unhealthy";
 
-/** What an endpoint shows: the database says, and while it is away `away`. */
+/** The content of an endpoint, from the database or, while it is unreachable, from `away`. */
 export interface View {
   /** 200, otherwise 503. */
   readonly available: boolean;
@@ -8,12 +8,12 @@ export interface View {
   readonly checks: Readonly<Record<string, unknown>>;
 }
 
-/** The part of `health_report` that is looked at here: a view for each endpoint, by its name. */
+/** The used part of `health_report`: a view for each endpoint, by name. */
 export type Views = Readonly<Record<string, View | undefined>>;
 
 /**
- * What the endpoints show while the database cannot be asked, and why: what cannot be known is null.
- * A test holds its members against those that the database shows.
+ * The endpoints while the database is unreachable, with the reason; unknown values are null. A test compares the
+ * members with the database's.
  */
 export function away(now: Date, why: string): Views {
   const reason = `Not known: ${why}`;

@@ -6,7 +6,7 @@ import { takingBodies } from "../_shared/request_body.ts";
 export interface HealthDependencies {
   readonly callDatabase: CallDatabase;
   readonly now: () => Date;
-  /** The name of the key that the database is called with, which health tells. */
+  /** The name of the key for the database, which health shows. */
   readonly serviceKeyName: string;
 }
 
@@ -19,7 +19,7 @@ export function createHealthHandler(
 ): (request: Request) => Promise<Response> {
   let inFlight: Promise<Views> | undefined;
 
-  /** One call at a time serves everybody, since anybody may ask. */
+  /** One call at a time for everybody, because anybody may ask. */
   function views(): Promise<Views> {
     inFlight ??= readViews().finally(() => inFlight = undefined);
     return inFlight;
@@ -50,7 +50,7 @@ export function createHealthHandler(
       );
     }
     const name = path?.slice(1) ?? "";
-    // Whoever asks for what there is not costs the database nothing.
+    // A request for an unknown path costs the database nothing.
     if (!endpoints.includes(name)) {
       return jsonText(
         404,
@@ -76,8 +76,8 @@ export function createHealthHandler(
 }
 
 /**
- * The path after the function's name, which is another one than `health` in some projects; undefined where there is none.
- * Hosted functions see no `/functions/v1`.
+ * The path after the function's name, which some projects change from `health`; undefined if there is none. Hosted
+ * functions do not see `/functions/v1`.
  */
 function endpoint(pathname: string): string | undefined {
   return /^(?:\/functions\/v1)?\/[\w-]+(|\/[^/]+)\/?$/.exec(pathname)?.[1];

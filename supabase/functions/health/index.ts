@@ -8,7 +8,7 @@ Deno.serve(createHealthHandler({
   callDatabase: createDatabase({
     url: env.supabaseUrl,
     serviceKey: env.serviceKey,
-    // A database that is away is to be told of within 2 s.
+    // An unreachable database must be reported within 2 s.
     timeoutMs: 1_800,
   }),
   now: () => new Date(),

@@ -6,16 +6,16 @@ import type { Bytes, Unpacked } from "./bytes.ts";
 import { unzstd } from "./zstd.ts";
 
 export interface BodyLimits {
-  /** Of a compressed body, as it is sent. */
+  /** For a compressed body, as sent. */
   readonly sentBytes: number;
-  /** Of the content. */
+  /** For the content. */
   readonly bytes: number;
 }
 
-/** What is unpacked beyond the limit is still counted up to here, without keeping it: the answer can name its size. */
+/** Beyond the limit we decompress up to here without keeping it, so that the answer can name the size. */
 const maxUnpackedBytes = 8_192_000;
 
-/** The body, decompressed, or what is wrong with it, which is for the authenticated alone. */
+/** The decompressed body, or its fault, which only an authenticated caller may see. */
 export type Body = { readonly bytes: Bytes } | {
   readonly problem: string;
   readonly status: 400 | 415;
@@ -58,7 +58,7 @@ export async function readBody(
         : success({ bytes: unpacked.bytes });
     }
   } catch {
-    // What it is then, its fault says.
+    // Its fault says what it is then.
   }
   return success(fault === undefined ? { bytes: sent.bytes } : { problem: fault, status: 400 });
 }
@@ -71,7 +71,7 @@ interface Collected extends Unpacked {
   readonly isLate: boolean;
 }
 
-/** What is beyond the limit is counted without keeping it: the answer can name its size. */
+/** Beyond the limit it is counted without keeping it, so that the answer can name the size. */
 async function collect(
   stream: ReadableStream<Bytes> | null,
   limit: number,
@@ -82,7 +82,7 @@ async function collect(
   return { ...pile.result(), isLate };
 }
 
-/** Chunks that are kept while they are within the limit, and counted beyond it. */
+/** Keeps chunks within the limit and counts those beyond it. */
 class Pile {
   count = 0;
   #chunks: Bytes[] = [];
@@ -116,16 +116,15 @@ type Encoding = "gzip" | "zlib" | "deflate" | "zstd";
 
 interface Packing {
   readonly encoding: Encoding | undefined;
-  /** Why what cannot be unpacked is refused; undefined where it is taken as it is. */
+  /** Why a body that cannot be decompressed is refused; undefined if it is used as it is. */
   readonly fault: string | undefined;
 }
 
 const known = new Set(["gzip", "deflate", "zstd", "snappy", "identity", ""]);
 
 /**
- * Told by the first bytes, since senders name one encoding and use another, name one and use none,
- * or use one and name none. Snappy has no such bytes and is its protocol's to unpack. Undefined for
- * a name that nobody here knows.
+ * The first bytes decide, because senders announce one encoding and use another, announce one and use none, or use one
+ * without announcing it. Snappy has no such bytes; its protocol decompresses it. Undefined for an unknown name.
  */
 function packingOf(headers: Headers, body: Bytes): Packing | undefined {
   const names = (headers.get("Content-Encoding") ?? "").split(",")
@@ -140,9 +139,9 @@ function packingOf(headers: Headers, body: Bytes): Packing | undefined {
   const isPlain = named === undefined || isText(body);
   const mayBePlain = isPlain || /protobuf|msgpack/.test(headers.get("Content-Type") ?? "");
   const fault = mayBePlain ? undefined : faultOf(named);
-  // Text, and a short block of Snappy, may begin like zlib: its checksum tells.
+  // Text and short Snappy blocks may begin like zlib; the checksum decides.
   if (hasZlibHeader(body)) return { encoding: "zlib", fault };
-  // Some clients leave out the zlib header, which the standard asks for.
+  // Some clients omit the zlib header, which the standard requires.
   return { encoding: !isPlain && named === "deflate" ? "deflate" : undefined, fault };
 }
 
@@ -152,7 +151,7 @@ function hasZlibHeader(body: Bytes): boolean {
   return usesDeflate && !needsDictionary && (body[0] * 256 + body[1]) % 31 === 0;
 }
 
-/** So many bytes tell text from what is packed. */
+/** The bytes needed to tell text from compressed data. */
 const tellingBytes = 512;
 
 function isText(body: Bytes): boolean {
@@ -162,7 +161,7 @@ function isText(body: Bytes): boolean {
   } catch {
     return false;
   }
-  // Of control characters text has white space and the escape of colours.
+  // Text has no control characters but white space and the escape of colours.
   return first.every((byte) => byte >= 0x20 || byte === 0x1b || (byte >= 0x09 && byte <= 0x0d));
 }
 
@@ -176,7 +175,7 @@ async function unpack(encoding: Encoding, body: Bytes, limit: number): Promise<U
   return pile.result();
 }
 
-/** Inflates to at most 4 MB: whoever stops in the middle has paid for no more than that. */
+/** Inflates at most 4 MB at a time, so stopping early wastes no more than that. */
 const pieceBytes = 4096;
 
 function* pieces(bytes: Bytes): Iterable<Bytes> {
@@ -184,8 +183,8 @@ function* pieces(bytes: Bytes): Iterable<Bytes> {
 }
 
 /**
- * Takes the next piece when what the last one held was read. Given all at once, a bomb is inflated
- * whole on hosted functions, by node:zlib and by DecompressionStream, whenever the reader stops.
+ * Reads the next piece after the previous one was consumed. Given everything at once, hosted functions inflate a whole
+ * bomb, with node:zlib and with DecompressionStream, even if the reader stops.
  */
 export function inflate(decompressor: Decompressor, from: Iterable<Bytes>): AsyncIterable<Bytes> {
   return Readable.from(from, { highWaterMark: 1 }).pipe(decompressor);

@@ -1,8 +1,8 @@
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a packed body holds. */
+/** The content of a compressed body. */
 export interface Unpacked {
   readonly count: number;
-  /** Undefined when there were more than the limit. */
+  /** Undefined if there were more than the limit. */
   readonly bytes: Bytes | undefined;
 }

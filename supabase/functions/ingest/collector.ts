@@ -13,7 +13,7 @@ import { unmarkNumbers } from "./numbers.ts";
 
 type TextColumns = { readonly [Field in TextField as `p_${Field}`]?: readonly Text[] };
 
-/** The parameters of `ingest_logs` that events yield, named as there; columns are parallel. */
+/** The parameters of `ingest_logs` from events, with the same names; columns are parallel. */
 export interface Batch extends TextColumns {
   readonly p_ts: readonly Text[];
   readonly p_level?: readonly Text[];
@@ -21,7 +21,7 @@ export interface Batch extends TextColumns {
   readonly p_positions?: readonly number[];
   readonly p_rejected?: number;
   readonly p_errors?: readonly EventError[];
-  /** Events of which a part was cut off. */
+  /** Events that were shortened. */
   readonly p_cut?: number;
 }
 
@@ -31,22 +31,22 @@ export interface EventError {
   readonly message: string;
 }
 
-/** Raised by an event more than the request may hold. */
+/** Thrown by the first event beyond the request's limit. */
 export class TooManyEvents extends Error {}
 
-/** Raised where what events share, written out for each, would be out of all proportion. */
+/** Thrown if copying shared parts into each event would take far too much memory. */
 export class TooMuchShared extends Error {}
 
 const maxErrors = 100;
-/** Postgres refuses JSON of some thousands of levels; people cannot read a tenth of it. */
+/** Postgres refuses JSON with thousands of levels; people cannot read a tenth of that. */
 const maxDepth = 64;
 const maxEventsInSlice = 10_000;
 const maxBytesInSlice = 512_000;
 const maxSharedBytes = 32 * 1024 * 1024;
 
-/** Normalises events and collects them column by column, as the queue stores them. */
+/** Normalises events and collects them by column, as the queue stores them. */
 export class EventCollector {
-  /** Every event carried a time that could be read. */
+  /** Whether every event had a readable time. */
   haveOwnTimes = true;
 
   readonly #maxEvents: number;
@@ -57,24 +57,24 @@ export class EventCollector {
   readonly #attrs: (JsonObject | null)[] = [];
   readonly #positions: number[] = [];
   readonly #errors: EventError[] = [];
-  /** What each event shares with others, or nothing where none does. */
+  /** The shared part of each event, or nothing. */
   readonly #shared: number[] = [];
   #sharedBytes = 0;
   #count = 0;
   #rejected = 0;
 
-  /** `contentLength`: of what the events are read from. */
+  /** `contentLength`: the size of the source. */
   constructor(maxEvents: number, contentLength = 0) {
     this.#maxEvents = maxEvents;
     if (contentLength > harmlessLength) this.#shapes = new ShapeCount();
   }
 
-  /** Events that were added, those that were rejected too. */
+  /** Added events, including rejected ones. */
   get count(): number {
     return this.#count;
   }
 
-  /** An event that is not wanted: it counts for the limit and for nothing else. */
+  /** An unwanted event: it only counts for the limit. */
   leaveOut(): void {
     if (this.#count >= this.#maxEvents) throw new TooManyEvents();
     this.#count++;
@@ -84,7 +84,7 @@ export class EventCollector {
     return this.#rejected;
   }
 
-  /** What is no event is counted as rejected, alone. */
+  /** A value that is not an event is rejected alone. */
   reject(code: string, message: string): void {
     if (this.#count >= this.#maxEvents) throw new TooManyEvents();
     const index = this.#count++;
@@ -92,7 +92,7 @@ export class EventCollector {
     if (this.#errors.length < maxErrors) this.#errors.push({ index, code, message });
   }
 
-  /** Adds an event; its objects become the collector's. */
+  /** Adds an event; the collector owns its objects from now on. */
   add(event: unknown, envelope: Envelope = nothing): void {
     if (!isObject(event)) {
       this.reject("not_an_object", "A log event must be a JSON object");
@@ -118,7 +118,7 @@ export class EventCollector {
     if (draft.ts === null) this.haveOwnTimes = false;
   }
 
-  /** The events in slices of what one commit may hold, of a body of so many bytes. */
+  /** The events in slices for one commit each, of a body of this size. */
   slices(bytes: number): Slice[] {
     const total = this.#ts.length;
     if (total <= maxEventsInSlice && bytes + this.#sharedBytes <= maxBytesInSlice) {
@@ -166,7 +166,7 @@ export class EventCollector {
     return {
       ...batch,
       p_positions: part(this.#positions),
-      // Those of the whole request are told with its first slice.
+      // Rejected events of the whole request are reported with its first slice.
       ...from === 0 && this.#rejected > 0 &&
         { p_rejected: this.#rejected, p_errors: this.#errors },
     };
@@ -179,7 +179,7 @@ export interface Slice {
   readonly bytes: number;
 }
 
-/** A batch and further parameters as JSON that Postgres takes. */
+/** A batch and further parameters as JSON for Postgres. */
 export function batchJson(batch: Batch, parameters: Record<string, unknown>): string {
   const json = unmarkNumbers(JSON.stringify({ ...parameters, ...batch }));
   return mayHoldUnstorable(json) ? replaceUnstorable(json) : json;
@@ -192,8 +192,8 @@ function unlessAllNull<T>(column: readonly (T | null)[]): readonly (T | null)[] 
 }
 
 /**
- * Replaces what is nested below the deepest level by its JSON text, in place, and counts the
- * shapes. True when the container holds anything.
+ * Replaces nested values below the deepest level by their JSON text, in place, and counts the shapes. True if the
+ * container holds anything.
  */
 function boundDepth(container: object, level: number, shapes: ShapeCount | undefined): boolean {
   if (Array.isArray(container)) {

@@ -10,27 +10,27 @@ export interface Request {
   readonly caller: Caller;
   readonly body: Bytes;
   readonly events: EventCollector;
-  /** The sender's own. */
+  /** The key that the sender gave. */
   readonly idempotencyKey: string | undefined;
-  /** Whether an equal body is a repeat, where its events carry their times. */
+  /** Whether an equal body is a repeat if its events have their own times. */
   readonly isRepeatKnown: boolean;
-  /** Whether to wait a moment for a database that is away, for senders that do not try again. */
+  /** Whether to wait briefly for an unreachable database, for senders that do not retry. */
   readonly isPatient: boolean;
 }
 
 export interface Committed {
   readonly outcome: Outcome;
-  /** What ended it before all slices were committed. */
+  /** The error that ended it before all slices were committed. */
   readonly failure: Failure | undefined;
-  /** Events of the slices that were committed, and all that were rejected before. */
+  /** Events of the committed slices, and all rejected ones before. */
   readonly events: number;
   readonly notes: Notes | undefined;
 }
 
-/** How long a sender is kept waiting, in all, for a database that is away for a moment. */
+/** The longest total wait for an unreachable database. */
 const patienceMs = [300, 700, 1000];
 
-/** Commits the events of a request, slice after slice; the first that is refused ends it. */
+/** Commits the events of a request, slice by slice; the first refused slice ends it. */
 export async function commitEvents(request: Request, commit: Commit): Promise<Committed> {
   const { caller, events, body } = request;
   const slices = events.slices(body.length);
@@ -47,7 +47,7 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
     };
     const answer = await patiently(
       sliceCommit(caller, slice.batch, parameters, repeat === undefined, commit),
-      // Only what is known as a repeat may be tried twice.
+      // Only recognisable repeats may be tried twice.
       request.isPatient && repeat !== undefined ? patienceMs : [],
     );
     notes = answer.ok ? answer.notes : answer.failure.notes;
@@ -72,13 +72,12 @@ function callerParameters(caller: Caller): Record<string, unknown> {
     : { p_tenant_id: caller.tenantId, p_claims: caller.claims };
 }
 
-/** JSON of more letters holds a record that is probably too long: the database need not see it. */
+/** Longer JSON probably has a record that is too long, so the database need not see it. */
 const unaskedLength = 1024 * 1024;
 
 /**
- * What commits a slice, however often it has to be tried. The database measures each record and
- * refuses one that is too large; only then, or where the JSON itself is long, it is asked how large
- * one may be, and records are cut to that.
+ * Commits a slice, with retries. The database measures each record and refuses one that is too large. Only then, or if
+ * the JSON itself is long, we ask for the limit and cut records to it.
  */
 function sliceCommit(
   caller: Caller,
@@ -99,7 +98,7 @@ function sliceCommit(
     const { max_event_bytes: maxBytes, max_event_values: maxValues }: Limits = JSON.parse(
       known.value,
     );
-    // A database that is yet to be upgraded names no limit.
+    // A database that is not upgraded yet names no limit.
     if (maxBytes === undefined) return await commit(caller, request, mayShare);
     const cut = cutRecords(batch, maxBytes, maxValues);
     request = batchJson(cut, parameters);
@@ -109,17 +108,17 @@ function sliceCommit(
 }
 
 interface Limits {
-  /** What the longest record leaves to its event. */
+  /** The bytes left for the event of the longest record. */
   readonly max_event_bytes?: number;
   readonly max_event_values?: number;
 }
 
-/** Whether the database knows the caller, and what it says of limits. */
+/** Whether the database knows the caller, and its limits. */
 export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
   return commit(caller, JSON.stringify(callerParameters(caller)), true);
 }
 
-/** What makes a repeat known: the sender's key, or the body itself where it can only be a repeat. */
+/** The key of a repeat: the sender's, or the body's digest if it can only be a repeat. */
 function repeatParameters({ idempotencyKey, isRepeatKnown, events, body }: Request) {
   if (idempotencyKey !== undefined) {
     return { p_idempotency_key: idempotencyKey, p_body_digest: sha256Hex(body) };
@@ -131,7 +130,7 @@ function repeatParameters({ idempotencyKey, isRepeatKnown, events, body }: Reque
 
 type Answer = Awaited<ReturnType<Commit>>;
 
-/** Tries again where the database is away. */
+/** Retries while the database is unreachable. */
 async function patiently(
   attempt: () => Promise<Answer>,
   pauses: readonly number[],
@@ -152,7 +151,7 @@ interface AnswerOfSlice {
   readonly errors?: readonly EventError[];
 }
 
-/** The answers of all slices as one, looked into only where a protocol wants to know. */
+/** The answers of all slices as one, parsed only if a protocol needs them. */
 class Answers implements Outcome {
   #parsed: AnswerOfSlice[] | undefined;
 

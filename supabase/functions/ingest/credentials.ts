@@ -3,13 +3,12 @@ import type { Credentials } from "../_shared/auth.ts";
 
 export const keyPrefix = "ll_";
 
-/** Names under which webhooks, and beacons that can set no header, carry a key in the address. */
+/** Names of the key in the address, for webhooks and beacons that cannot set a header. */
 const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
 
 /**
- * What a request brings to show who it is, the first that is there: headers, the query, what the
- * protocol alone knows. Supabase's `apikey` header is the project's, and ours only where a protocol
- * says so and it holds a key of ours.
+ * The first credentials of a request: in headers, the query, or where the protocol puts them. The header `apikey` is
+ * Supabase's; it is ours only if the protocol says so and it holds one of our keys.
  */
 export function findCredentials(
   headers: Headers,
@@ -43,12 +42,12 @@ function ofAuthorization(authorization: string): Credentials {
         value: value.startsWith(keyPrefix) ? value : keyOfPair(base64(value)),
       };
     default:
-      // Another scheme leaves a value that no key and no token can equal.
+      // Another scheme leaves a value that equals no key and no token.
       return { kind: "jwt", value: "" };
   }
 }
 
-/** Of `user:password` and `id:key` the part that is a key; of two that are, the latter. */
+/** The part of `user:password` or `id:key` that is a key; if both are, the latter. */
 function keyOfPair(pair: string): string {
   const at = pair.indexOf(":");
   if (at === -1) return pair;

@@ -5,12 +5,10 @@ import { type JsonObject, setMember } from "./json.ts";
 import { markedNumber, numberText } from "./numbers.ts";
 
 /**
- * A record has at most as many bytes as the database allows, as the JSON text that operations
- * answer: of those `maxBytes` are left to what an event brings. Of one that is longer the longest
- * texts are cut until it fits. Where texts are not what makes it long, its largest arrays and
- * objects keep what stands first in them; so they do where it has more than `maxValues`.
- * `attrs.logloom_cut` says what was cut, and how long it was. It is the one exception to "nothing
- * is lost".
+ * Shortens records to the database's limit, measured as the JSON text that operations return; an event may use
+ * `maxBytes` of it. The longest texts are cut first. If texts are not the reason, the largest arrays and objects keep
+ * their beginnings; the same if there are more than `maxValues` values. `attrs.logloom_cut` lists what was cut with its
+ * original length. Nothing else of an accepted event is lost.
  */
 export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity): Batch {
   let count = 0;
@@ -34,16 +32,16 @@ export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity)
   return { ...batch, ...Object.fromEntries(columns), p_attrs, p_cut: count };
 }
 
-/** What an event brings beside its texts and attributes, at most: its time and its level. */
+/** The bytes of an event besides texts and attributes at most: time and level. */
 const bareBytes = 41;
 
-/** Of how many bytes, and of how many values, a record's `logloom_cut` is one. */
+/** The share of bytes and values for a record's `logloom_cut`. */
 const shareOfNote = 16;
-/** Of how many bytes a text is one that is cut no further before arrays and objects are. */
+/** Texts of this size are cut after arrays and objects. */
 const shareOfText = 256;
 const maxPathLength = 200;
 
-/** A text in a record that may be cut, and where it is. */
+/** A text of a record that may be cut, and its place. */
 interface LongText {
   readonly text: string;
   readonly bytes: number;
@@ -54,7 +52,7 @@ interface LongText {
 class LongRecord {
   readonly texts: Text[];
   attrs: JsonObject | null;
-  /** Paths and how long was what stood there. */
+  /** Paths with the original lengths. */
   readonly #cut = new Map<string, number>();
   readonly #bytes = new Bytes();
   readonly #values = new Values();
@@ -73,7 +71,7 @@ class LongRecord {
   fits(maxBytes: number, maxValues: number): boolean {
     const { bytes } = this;
     if (bytes > maxBytes) return false;
-    // An array in an array is two letters and twelve values.
+    // An array in an array takes two letters and twelve values.
     return 6 * bytes <= maxValues || this.#values.of(this.attrs) <= maxValues;
   }
 
@@ -82,7 +80,7 @@ class LongRecord {
     const least = Math.floor(maxBytes / shareOfText);
     const budget = maxBytes - noteBytes;
     const attrs = this.attrs ??= {};
-    // The name is the service's where it cuts; what was sent by that name is lost as what is cut is.
+    // The name is reserved when we cut: a member of that name that was sent is lost.
     if (Object.hasOwn(attrs, "logloom_cut")) {
       this.#note("attrs.logloom_cut", this.#bytes.of(attrs.logloom_cut));
       delete attrs.logloom_cut;
@@ -100,7 +98,7 @@ class LongRecord {
     setMember(this.attrs, "logloom_cut", this.#noted(noteBytes, noteValues));
   }
 
-  /** Cuts the longest texts to one length, that with which all fits, but none below the least. */
+  /** Cuts the longest texts to one length so that everything fits, but none below the minimum. */
   #cutTexts(budget: number, least: number): void {
     const excess = this.bytes - budget;
     const long = this.#longTexts(least);
@@ -126,7 +124,7 @@ class LongRecord {
         if (bytes > least) found.push({ text: value, bytes, path, replace });
       } else if (isContainer(value) && this.#bytes.of(value) > least) {
         eachMember(value, (member, key) => {
-          // A letter takes six bytes at most.
+          // A letter takes at most six bytes.
           if (typeof member === "string" ? member.length * 6 > least : isContainer(member)) {
             look(member, below(path, key), (text) => setAt(value, key, text));
           }
@@ -141,8 +139,8 @@ class LongRecord {
   }
 
   /**
-   * An array or object made to fit: the largest arrays and objects in it are, each alike. Where
-   * there are too many of them, or all is small, it keeps what comes first.
+   * Makes an array or object fit: its largest arrays and objects are shortened alike. If there are too many, or all are
+   * small, it keeps its beginning.
    */
   #fitting<T extends object>(container: T, path: string, measure: Measure, room: Room): T {
     const { budget, least } = room;
@@ -188,7 +186,7 @@ class LongRecord {
     if (!this.#cut.has(path)) this.#cut.set(path, length);
   }
 
-  /** What was cut, the longest first; of more than fit it says how many they are. */
+  /** The cut parts, the longest first; if they do not fit, their number. */
   #noted(maxBytes: number, maxValues: number): JsonObject {
     const noted: JsonObject = {};
     const sorted = [...this.#cut].sort(([, a], [, b]) => b - a);
@@ -205,16 +203,16 @@ class LongRecord {
   }
 }
 
-/** What an array or object may hold, and of what size one is that is cut before others. */
+/** The limit of an array or object, and the size from which nested ones are cut first. */
 interface Room {
   readonly budget: number;
   readonly least: number;
 }
 
-/** A way to measure values; it remembers what it measured until it is told that it changed. */
+/** Measures values and remembers the result until a change. */
 abstract class Measure {
   abstract readonly ofElement: number;
-  /** What an array or object takes beside what it holds. */
+  /** An array or object itself, without its contents. */
   abstract readonly ofContainer: number;
   protected abstract readonly ofEmpty: number;
   readonly #known = new Map<object, number>();
@@ -234,7 +232,7 @@ abstract class Measure {
       for (const key in members) size += this.ofKey(key) + this.of(members[key]);
     }
     size = Math.max(size, this.ofEmpty);
-    // Of many small ones it takes less to measure them again than to remember each.
+    // Measuring many small ones again is cheaper than remembering each.
     if (size > 256) this.#known.set(value, size);
     return size;
   }
@@ -246,7 +244,7 @@ abstract class Measure {
 
 /** The bytes of a value's JSON text as the database writes it, with a blank after each : and , */
 class Bytes extends Measure {
-  // Two brackets, and two letters between any two members: two for each of them.
+  // Two brackets, and two letters between members: two for each member.
   readonly ofElement = 2;
   readonly ofContainer = 0;
   readonly ofEmpty = 2;
@@ -269,9 +267,9 @@ class Bytes extends Measure {
 }
 
 /**
- * How many values there are, as the database counts them. A member of an object counts two, an array
- * or object eleven beside what it holds, since reading it takes as much memory as several numbers; an
- * empty one is taken to hold a value.
+ * The number of values as the database counts them. A member of an object counts as two, an array or object as eleven
+ * plus its contents, because reading it takes as much memory as several numbers. An empty one counts as having one
+ * value.
  */
 class Values extends Measure {
   readonly ofElement = 1;
@@ -291,7 +289,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Visits members in their order; of an array by their place, of which few are asked for as text. */
+/** Visits members in order; array members by index, whose text is rarely needed. */
 function eachMember(
   container: object,
   visit: (value: unknown, key: string | number) => void,
@@ -318,7 +316,7 @@ function cutCharacters(path: string): string {
   return `${path.slice(0, maxPathLength).toWellFormed().replace(/\ufffd$/, "")}…`;
 }
 
-/** To what each of these must be cut so that their sum is at most `sum`; 0 where none of it helps. */
+/** The size to cut each to, so that the sum is at most `sum`; 0 if that is impossible. */
 function evenLimit(sizes: readonly number[], sum: number): number {
   const sorted = [...sizes].sort((a, b) => a - b);
   let left = sum;
@@ -330,9 +328,9 @@ function evenLimit(sizes: readonly number[], sum: number): number {
   return Infinity;
 }
 
-/** Letters that stand for themselves in JSON, a byte each: of most texts all. */
+/** Letters that take one byte in JSON; most texts have only these. */
 const otherLetter = /[^ !#-[\]-~]/;
-/** Of the ASCII letters, in JSON as Postgres writes it; NUL cannot be stored and becomes U+FFFD. */
+/** ASCII letters in Postgres' JSON; NUL cannot be stored and becomes U+FFFD. */
 const asciiBytes = Uint8Array.from({ length: 128 }, (_, code) => {
   if (code === 0) return 3;
   if (code === 0x22 || code === 0x5c) return 2;
@@ -340,7 +338,7 @@ const asciiBytes = Uint8Array.from({ length: 128 }, (_, code) => {
   return code >= 8 && code <= 13 && code !== 11 ? 2 : 6;
 });
 
-/** The bytes of a text as JSON, its quotes included; what cannot be stored becomes U+FFFD. */
+/** The bytes of a text as JSON with its quotes; unstorable characters become U+FFFD. */
 function jsonBytes(text: string): number {
   const other = text.search(otherLetter);
   if (other === -1) return text.length + 2;
@@ -349,7 +347,7 @@ function jsonBytes(text: string): number {
   return bytes;
 }
 
-/** The beginning of a text that has at most so many bytes as JSON, to the end of a character. */
+/** The beginning of a text within so many bytes of JSON, ending at a character. */
 function cutText(text: string, maxBytes: number): string {
   let bytes = 2;
   let at = 0;

@@ -7,25 +7,25 @@ import { isFinerThanMicroseconds, isoFromNumber, isoFromText } from "./timestamp
 
 export type Text = string | null;
 
-/** What a protocol says of an event beside the event's own members. */
+/** Facts from the protocol, beside the event's own members. */
 export interface Envelope {
-  /** Stands before what the members say. */
+  /** Wins over the members. */
   readonly ts?: unknown;
-  /** As it was sent; `level` stands for it. */
+  /** As sent; `level` represents it. */
   readonly originalLevel?: string;
   readonly level?: Level | null;
   readonly msg?: unknown;
-  /** Fills the fields that the members leave open. */
+  /** Fills fields that the members lack. */
   readonly defaults?: Readonly<Partial<Record<TextField, string>>>;
-  /** Counts where the members name no level. */
+  /** Used if the members have no level. */
   readonly fallbackLevel?: unknown;
-  /** About how many bytes of what the event becomes it shares with others of its request. */
+  /** Roughly the bytes that the event shares with others of its request. */
   readonly sharedBytes?: number;
-  /** Numbers from 0 to 7 are syslog's severities. */
+  /** Numbers from 0 to 7 are syslog severities. */
   readonly isSyslog?: boolean;
 }
 
-/** An event as it becomes a record: its fields found, the rest in `attrs`. Never throws. */
+/** Turns an event into a record: fields found, the rest in `attrs`. Never throws. */
 export class Draft {
   ts: Text = null;
   level: Text = null;
@@ -33,7 +33,7 @@ export class Draft {
   attrs: JsonObject | null;
 
   readonly #event: JsonObject;
-  /** As they were sent, where the column does not say it. */
+  /** Original values that the column does not represent. */
   #originalTs: unknown = null;
   #originalLevel: unknown = null;
 
@@ -103,7 +103,7 @@ export class Draft {
     if (!isSaid) this.#originalLevel = fallbackLevel;
   }
 
-  /** What stands under the field's own name; of an object its name, where it has one. */
+  /** The value under the field's own name; for an object its name, if it has one. */
   #ownText(field: TextField): Text {
     const value = this.#event[field] ?? null;
     if (value === null) return null;
@@ -160,7 +160,7 @@ export class Draft {
   }
 }
 
-/** The first value under the target's names that is accepted; it is noted or taken out. */
+/** The first accepted value under the target's names; it is noted or taken out. */
 function take<T>(
   event: JsonObject,
   target: keyof typeof namesOf,
@@ -181,13 +181,13 @@ function take<T>(
 
 const envColumn = textFields.indexOf("env");
 
-/** Of Datadog's tags, `env:prod,team:pay`, the one that is a field; they stay as they are. */
+/** Of Datadog's tags (`env:prod,team:pay`), the one that is a field; the tags stay. */
 function envOfTags(tags: unknown): Text {
   if (typeof tags !== "string") return null;
   return /(?:^|,)\s*env:([^,]*)/.exec(tags)?.[1].trim() || null;
 }
 
-/** A name is a text or a number, and not nothing. */
+/** A name is a non-empty text or a number. */
 function nameText(value: unknown): string | undefined {
   const text = typeof value === "boolean" ? undefined : scalarText(value);
   return text === "" ? undefined : text;
@@ -214,7 +214,7 @@ function isoOf(value: unknown): string | undefined {
   return typeof value === "number" ? isoFromNumber(value) : undefined;
 }
 
-/** `time` may be a duration, and `date` a birthday: only what can be the time of an event is one. */
+/** `time` may be a duration and `date` a birthday: only a plausible time of an event counts. */
 function isPlausible(iso: string | undefined): boolean {
   return iso !== undefined && iso >= "2000" && iso < "2100";
 }

@@ -1,7 +1,7 @@
 import { aliases, eventFields } from "../_shared/record_fields.ts";
 import { isObject, type JsonObject } from "./json.ts";
 
-/** What an event itself calls its fields. */
+/** The names of an event's own fields. */
 export const ownKeys: ReadonlySet<string> = new Set(eventFields);
 
 type Target = keyof typeof aliases | "trace_id" | "span_id";
@@ -25,7 +25,7 @@ export const namesOf = Object.fromEntries(
   ]),
 ) as unknown as Readonly<Record<Target, readonly Name[]>>;
 
-/** The keys under which a field may be found, but for the event's own fields. */
+/** The keys of a field, without its own name. */
 export const otherKeys: ReadonlySet<string> = new Set([
   "ddtags",
   ...Object.values(namesOf).flat().flatMap(({ flat, path }) =>
@@ -33,7 +33,7 @@ export const otherKeys: ReadonlySet<string> = new Set([
   ).filter((key) => !ownKeys.has(key)),
 ]);
 
-/** What stands under a name, as a flat key or else as a path. */
+/** The value under a name, as a flat key or else as a path. */
 export function lookUp(event: JsonObject, { flat, path }: Name): unknown {
   if (Object.hasOwn(event, flat)) return event[flat];
   if (path === undefined) return undefined;
@@ -45,7 +45,7 @@ export function lookUp(event: JsonObject, { flat, path }: Name): unknown {
   return value;
 }
 
-/** Takes out what stands under a name, and the objects that hold nothing without it. */
+/** Takes out the value under a name, and objects that become empty. */
 export function takeOut(event: JsonObject, { flat, path }: Name): void {
   if (Object.hasOwn(event, flat)) {
     delete event[flat];

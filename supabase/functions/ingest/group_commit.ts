@@ -4,8 +4,8 @@ import { describeError, logFailure, type Result, unavailable } from "../_shared/
 import { eventFields } from "../_shared/record_fields.ts";
 
 /**
- * Commits a request, given as the JSON of `ingest_logs`' parameters. One that may share its
- * transaction may be committed together with others of its caller. Never rejects.
+ * Commits a request, given as the JSON of `ingest_logs`' parameters. One that may share its transaction can be
+ * committed together with others of its caller. Never rejects.
  */
 export type Commit = (
   caller: Caller,
@@ -14,7 +14,7 @@ export type Commit = (
   isCut?: boolean,
 ) => Promise<Result<string>>;
 
-/** Every parameter of `ingest_logs` but one. */
+/** All parameters of `ingest_logs` but one. */
 const parameters = [
   "p_tenant_id",
   "p_key_digest",
@@ -28,15 +28,15 @@ const parameters = [
   "p_slice",
   "p_claims",
 ];
-/** Only where it is needed: a database that is yet to be upgraded does not know it. */
+/** Only if needed: a database that is not upgraded yet does not know it. */
 const parametersOfCut = [...parameters, "p_cut"];
 
-/** A longer request is worth a call of its own, and would keep small ones waiting. */
+/** A longer request justifies its own call, and would delay small ones. */
 const maxSharedLength = 16_384;
 const maxRequestsInCall = 64;
-/** Calls at a time for a caller's small requests: while one waits, the other goes on. */
+/** Calls at a time for a caller's small requests: while one waits, the other runs. */
 const maxCalls = 2;
-/** Who waited so long is told to come again: the database does not answer, and others wait too. */
+/** A request that waited this long gets 503: the database does not answer, and others wait too. */
 const maxWaitMs = 10_000;
 
 interface Waiting {
@@ -51,9 +51,9 @@ interface Line {
 }
 
 /**
- * A small request goes to the database at once while its caller has a call to spare there; else it
- * waits for one to end, and all that wait then share one call and one commit. That is a database's
- * group commit, a step earlier: what a call costs is paid once for all of them.
+ * A small request goes to the database at once if its caller has a free call. Otherwise it waits for one to end, and
+ * all waiting requests share one call and one commit: a group commit, one step earlier, that pays the cost of a call
+ * once.
  */
 export function createGroupCommit(
   callDatabase: CallDatabase,
@@ -111,7 +111,7 @@ interface AnswerOfOne {
   readonly body: string;
 }
 
-/** The answer of `ingest_requests`, taken apart; a failure of the call is that of each request. */
+/** The answer of `ingest_requests`, split; a failure of the call fails each request. */
 function readAnswers(answer: Result<string>, count: number): Result<string>[] {
   if (!answer.ok) return Array.from({ length: count }, () => answer);
   const answers: AnswerOfOne[] = JSON.parse(answer.value);

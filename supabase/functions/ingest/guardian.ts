@@ -1,17 +1,17 @@
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 
-/** What Supabase's runtime offers so that work goes on after the answer; absent elsewhere. */
+/** Supabase's way to continue after the answer; missing elsewhere. */
 interface Runtime {
   readonly EdgeRuntime?: { waitUntil(work: Promise<unknown>): void };
 }
 
-/** A run that was cut short goes on with the next request. */
+/** The next request continues a run that was cut short. */
 const maxCalls = 200;
 
 /**
- * Runs the writer from here when pg_cron does not: one run at a time, and one more after it when it
- * was asked for meanwhile, since that run may have looked before the new events were there.
+ * Runs the writer when pg_cron does not: one run at a time, and one more if it was requested meanwhile, because the
+ * first may have missed the new events.
  */
 export function createGuardian(
   callDatabase: CallDatabase,

@@ -34,13 +34,13 @@ import { pathBelowIngest, protocolOf } from "./routes.ts";
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
   readonly callDatabase: CallDatabase;
-  /** Called when pg_cron seems not to run the writer. Must return at once. */
+  /** Called when pg_cron seems to have stopped. Must return at once. */
   readonly wakeWriter: () => void;
-  /** How long a body may take; for tests. */
+  /** The time limit for a body; for tests. */
   readonly bodyTimeoutMs?: number;
 }
 
-/** What every step of a request needs. */
+/** The context of a request. */
 interface Context {
   readonly authenticate: Authenticate;
   readonly commit: Commit;
@@ -48,7 +48,7 @@ interface Context {
   readonly bodyTimeoutMs: number;
 }
 
-/** What a protocol answers, or why the request was not served; and what the database says beside. */
+/** A protocol's answer, or the refusal, and the database's headers. */
 type Answer = { readonly reply: Reply; readonly notes?: Notes } | { readonly failure: Failure };
 
 export function createIngestHandler(
@@ -62,7 +62,7 @@ export function createIngestHandler(
   };
   return takingBodies(async (request) => {
     const response = await answered(request, context, wakeWriter);
-    // Of such a body there may be more to come.
+    // Such a body may have more.
     if (response.status === 408 || response.status === 413) {
       response.headers.set("Connection", "close");
     }
@@ -121,12 +121,12 @@ function respond(reply: Reply, headers: Record<string, string> = {}): Response {
   });
 }
 
-/** What is known of a request that was refused. */
+/** Facts about a refused request. */
 interface Seen {
   body?: Bytes;
 }
 
-/** Some senders repeat what is refused of an event, and give up what is refused as a whole. */
+/** Some senders retry refused events, but drop a request that is refused as a whole. */
 async function toldOfEach(
   failure: Failure,
   incoming: Incoming,
@@ -140,7 +140,7 @@ async function toldOfEach(
   return { reply, notes: failure.notes };
 }
 
-/** What is refused now may be taken later. */
+/** A temporary refusal. */
 function isPassing({ status }: Failure): boolean {
   return status === 429 || status === 503;
 }
@@ -184,7 +184,7 @@ async function ingest(
     ? failure(body.value.status, body.value.problem)
     : read(incoming, protocol, new Content(body.value.bytes), events);
   if (!content.ok || "problem" in body.value) {
-    // Whether a key lives only the database knows; without that nobody learns about the body.
+    // Only the database knows whether a key is active; before that nobody learns about the body.
     const known = await askWhoCalls(caller.value, commit);
     if (!known.ok || content.ok) return failed(known);
     return { failure: withNotes(content.failure, known.notes) };
@@ -209,7 +209,7 @@ async function ingest(
   return { reply: reading.overloaded(outcome, committed.events, committed.failure), notes };
 }
 
-/** Some senders repeat at once what was refused for the load: the pause is theirs. */
+/** Some senders retry overload immediately: the pause slows them down. */
 const overloadPauseMs = 1000;
 
 function overloadPause(): Promise<void> {
@@ -249,12 +249,12 @@ function read(
   }
 }
 
-/** A failure found here, with what the database says of the caller. */
+/** A failure found here, with the database's headers for the caller. */
 function withNotes(told: Failure, notes: Notes | undefined): Failure {
   return { ...told, notes };
 }
 
-/** Who sends faster than its plan allows is refused here, at the price of reading, not of parsing. */
+/** A sender above its rate is refused here, after reading but before parsing. */
 async function heldAnswer(
   credentials: Credentials,
   { authenticate, holds }: Context,

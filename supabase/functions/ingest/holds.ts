@@ -1,7 +1,7 @@
 import { type Caller, callerKey } from "../_shared/auth.ts";
 import type { Failure, Notes } from "../_shared/errors.ts";
 
-/** Refusals for the rate that may be given for a few seconds without asking the database. */
+/** Refusals for the rate that may be repeated for a few seconds without the database. */
 export interface Holds {
   isEmpty(): boolean;
   remember(caller: Caller, notes: Notes | undefined): void;
@@ -17,10 +17,7 @@ interface Hold {
 
 const maxHolds = 1000;
 
-/**
- * The database says by X-Logloom-Hold that it would refuse the caller's next request, for how long,
- * and in which words.
- */
+/** X-Logloom-Hold: the database would refuse the caller's next request, for how long, and with which message. */
 export function createHolds(now: () => number = Date.now): Holds {
   const holds = new Map<string, Hold>();
   return {
@@ -38,7 +35,7 @@ export function createHolds(now: () => number = Date.now): Holds {
       const { seconds, retry_after: retryAfter, limit, error } = JSON.parse(note);
       const key = callerKey(caller);
       holds.delete(key);
-      // The oldest comes first in a Map.
+      // The first in a Map is the oldest.
       for (const oldest of holds.keys()) {
         if (holds.size < maxHolds) break;
         holds.delete(oldest);

@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value of a JSON text, its exact numbers marked; undefined where it is none. */
+/** The value of a JSON text with exact numbers marked; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(markNumbers(text));
@@ -22,7 +22,7 @@ export function scalarText(value: unknown): string | undefined {
   return typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** Sets a member, whatever its name: assigning `__proto__` would lose it. */
+/** Sets a member of any name: assigning `__proto__` would lose it. */
 export function setMember(object: JsonObject, key: string, value: unknown): void {
   if (key !== "__proto__") {
     object[key] = value;
@@ -36,15 +36,15 @@ export function setMember(object: JsonObject, key: string, value: unknown): void
   });
 }
 
-/** A member that is there already wins. */
+/** An existing member wins. */
 export function addMember(object: JsonObject, key: string, value: unknown): void {
   if (!Object.hasOwn(object, key)) setMember(object, key, value);
 }
 
-/** JSON.stringify without recursion, since nothing but the body's size bounds the depth here. */
+/** JSON.stringify without recursion, because only the body's size limits the depth here. */
 export function jsonTextOf(root: unknown): string {
   const parts: string[] = [];
-  /** What is still to be written, last first: values, or text that is ready. */
+  /** The rest to write, last first: values, or finished text. */
   const pending: ({ readonly value: unknown } | string)[] = [{ value: root }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next === "string") {
@@ -77,16 +77,16 @@ export function jsonTextOf(root: unknown): string {
   return parts.join("");
 }
 
-/** Raised by JSON whose values would take far more memory than its text, or any sender needs. */
+/** Thrown by JSON that would take far more memory than its text. */
 export class ExcessiveJson extends Error {}
 
 const maxNesting = 10_000;
 const maxContainers = 400_000;
 const maxValues = 600_000;
-/** A third of all values may make an object of a new shape; the events of a request share a few. */
+/** A third of all values may make a new shape; events of a request share a few. */
 const maxShapes = 200_000;
 
-/** Below this a body may hold what it likes: what it stands for in memory is bounded by its size. */
+/** Smaller bodies are unlimited: their size bounds their memory. */
 export const harmlessLength = 512_000;
 
 const shapeBits = 1 << 21;
@@ -95,15 +95,14 @@ const shapeBits = 1 << 21;
 export const noShape = 0x811c9dc5 | 0;
 
 /**
- * Counts how many shapes objects take, about: names in an order, each beginning of it a shape of its
- * own. One that is new costs the engine fifty times what one costs that was there before, so that a
- * body of nothing but new ones is refused.
+ * Counts the shapes of objects, roughly: a sequence of names, each prefix a shape of its own. A new shape costs the
+ * engine fifty times a known one, so a body of only new shapes is refused.
  */
 export class ShapeCount {
   readonly #seen = new Uint32Array(shapeBits / 32);
   #count = 0;
 
-  /** The shape that follows another by a name, which stands in a text from one place to another. */
+  /** The shape after another by a name, given by its position in a text. */
   next(shape: number, text: string, from = 0, to = text.length): number {
     let hash = shape;
     for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -120,7 +119,7 @@ export class ShapeCount {
   }
 }
 
-/** Parses the texts of one body, and refuses those that a few bytes could make costly. */
+/** Parses the texts of one body and refuses cheap texts that would be expensive. */
 export class JsonReader {
   readonly #shapes: ShapeCount | undefined;
   #containers = 0;
@@ -130,7 +129,7 @@ export class JsonReader {
     if (bodyLength > harmlessLength) this.#shapes = new ShapeCount();
   }
 
-  /** Undefined where the text is no JSON. */
+  /** Undefined if the text is not JSON. */
   parse(text: string): unknown {
     if (this.#shapes !== undefined) this.#weigh(text, this.#shapes);
     return parseJson(text);
@@ -138,9 +137,9 @@ export class JsonReader {
 
   #weigh(text: string, shapes: ShapeCount): void {
     let depth = 0;
-    /** Of the objects around, the innermost last. */
+    /** The enclosing objects, the innermost last. */
     const around = [noShape];
-    /** The last string, without its quotes: a name where a colon follows. */
+    /** The last string without quotes: a name if a colon follows. */
     let start = 0;
     let end = 0;
     for (let at = 0; at < text.length; at++) {
@@ -163,7 +162,7 @@ export class JsonReader {
           break;
         case 0x7d:
         case 0x5d:
-          // What is no JSON may close more than it opens.
+          // Invalid JSON may close more than it opens.
           if (depth > 0) depth--;
           break;
         case 0x2c:

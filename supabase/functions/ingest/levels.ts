@@ -2,7 +2,7 @@ import { markedNumber, numberText } from "./numbers.ts";
 
 export type Level = "debug" | "info" | "warn" | "error";
 
-/** The words that libraries and protocols have for levels, in lower case. */
+/** Words for levels in libraries and protocols, in lower case. */
 const words: Readonly<Record<Level, string>> = {
   debug: "debug trace finest finer fine silly verbose http notset",
   info: "info information informational notice log ok default audit config",
@@ -16,12 +16,12 @@ const levels: ReadonlyMap<string, Level> = new Map(
   ),
 );
 
-/** The level of a word in lower case, of pino's number (35 is info, 70 is error), of `Level 25`. */
+/** The level of a lower-case word, of pino's number (35 is info, 70 is error), of `Level 25`. */
 export function levelOf(lower: string): Level | null {
   const named = levels.get(lower);
   if (named !== undefined) return named;
   if (/^[1-9]\d(?:\.\d+)?$/.test(lower)) return byBands(Number(lower), 30, 40, 50);
-  // Python's name for a level that it has no name for.
+  // Python's name for an unnamed level.
   const python = /^level (\d{1,3})$/.exec(lower)?.[1];
   return python === undefined ? null : byBands(Number(python), 20, 30, 40);
 }
@@ -34,7 +34,7 @@ export function syslogLevelOf(text: string): Level | null {
   return severity === 4 ? "warn" : severity === 7 ? "debug" : "info";
 }
 
-/** A severity number of OpenTelemetry; null for 0 and what is none. */
+/** OpenTelemetry's severity number; null for 0 and other values. */
 export function otlpLevelOf(severity: number): Level | null {
   if (!(severity >= 1 && severity <= 24)) return null;
   return byBands(severity, 9, 13, 17);
@@ -46,7 +46,7 @@ function byBands(number: number, info: number, warn: number, error: number): Lev
   return number < error ? "warn" : "error";
 }
 
-/** The level of a status of HTTP; undefined for what is none. */
+/** The level of an HTTP status, or undefined. */
 export function levelOfStatus(status: string | undefined): Level | undefined {
   const code = Number(status ?? NaN);
   if (!(code >= 100 && code <= 599)) return undefined;
@@ -54,7 +54,7 @@ export function levelOfStatus(status: string | undefined): Level | undefined {
   return code >= 400 ? "warn" : "info";
 }
 
-/** The text of what may be a level; undefined for what is neither text nor number. */
+/** The text of a possible level; undefined if it is neither text nor number. */
 export function levelText(value: unknown): string | undefined {
   if (typeof value === "string") return markedNumber(value) ?? value;
   return typeof value === "number" ? numberText(value) : undefined;

@@ -1,17 +1,16 @@
 /**
- * JSON.parse makes doubles of numbers, and so loses digits that Postgres' jsonb would keep. Numbers
- * at risk are therefore marked in the text before it is parsed: they become strings that begin with
- * a secret of this process, travel through parsing and serialising as such, and are numbers again
- * in the text that goes to the database. Nobody outside can write a string that begins like this.
+ * JSON.parse makes doubles of numbers and loses digits that Postgres' jsonb would keep. Numbers at risk are therefore
+ * marked before parsing: they become strings that begin with a secret of this process, and become numbers again in the
+ * text for the database. Nobody outside can write such a string.
  */
 const marker = `number:${crypto.randomUUID()}:`;
 const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 
-/** Numbers that a double may change: 16 digits and more (some are safe), or an exponent. */
+/** Numbers that a double may change: 16 or more digits (some are safe), or an exponent. */
 const riskyNumber = /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE]))/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}])/y;
 
-/** The text with its numbers marked that a double would change. */
+/** The text with those numbers marked. */
 export function markNumbers(text: string): string {
   const candidates = riskyNumber;
   candidates.lastIndex = 0;
@@ -20,7 +19,7 @@ export function markNumbers(text: string): string {
   let outside = 0;
   let quote = text.indexOf('"');
   for (;;) {
-    // Where it stands is all that is asked: an array of what was found would cost as much again.
+    // Only positions: an array of matches would cost as much again.
     if (!candidates.test(text)) break;
     const start = candidates.lastIndex;
     while (quote !== -1 && quote < start) {
@@ -54,17 +53,17 @@ export function endOfString(text: string, quote: number): number {
   }
 }
 
-/** A number whose text is longer is kept as it was sent, unless that is no shorter. */
+/** A number with a longer text is stored as sent, unless that is not shorter. */
 const maxWrittenOut = 40;
 
 /**
- * The JSON string that stands for a number, or undefined where the number may stay. What is beyond
- * a double, absurdly long, or a few letters that stand for hundreds of zeros, is kept as its text.
+ * The JSON string for a number, or undefined if the number may stay. Numbers beyond a double, absurdly long ones, and a
+ * few letters for hundreds of zeros are stored as their text.
  */
 function guarded(source: string): string | undefined {
   if (source.length > 300) return `"${source}"`;
   const value = Number(source);
-  // An integer, as most are: its text is the one that it has, and no longer than what was sent.
+  // Most numbers are integers: their text is their own.
   if (!/[.eE]/.test(source)) return String(value) === source ? undefined : `"${marker}${source}"`;
   if (!Number.isFinite(value)) return `"${source}"`;
   const decimal = decimalOf(source);
@@ -74,15 +73,15 @@ function guarded(source: string): string | undefined {
   return numberText(value) === canonical ? undefined : `"${markNumber(canonical)}"`;
 }
 
-/** A number's digits from its first to its last that is not 0, and where the point stands. */
+/** The digits from the first to the last that is not 0, and the position of the point. */
 interface Decimal {
   readonly sign: string;
   readonly digits: string;
-  /** How many digits stand before it; as many zeros as below 0 stand between. */
+  /** The number of digits before it; below 0, the number of zeros after it. */
   readonly point: number;
 }
 
-/** By loops: a regular expression tries the zeros at the end anew from each of them. */
+/** With loops: a regular expression tries the trailing zeros again from each position. */
 function decimalOf(source: string): Decimal {
   const exponentAt = source.search(/[eE]/);
   const mantissa = exponentAt === -1 ? source : source.slice(0, exponentAt);
@@ -102,7 +101,7 @@ function decimalOf(source: string): Decimal {
   };
 }
 
-/** The length of its text, which may be too long to be made. */
+/** The length of its text, which may be too long to build. */
 function lengthOf({ sign, digits, point }: Decimal): number {
   if (digits === "") return 1;
   if (point <= 0) return sign.length + 2 - point + digits.length;
@@ -117,14 +116,14 @@ function textOf({ sign, digits, point }: Decimal): string {
 }
 
 /**
- * The one text of a number, as Postgres' trim_scale gives it: no zeros at the end of a fraction, no
- * exponent, no negative zero.
+ * The canonical text of a number, like Postgres' trim_scale: no trailing zeros in a fraction, no exponent, no negative
+ * zero.
  */
 export function canonicalNumber(source: string): string {
   return textOf(decimalOf(source));
 }
 
-/** The text of a number that JSON.parse gave, or of a double that was sent. */
+/** The text of a number from JSON.parse, or of a double that was sent. */
 export function numberText(value: number): string {
   const text = String(value);
   if (!text.includes("e")) return text;
@@ -132,14 +131,14 @@ export function numberText(value: number): string {
   return lengthOf(decimal) > maxWrittenOut ? text : textOf(decimal);
 }
 
-/** A double that was sent as such: its shortest text where it would be written out too long. */
+/** A double that was sent: its shortest text if writing it out would be too long. */
 export function storedNumber(value: number): number | string {
   const text = String(value);
   if (!Number.isFinite(value)) return text;
   return text.includes("e") && numberText(value) === text ? text : value;
 }
 
-/** A string that stands for the number of this text, which has no exponent. */
+/** A string for the number with this text, which has no exponent. */
 export function markNumber(canonical: string): string {
   return marker + canonical;
 }

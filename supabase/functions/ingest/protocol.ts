@@ -4,16 +4,16 @@ import type { Bytes } from "./bytes.ts";
 import type { EventCollector, EventError } from "./collector.ts";
 import { JsonReader } from "./json.ts";
 
-/** A request as a protocol sees it, its body aside. */
+/** A request without its body, for a protocol. */
 export interface Incoming {
   readonly method: string;
-  /** Below `ingest`, without a slash at its end. */
+  /** Below `ingest`, without a trailing slash. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Headers;
 }
 
-/** A body as it is read: its bytes, its text, and the JSON in it. */
+/** A body: its bytes, its text, and the JSON in it. */
 export class Content {
   readonly #json: JsonReader;
 
@@ -25,7 +25,7 @@ export class Content {
     return new TextDecoder().decode(this.bytes);
   }
 
-  /** The value of a JSON text of this body; undefined where it is none. */
+  /** The value of a JSON text of this body; undefined if it is not JSON. */
   parse(text: string): unknown {
     return this.#json.parse(text);
   }
@@ -38,15 +38,15 @@ export interface Reply {
   readonly body?: string | Bytes;
 }
 
-/** What became of the events. */
+/** The outcome for the events. */
 export interface Outcome {
-  /** The database's own answer, where one commit took all. */
+  /** The database's own answer, if one commit took everything. */
   readonly text: string;
   readonly ingested: number;
   readonly rejected: number;
-  /** Records that are stored without a part of them, since they were too long. */
+  /** Shortened records. */
   readonly cut: number;
-  /** The first of those that were rejected. */
+  /** The first rejected events. */
   readonly errors: readonly EventError[];
   readonly bytes: number;
 }
@@ -55,28 +55,25 @@ export interface Outcome {
 export interface Reading {
   readonly accepted: (outcome: Outcome) => Reply;
   /**
-   * For protocols that answer for each event: some slices, from the first on, were committed, then
-   * the database refused. `committed` counts the events of the body that are taken care of.
+   * For protocols that answer for each event: the first slices were committed, then the database refused one.
+   * `committed` counts the finished events of the body.
    */
   readonly overloaded?: (outcome: Outcome, committed: number, failure: Failure) => Reply;
 }
 
-/**
- * A protocol turns a request into events, and what became of them into the answer that its senders
- * know; nothing else.
- */
+/** A protocol turns a request into events, and the outcome into the answer that its senders expect. */
 export interface Protocol {
   /** Allowed methods, for `Allow`. */
   readonly methods: string;
   readonly limits: BodyLimits;
   readonly maxEvents: number;
-  /** The status for a request that names no key. */
+  /** The status of a request without a key. */
   readonly statusWithoutCredentials: 400 | 401;
-  /** Whether a body that is sent again is one that was sent before; natively only the sender says so. */
+  /** Whether an equal body is a repeat; natively only the sender says so. */
   readonly isRepeatKnown: boolean;
-  /** What senders ask before they send, answered without looking at who asks. */
+  /** A probe that senders make before they send, answered to anybody. */
   readonly greet?: (incoming: Incoming) => Reply | undefined;
-  /** A key that stands where this protocol alone has it. */
+  /** A key at a place that only this protocol has. */
   readonly ownKey?: (incoming: Incoming) => string | undefined;
   readonly read: (
     incoming: Incoming,
@@ -85,8 +82,8 @@ export interface Protocol {
   ) => Result<Reading>;
   readonly refused: (incoming: Incoming, failure: Failure) => Reply;
   /**
-   * For senders that send again what is refused of an event, and give up what is refused as a whole:
-   * a refusal that passes, told of each event. Undefined for a body that says of none.
+   * For senders that retry refused events but drop a request refused as a whole: a temporary refusal for each event.
+   * Undefined if the body has none.
    */
   readonly refusedEach?: (
     incoming: Incoming,
@@ -95,7 +92,7 @@ export interface Protocol {
   ) => Reply | undefined;
 }
 
-/** What receivers share; a protocol adds the reading and its own forms. */
+/** The common part of receivers; a protocol adds reading and its own forms. */
 export const receiver = {
   methods: "POST, OPTIONS",
   limits: { sentBytes: 5 * 1024 * 1024, bytes: 8 * 1024 * 1024 },
@@ -118,7 +115,7 @@ export function plain(status: number, body: string): Reply {
   return { status, headers: { "Content-Type": "text/plain; charset=utf-8" }, body };
 }
 
-/** The failure's own words, as `{error}`. */
+/** The failure's message, as `{error}`. */
 export function errorReply(_incoming: Incoming, { status, error }: Failure): Reply {
   return json(status, { error });
 }

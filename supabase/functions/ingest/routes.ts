@@ -16,7 +16,7 @@ import { otlp, otlpOther } from "./protocols/otlp.ts";
 
 type Choose = (incoming: Incoming) => Protocol | undefined;
 
-/** Which paths below `ingest` speak which protocol. */
+/** The protocol of each path below `ingest`. */
 const routes: readonly (readonly [RegExp, Choose])[] = [
   [/^$/, nativeFor],
   [/^\/lines$/, () => lines],
@@ -35,12 +35,12 @@ const routes: readonly (readonly [RegExp, Choose])[] = [
   [/^\/drain\/[a-z]+$/, ({ path }) => drains.get(path.slice("/drain/".length))],
 ];
 
-/** The protocol of a request; undefined where no receiver is. */
+/** The protocol of a request; undefined without a receiver. */
 export function protocolOf(incoming: Incoming): Protocol | undefined {
   return routes.find(([path]) => path.test(incoming.path))?.[1](incoming);
 }
 
-/** What follows `ingest` in the address, without slashes at its end. */
+/** The path below `ingest`, without trailing slashes. */
 export function pathBelowIngest(pathname: string): string {
   return withoutSlashesAtEnd(pathname.replace(/^(?:\/functions\/v1)?\/ingest(?=\/|$)/, ""));
 }

@@ -1,10 +1,10 @@
-/** What a sticky pattern matches at a place; undefined where it does not. */
+/** The match of a sticky pattern at a position, or undefined. */
 export function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
 }
 
-/** Where the string is closed that opens at `quote`, with backslashes before what does not; -1 where it is not. */
+/** The closing position of the string that opens at `quote`, with backslash escapes; -1 if it is not closed. */
 export function closingQuote(text: string, quote: number): number {
   for (let at = quote + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

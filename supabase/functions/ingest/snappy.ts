@@ -1,16 +1,16 @@
-/** Raised for a block that would unpack to more than is taken. */
+/** Thrown for a block that would decompress to more than the limit. */
 export class SnappyTooLong extends Error {
   constructor(readonly bytes: number) {
     super(`${bytes} bytes`);
   }
 }
 
-/** Raised for what is no block. */
+/** Thrown for invalid blocks. */
 export class MalformedSnappy extends Error {}
 
 /**
- * Unpacks a Snappy block (format_description.txt of google/snappy) of at most `limit` bytes. The
- * package that does this in JavaScript reads on for ever in some blocks.
+ * Decompresses a Snappy block (format_description.txt of google/snappy) of at most `limit` bytes. The JavaScript
+ * package loops forever on some blocks.
  */
 export function unsnappy(
   block: Uint8Array<ArrayBuffer>,

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { startPeer } from "../_shared/testing.ts";
+import { apiKey, startIngest } from "./testing.ts";
 
-/** What Postgres takes: no NUL, no half surrogate pair, no deep nesting, parallel arrays. */
-export function assertStorable(sent: string): void {
+/** What Postgres accepts: no NUL, no half surrogate pair, no deep nesting, parallel arrays. */
+function assertStorable(sent: string): void {
   assert.ok(sent.isWellFormed());
   const escapes = sent.match(/\\(?:u[0-9a-f]{4}|.)/g) ?? [];
   assert.ok(!escapes.some((escape) => /^\\u(?:0000|d[89a-f])/.test(escape)));
@@ -26,4 +28,38 @@ export function assertStorable(sent: string): void {
       assert.equal(typeof value, name === "p_attrs" ? "object" : "string");
     }
   }
+}
+
+export interface Fuzzed extends AsyncDisposable {
+  /** The status of the answer to a body, which the function itself gets at the path "". */
+  send(path: string, body: BodyInit, headers?: Record<string, string>): Promise<number>;
+}
+
+/** The function before a database that finds fault with what it could not store. */
+export function startFuzzed(): Fuzzed {
+  const peer = startPeer(({ body }) => {
+    try {
+      assertStorable(body);
+    } catch (error) {
+      return new Response(String(error), { status: 500 });
+    }
+    return new Response('{"success":true,"ingested":1,"rejected":0}');
+  });
+  const ingest = startIngest(peer.url);
+  return {
+    async send(path, body, headers = {}) {
+      const response = await fetch(`${ingest.url}${path}`, {
+        method: "POST",
+        headers: { "X-API-Key": apiKey, ...headers },
+        body,
+      });
+      const answer = await response.text();
+      if (path === "" && !response.ok) assert.equal(typeof JSON.parse(answer).error, "string");
+      return response.status;
+    },
+    async [Symbol.asyncDispose]() {
+      await ingest[Symbol.asyncDispose]();
+      await peer[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -1,16 +1,16 @@
 /**
- * Reads the `ts` of an event. The answer is ISO 8601 in UTC with at most six fraction digits, as
- * Postgres stores it, or undefined where the text names no moment of the years 1 to 9999.
+ * Reads the `ts` of an event. Returns ISO 8601 in UTC with at most six fraction digits, as Postgres stores it, or
+ * undefined if the text is not a time in the years 1 to 9999.
  */
 export function isoFromText(text: string): string | undefined {
   if (isOfLastMinute(text)) return text;
   const iso = readText(text);
-  // 24:00 and a leap second are written otherwise, so the minute is one that has all its seconds.
+  // 24:00 and leap seconds are written differently, so this minute has all its seconds.
   if (iso === text) lastMinute = text.slice(0, 16);
   return iso;
 }
 
-/** `YYYY-MM-DDTHH:MM` of the last text that was in the very form that is kept: those of a request mostly share it. */
+/** `YYYY-MM-DDTHH:MM` of the last text in the stored form: texts of a request mostly share it. */
 let lastMinute = "";
 
 function isOfLastMinute(text: string): boolean {
@@ -52,12 +52,12 @@ function readText(text: string): string | undefined {
   if (offset === undefined) return undefined;
   const midnight = Date.parse(`${date}T00:00:00Z`) / 1000;
   const seconds = midnight + +hour * 3600 + +minute * 60 + +second - offset;
-  // A leap second only ever ends a day of UTC; like Postgres, we count it to the next one.
+  // A leap second always ends a day of UTC; like Postgres, we count it to the next day.
   if (second === "60" && seconds % 86400 !== 0) return undefined;
   return isoFromSeconds(seconds, micros);
 }
 
-/** A Unix time; its size tells seconds, milliseconds, microseconds and nanoseconds apart. */
+/** A Unix time; its size distinguishes seconds, milliseconds, microseconds and nanoseconds. */
 export function isoFromNumber(value: number): string | undefined {
   if (Number.isInteger(value) && value >= 1e11 && value < 1e14) {
     return new Date(value).toISOString();
@@ -84,17 +84,14 @@ function offsetSeconds(zone: string | undefined): number | undefined {
   return (zone[0] === "-" ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/**
- * `text` is a decimal number, taken by its digits: a double cannot tell the microseconds of a time
- * in nanoseconds.
- */
+/** `text` is a decimal number, read by its digits: a double cannot hold the microseconds of a time in nanoseconds. */
 function isoFromDecimal(text: string): string | undefined {
   const plain = /[eE]/.test(text) ? expand(Number(text)) : text;
   if (plain === undefined) return undefined;
   const negative = plain.startsWith("-");
   const [whole, fraction = ""] = (negative ? plain.slice(1) : plain).split(".");
   const digits = whole.replace(/^0+(?=\d)/, "");
-  // 10^11 seconds, and each next unit's equal, is the year 5138; 10^11 milliseconds is 1973.
+  // 10^11 seconds (and its equal in the other units) is the year 5138; 10^11 milliseconds is 1973.
   if (digits.length > 20) return undefined;
   const shift = digits.length <= 11 ? 0 : digits.length <= 14 ? 3 : digits.length <= 17 ? 6 : 9;
 
@@ -119,7 +116,7 @@ function isoFromSeconds(seconds: number, micros: string): string | undefined {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${micros}Z`;
 }
 
-/** Whether the time holds more than the microseconds that Postgres keeps. */
+/** Whether the time has more than the microseconds that Postgres keeps. */
 export function isFinerThanMicroseconds(text: string): boolean {
   if (text.length < 18 || (text.length < 27 && text[4] === "-")) return false;
   if (isoPattern.test(text) || basicPattern.test(text)) return /[.,]\d{6}\d*?[1-9]/.test(text);

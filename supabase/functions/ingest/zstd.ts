@@ -4,14 +4,14 @@ import type { Bytes, Unpacked } from "./bytes.ts";
 const decoder = new ZSTDDecoder();
 
 /**
- * Unpacks the frames of a body up to a limit; throws where they are none. By the reference
- * implementation, compiled to WebAssembly: neither zlib nor Web Streams of the hosted runtime know
- * zstd, and what is written in JavaScript can be kept busy for minutes by a few kilobytes.
+ * Decompresses the frames of a body up to a limit; throws if there are none. It is the reference implementation in
+ * WebAssembly: the hosted runtime has no zstd, and JavaScript implementations can be kept busy for minutes by a few
+ * kilobytes.
  */
 export async function unzstd(body: Bytes, limit: number): Promise<Unpacked> {
   const atMost = mostBytes(body);
   await decoder.init();
-  // It writes no further than it is told to, and answers with nothing for whatever is wrong.
+  // It writes no further than the limit, and returns nothing on any error.
   const bytes = new Uint8Array(decoder.decode(body, Math.min(atMost, limit) + 1));
   if (bytes.length > 0 || atMost === 0) {
     return bytes.length > limit
@@ -24,7 +24,7 @@ export async function unzstd(body: Bytes, limit: number): Promise<Unpacked> {
 
 const maxBlockBytes = 128 * 1024;
 
-/** How much the frames (RFC 8878, 3.1) can unpack to at most, by what their headers say. */
+/** The most that the frames (RFC 8878, 3.1) can decompress to, by their headers. */
 function mostBytes(body: Bytes): number {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   let most = 0;

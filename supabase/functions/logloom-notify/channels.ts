@@ -1,10 +1,10 @@
 import type { Notification } from "./handler.ts";
 import { failed, type Outcome } from "./outcome.ts";
 
-/** How a notification reaches whom it is for. A new channel has a name here and a way to deliver. */
+/** The ways to deliver a notification. A new channel has a name and a function here. */
 export type Channels = Record<string, (notification: Notification) => Promise<Outcome>>;
 
-/** Delivers by the channel of the notification; one that this version lacks is nobody else's. */
+/** Delivers with the notification's channel; an unknown channel is an error. */
 export function byChannel(channels: Channels): (notification: Notification) => Promise<Outcome> {
   return (notification) =>
     Object.hasOwn(channels, notification.channel)

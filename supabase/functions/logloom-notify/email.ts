@@ -4,7 +4,7 @@ import { failed, type Outcome, retry } from "./outcome.ts";
 export interface SmtpSettings {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise STARTTLS where the server offers it. */
+  /** TLS from the first byte; otherwise STARTTLS if the server offers it. */
   readonly secure: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
@@ -13,14 +13,14 @@ export interface SmtpSettings {
 
 export interface EmailMessage {
   readonly id: string;
-  /** Of this attempt alone. */
+  /** Only for this attempt. */
   readonly attempt: string;
   readonly to: string;
-  /** The JSON that webhooks carry, or a code. */
+  /** The JSON of webhooks, or a code. */
   readonly body: string;
 }
 
-/** Undefined where no SMTP server is named: that is known when an email is to be sent. */
+/** Undefined without an SMTP server: known only when an email is sent. */
 export function readSmtpSettings(
   get: (name: string) => string | undefined,
 ): SmtpSettings | undefined {
@@ -50,10 +50,10 @@ export async function deliverEmail(
     host,
     port,
     secure,
-    // Said in EHLO; the machine's own name is nobody's business.
+    // For EHLO; the machine's own name is private.
     name: domain,
     auth: user === undefined ? undefined : { user, pass: password ?? "" },
-    // A password goes over TLS or not at all.
+    // A password is only sent over TLS.
     requireTLS: user !== undefined && !secure,
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
@@ -65,11 +65,11 @@ export async function deliverEmail(
   const attempt = transport.sendMail({
     from,
     to: { name: "", address: message.to },
-    // The same in every attempt, so that a mailbox knows a repeat, but where each says another thing.
+    // The same in every attempt, so that a mailbox recognises a repeat, unless each attempt differs.
     messageId: `<${isNew ? message.attempt : message.id}@${domain}>`,
     ...content,
   }).then((): Outcome => ({ outcome: "delivered", status: 250 }), judge);
-  // The times above are each of silence: a server that goes on talking would outlast the claim.
+  // The limits above are for silence: a talkative server would outlast the claim.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<Outcome>((resolve) => {
     timer = setTimeout(() => resolve(retry(unreachable)), timeoutMs);
@@ -84,7 +84,7 @@ export async function deliverEmail(
 
 const unreachable = "The SMTP server cannot be reached";
 
-/** What confirms that a mailbox wants to hear of alerts. */
+/** Confirms that a mailbox wants alerts. */
 interface Confirmation {
   readonly type: "address.confirmation";
   readonly code: string;
@@ -120,7 +120,7 @@ const comparisons: Record<string, string> = {
 interface Content {
   readonly subject: string;
   readonly text: string;
-  /** Whether each attempt says another thing. */
+  /** Whether each attempt differs. */
   readonly isNew: boolean;
 }
 
@@ -131,7 +131,7 @@ export function compose(body: string): Content {
     : composeAlert(payload as Payload);
 }
 
-/** Nothing that a tenant wrote: it goes to who may have nothing to do with them. */
+/** No text of the tenant: the recipient may have nothing to do with it. */
 function composeConfirmation({ code, hours }: Confirmation): Content {
   const text = [
     "Somebody wants alerts of Logloom, a log service, to be mailed to this address.",
@@ -182,7 +182,7 @@ function judge(error: unknown): Outcome {
     return retry("The SMTP server refused Logloom's user", status);
   }
   if (code === "ETLS") return retry("No TLS connection to the SMTP server");
-  // Of the recipient or the message; any other trouble is the server's, and may pass.
+  // A fault of the recipient or message; any other fault is the server's and may pass.
   const isRefusal = code === "EENVELOPE" || code === "EMESSAGE";
   if (isRefusal && status !== undefined && status >= 500) {
     return failed(`SMTP ${status}`, status);

@@ -16,13 +16,13 @@ export interface Notification {
 }
 
 export interface NotifyDependencies {
-  /** What the database's job knows us by; undefined where nobody has set it. */
+  /** The secret of the database's job; undefined if it is not set. */
   readonly secret: string | undefined;
   readonly callDatabase: CallDatabase;
   readonly deliver: (notification: Notification) => Promise<Outcome>;
-  /** Deliveries at once of this process; the database bounds those of all. */
+  /** Concurrent deliveries of this process; the database limits the total. */
   readonly limit: number;
-  /** Keeps the function alive until the promise is settled, past its answer. */
+  /** Keeps the function alive until the promise settles, after the answer. */
   readonly keepAlive: (work: Promise<void>) => void;
   readonly pause: (milliseconds: number) => Promise<void>;
 }
@@ -54,7 +54,7 @@ export function createNotifyHandler(
   });
 }
 
-/** Compares digests, so that neither content nor length shows in the time that it takes. */
+/** Compares digests, so that timing reveals neither content nor length. */
 async function isSame(given: string, expected: string): Promise<boolean> {
   const [a, b] = await Promise.all(
     [given, expected].map((text) =>
@@ -65,9 +65,8 @@ async function isSame(given: string, expected: string): Promise<boolean> {
 }
 
 /**
- * Claims what is due as long as there is room for it. A receiver that hangs takes one place, and
- * what others are due is claimed when another place is free, or when somebody asks for it: the
- * database says whose turn it is, and may leave places free for who comes later.
+ * Claims due notifications while there is room. A hanging receiver takes one place; others are claimed when a place is
+ * free or somebody asks. The database decides whose turn it is, and may keep places free for later.
  */
 function createWork(dependencies: NotifyDependencies): () => Promise<void> {
   const inFlight = new Set<Promise<void>>();
@@ -101,7 +100,7 @@ function createWork(dependencies: NotifyDependencies): () => Promise<void> {
     }
   }
 
-  // One at a time, however often somebody asks while a slow receiver keeps it alive.
+  // One at a time, however often it is called while a slow receiver keeps it alive.
   return () => {
     wake();
     return working ??= drain().finally(() => working = undefined);
@@ -129,7 +128,7 @@ async function deliverAndSettle(
     p_error: outcome.outcome === "delivered" ? undefined : outcome.error,
     p_retry_after: outcome.outcome === "retry" ? outcome.retryAfter : undefined,
   });
-  // What is not settled is delivered again when its claim lapses, so a short effort is worth it.
+  // An unsettled delivery is repeated when its claim expires, so a short effort is worth it.
   for (const wait of [500, 2000, undefined]) {
     if (
       (await callDatabase("settle_alert_notification", [], parameters)).ok ||

@@ -6,7 +6,7 @@ import { deliverEmail, readSmtpSettings } from "./email.ts";
 import { createNotifyHandler } from "./handler.ts";
 import { deliverWebhook } from "./webhook.ts";
 
-/** What hosted edge functions have beside Deno. */
+/** Hosted edge functions have this beside Deno. */
 declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
 const get = (name: string) => Deno.env.get(name);
@@ -40,7 +40,7 @@ Deno.serve(createNotifyHandler({
         },
       }),
   }),
-  // As many as a claim may ask for.
+  // The most that a claim may ask for.
   limit: 100,
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);

@@ -1,11 +1,11 @@
-/** What came of an attempt. `error` is for the tenant's eyes: no URL, no secret, no words of a peer. */
+/** The outcome of an attempt. The tenant sees `error`: no URL, no secret, no text from the receiver. */
 export type Outcome =
   | { readonly outcome: "delivered"; readonly status: number }
   | {
     readonly outcome: "retry" | "failed";
     readonly status?: number;
     readonly error: string;
-    /** Seconds that the receiver asks to wait. */
+    /** Seconds to wait, as the receiver asks. */
     readonly retryAfter?: number;
   };
 

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** A certificate of a host's own, and its key, both as PEM. Who trusts it trusts nobody else. */
+/** A host's own certificate and its key, both as PEM. */
 export async function makeCertificate(
   hostname: string,
 ): Promise<{ certificate: string; key: string }> {
@@ -33,7 +33,7 @@ export async function makeCertificate(
   return { certificate: pem("CERTIFICATE", certificate), key: pem("PRIVATE KEY", privateKey) };
 }
 
-/** A value of ASN.1 in DER: its tag, its length, its parts. Texts are hexadecimal digits. */
+/** A DER value of ASN.1: tag, length, parts. Texts are hexadecimal digits. */
 function der(tag: number, ...parts: (Uint8Array | string)[]): Uint8Array<ArrayBuffer> {
   const bytes = parts.flatMap((part) => [
     ...typeof part === "string" ? Buffer.from(part, "hex") : part,
@@ -50,7 +50,7 @@ function sequence(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return der(0x30, ...parts);
 }
 
-/** Without leading zeros, but for the one that keeps it from being negative. */
+/** Without leading zeros, except one that keeps it positive. */
 function integer(value: Uint8Array): Uint8Array {
   const first = value.findIndex((byte) => byte !== 0);
   const digits = value.slice(first);

@@ -3,7 +3,7 @@ import { isPublicAddress } from "./addresses.ts";
 import { failed, type Outcome, retry } from "./outcome.ts";
 
 export interface WebhookMessage {
-  /** The same in every attempt, so that a receiver knows a repeat. */
+  /** The same in every attempt, so that a receiver recognises a repeat. */
   readonly id: string;
   readonly url: string;
   readonly body: string;
@@ -11,13 +11,13 @@ export interface WebhookMessage {
 }
 
 export interface WebhookOptions {
-  /** Lets `http://127.0.0.1` through, for a receiver in development. */
+  /** Allows `http://127.0.0.1`, for a receiver in development. */
   readonly allowLocal: boolean;
   readonly timeoutMs: number;
   readonly now: () => Date;
   /** Every address of a host name. */
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
-  /** Opens a connection to an address, with TLS for `hostname` where one is given. */
+  /** Opens a connection to an address, with TLS for `hostname` if given. */
   readonly connect: (
     address: string,
     port: number,
@@ -25,12 +25,12 @@ export interface WebhookOptions {
   ) => Promise<Deno.Conn>;
 }
 
-/** More of an answer than this is not looked at: a status and a header are all that matters. */
+/** The part of an answer that is read: only status and headers matter. */
 const answerLimit = 16_384;
 
 /**
- * One attempt. The HTTP is our own, because the address that was checked has to be the one that is
- * connected to, which `fetch` does not promise: it resolves the name by itself.
+ * One attempt. We speak HTTP ourselves, because the checked address must be the one that is connected to. `fetch` does
+ * not promise this: it resolves the name again.
  */
 export async function deliverWebhook(
   message: WebhookMessage,
@@ -68,7 +68,7 @@ export async function deliverWebhook(
   }
 }
 
-/** The URL where its form allows it to be called; where it leads is looked at later. */
+/** The URL if its form is allowed; its target is checked later. */
 function readUrl(text: string, allowLocal: boolean): URL | undefined {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "") {
@@ -82,7 +82,7 @@ function isLocal(url: URL): boolean {
   return url.protocol === "http:" && url.hostname === "127.0.0.1";
 }
 
-/** The address to connect to, or why there is none. A name is as private as any of its addresses. */
+/** The address to connect to, or the reason for none. A name is private if any of its addresses is. */
 async function findAddress(
   url: URL,
   options: WebhookOptions,
@@ -148,7 +148,7 @@ interface Answer {
   readonly retryAfter: number | undefined;
 }
 
-/** Reads to the end of the head, past interim answers; undefined where it is no HTTP. */
+/** Reads to the end of the header, past interim answers; undefined if it is not HTTP. */
 async function readAnswer(conn: Deno.Conn): Promise<Answer | undefined> {
   const buffer = new Uint8Array(answerLimit);
   let filled = 0;
@@ -188,7 +188,7 @@ function judge(answer: Answer | undefined): Outcome {
   return retry(`HTTP ${status}`, status, retryAfter);
 }
 
-/** In our own words: those of an error may quote addresses. */
+/** In our own words: an error's message may quote addresses. */
 function describe(error: unknown): Outcome {
   if (error instanceof Deno.errors.ConnectionRefused) {
     return retry("The connection was refused");

@@ -105,7 +105,7 @@ declare
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case when v_is_restored then
-        'Restored from a dump and not repaired: see Backup and restore in docs/operations.md'
+        'Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md'
       end,
       null
     ) || jsonb_build_object(

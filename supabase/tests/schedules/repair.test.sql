@@ -28,7 +28,7 @@ select is(
   '{
     "state": "restored, not repaired", "status": "unhealthy",
     "reason":
-      "Restored from a dump and not repaired: see Backup and restore in docs/operations.md"
+      "Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md"
   }'::jsonb,
   'health tells of a restore'
 );

@@ -5,12 +5,10 @@ import { eventually } from "../../support/eventually.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
 import { newUser, type User } from "../../support/users.ts";
-import { accessibilityFaults, openBrowser } from "../browser.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
-
-const loose = { sanitizeOps: false, sanitizeResources: false };
 
 async function makeRule(user: User, parameters: Record<string, unknown>): Promise<string> {
   const { status, body } = await rpc<{ rule_id: string }>(user.token, "create_alert_rule", {
@@ -27,10 +25,9 @@ async function makeRule(user: User, parameters: Record<string, unknown>): Promis
   return body.rule_id;
 }
 
-Deno.test({
-  name: "what a rule found is looked at and acknowledged, and so it is for a colleague",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "what a rule found is looked at and acknowledged, and so it is for a colleague",
+  async () => {
     const user = await newUser();
     const colleague = await newUser(user.tenantId);
     await makeRule(user, {});
@@ -68,12 +65,11 @@ Deno.test({
     await other.page.getByText("acknowledged", { exact: true }).waitFor();
     assert.equal(await other.page.getByRole("button", { name: "Acknowledge" }).count(), 0);
   },
-});
+);
 
-Deno.test({
-  name: "a test goes out, what came of it is told, and it is sent again when the receiver is back",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "a test goes out, what came of it is told, and it is sent again when the receiver is back",
+  async () => {
     const user = await newUser();
     await using receiver = receiveWebhooks((before) =>
       new Response(null, { status: before === 0 ? 410 : 204 })
@@ -99,12 +95,11 @@ Deno.test({
     const bodies = receiver.received.map(({ body }) => JSON.parse(body).type);
     assert.deepEqual(bodies, ["alert.test", "alert.test"]);
   },
-});
+);
 
-Deno.test({
-  name: "a delivery that fails for the time being says that it is tried again, and why",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "a delivery that fails for the time being says that it is tried again, and why",
+  async () => {
     const user = await newUser();
     await using receiver = receiveWebhooks((before) =>
       new Response(null, { status: before === 0 ? 503 : 204 })
@@ -125,86 +120,72 @@ Deno.test({
     await delivery.getByText("delivered", { exact: true }).waitFor();
     assert.equal(receiver.received.length, 2);
   },
+);
+
+inBrowser("the history says where an alert is still tried, and where it arrived", async () => {
+  const user = await newUser();
+  let isBack = false;
+  await using receiver = receiveWebhooks(() => new Response(null, { status: isBack ? 204 : 503 }));
+  await makeRule(user, {
+    p_notification_destinations: ["webhook"],
+    p_notification_config: { webhook_url: `${receiver.url}/hook` },
+  });
+  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+    body: '[{"level":"error","msg":"it broke"}]',
+  });
+  assert.equal(response.status, 200, await response.text());
+  await receiver.wait(1, 150_000);
+
+  await using tab = await browser.open(user.token, { hash: "/history" });
+  const row = tab.page.getByRole("row").filter({ hasText: "Errors" });
+  await row.getByText("retrying", { exact: true }).waitFor();
+  await row.getByText(/^next attempt .*, until /).waitFor();
+  assert.equal(await row.getByText("nobody").count(), 0);
+  isBack = true;
+  await row.getByText("retrying", { exact: true }).waitFor({ state: "detached" });
+  assert.match(await row.innerText(), /webhook/);
+  assert.equal(await row.getByText("nobody").count(), 0);
 });
 
-Deno.test({
-  name: "the history says where an alert is still tried, and where it arrived",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    let isBack = false;
-    await using receiver = receiveWebhooks(() =>
-      new Response(null, { status: isBack ? 204 : 503 })
-    );
-    await makeRule(user, {
-      p_notification_destinations: ["webhook"],
-      p_notification_config: { webhook_url: `${receiver.url}/hook` },
-    });
-    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
-      body: '[{"level":"error","msg":"it broke"}]',
-    });
-    assert.equal(response.status, 200, await response.text());
-    await receiver.wait(1, 150_000);
-
-    await using tab = await browser.open(user.token, { hash: "/history" });
-    const row = tab.page.getByRole("row").filter({ hasText: "Errors" });
-    await row.getByText("retrying", { exact: true }).waitFor();
-    await row.getByText(/^next attempt .*, until /).waitFor();
-    assert.equal(await row.getByText("nobody").count(), 0);
-    isBack = true;
-    await row.getByText("retrying", { exact: true }).waitFor({ state: "detached" });
-    assert.match(await row.innerText(), /webhook/);
-    assert.equal(await row.getByText("nobody").count(), 0);
-  },
+inBrowser("where no code could be mailed none is asked for", async () => {
+  const user = await newUser();
+  const email = `${user.tenantId}@example.com`;
+  // Nobody listens where the stack sends its mail.
+  await makeRule(user, {
+    p_notification_destinations: ["email"],
+    p_notification_config: { email },
+  });
+  await using tab = await browser.open(user.token, { hash: "/alerts" });
+  const { page } = tab;
+  await page.getByText(/^Its code could not be mailed: /).waitFor();
+  assert.equal(await page.getByLabel(`Code that was mailed to ${email}`).count(), 0);
+  await page.getByRole("button", { name: "Mail a code" }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
 });
 
-Deno.test({
-  name: "where no code could be mailed none is asked for",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    const email = `${user.tenantId}@example.com`;
-    // Nobody listens where the stack sends its mail.
-    await makeRule(user, {
-      p_notification_destinations: ["email"],
-      p_notification_config: { email },
-    });
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
-    const { page } = tab;
-    await page.getByText(/^Its code could not be mailed: /).waitFor();
-    assert.equal(await page.getByLabel(`Code that was mailed to ${email}`).count(), 0);
-    await page.getByRole("button", { name: "Mail a code" }).waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
-  },
-});
-
-Deno.test({
-  name: "a rule with by is previewed for each group apart",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    // Before the whole minute up to which a preview looks.
-    const ts = new Date(Date.now() - 120_000).toISOString();
-    const events = ["web-1", "web-1", "web-2"].map((host) => ({ ts, level: "error", host }));
-    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
-      body: JSON.stringify(events),
-    });
-    assert.equal(response.status, 200, await response.text());
-    await eventually("the records are there", async () => {
-      const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {});
-      return body.logs.length === 3;
-    });
-    await makeRule(user, { p_query_dsl: "level:error | count() by host", p_threshold: 1 });
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
-    const { page } = tab;
-    await page.getByRole("button", { name: "Errors", exact: true }).click();
-    const preview = page.getByRole("region", { name: "Preview" });
-    await preview.getByText(/it would have fired once, last with 2 at .*, for web-1$/).waitFor();
-    await preview.getByText("web-1 once", { exact: true }).waitFor();
-    await preview.getByText("web-2 never", { exact: true }).waitFor();
-  },
+inBrowser("a rule with by is previewed for each group apart", async () => {
+  const user = await newUser();
+  // Before the whole minute up to which a preview looks.
+  const ts = new Date(Date.now() - 120_000).toISOString();
+  const events = ["web-1", "web-1", "web-2"].map((host) => ({ ts, level: "error", host }));
+  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+    body: JSON.stringify(events),
+  });
+  assert.equal(response.status, 200, await response.text());
+  await eventually("the records are there", async () => {
+    const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {});
+    return body.logs.length === 3;
+  });
+  await makeRule(user, { p_query_dsl: "level:error | count() by host", p_threshold: 1 });
+  await using tab = await browser.open(user.token, { hash: "/alerts" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "Errors", exact: true }).click();
+  const preview = page.getByRole("region", { name: "Preview" });
+  await preview.getByText(/it would have fired once, last with 2 at .*, for web-1$/).waitFor();
+  await preview.getByText("web-1 once", { exact: true }).waitFor();
+  await preview.getByText("web-2 never", { exact: true }).waitFor();
 });

@@ -4,12 +4,10 @@ import { rpc } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { stack } from "../../support/stack.ts";
 import { newUser, type User } from "../../support/users.ts";
-import { openBrowser, type Page } from "../browser.ts";
+import { inBrowser, openBrowser, type Page } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
-
-const loose = { sanitizeOps: false, sanitizeResources: false };
 
 /** Sends an event and waits until it can be found. */
 async function send(user: User, event: Record<string, unknown>): Promise<void> {
@@ -43,43 +41,36 @@ function afterFirstSearch(meanwhile: () => Promise<void>) {
     });
 }
 
-Deno.test({
-  name: "a first event that comes between two questions of the page appears by itself",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "a first event that comes between two questions of the page appears by itself",
+  async () => {
     const user = await newUser();
     await using tab = await browser.open(user.token, {
       prepare: afterFirstSearch(() => send(user, { msg: "in between" })),
     });
     await isSeen(tab.page, "in between");
   },
+);
+
+inBrowser("a first event appears where the range or the query leave it out", async () => {
+  const user = await newUser();
+  await using tab = await browser.open(user.token, { hash: "q=level:error&from=now-5m" });
+  const { page } = tab;
+  await page.getByText("Waiting for the first event…").waitFor();
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+  await send(user, { ts: yesterday, level: "info", msg: "from an old file" });
+  await isSeen(page, "from an old file");
+
+  // From now on nothing is shown that a search did not find.
+  await page.evaluate(() => {
+    location.hash = "q=level:error&from=now-5m";
+  });
+  await page.getByText("Nothing found in this range").waitFor();
 });
 
-Deno.test({
-  name: "a first event appears where the range or the query leave it out",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    await using tab = await browser.open(user.token, { hash: "q=level:error&from=now-5m" });
-    const { page } = tab;
-    await page.getByText("Waiting for the first event…").waitFor();
-    const yesterday = new Date(Date.now() - 86_400_000).toISOString();
-    await send(user, { ts: yesterday, level: "info", msg: "from an old file" });
-    await isSeen(page, "from an old file");
-
-    // From now on nothing is shown that a search did not find.
-    await page.evaluate(() => {
-      location.hash = "q=level:error&from=now-5m";
-    });
-    await page.getByText("Nothing found in this range").waitFor();
-  },
-});
-
-Deno.test({
-  name:
-    "a page that stayed open while a newer one was deployed loads itself anew, once, and says so",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "a page that stayed open while a newer one was deployed loads itself anew, once, and says so",
+  async () => {
     const user = await newUser();
     let isOutdated = false;
     await using tab = await browser.open(user.token, {
@@ -116,4 +107,4 @@ Deno.test({
     await page.getByText("No keys yet").waitFor();
     assert.equal(await page.getByText("The console was updated").count(), 0);
   },
-});
+);

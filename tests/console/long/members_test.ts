@@ -4,17 +4,14 @@ import { rpc } from "../../support/client.ts";
 import { openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { newUser } from "../../support/users.ts";
-import { accessibilityFaults, openBrowser } from "../browser.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
-const loose = { sanitizeOps: false, sanitizeResources: false };
-
-Deno.test({
-  name: "members: the first makes roles count, who may not is told, a removed one is shut out",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "members: the first makes roles count, who may not is told, a removed one is shut out",
+  async () => {
     const [user, colleague] = [await newUser(), await newUser()];
     const mate = await newUser(user.tenantId);
     await rpc(user.token, "create_api_key", { p_name: "makes the tenant" });
@@ -91,4 +88,4 @@ Deno.test({
     assert.equal(status, 401);
     assert.equal((await rpc(colleague.token, "list_tenant_members", {})).status, 200);
   },
-});
+);

@@ -5,12 +5,10 @@ import { receiveEmails } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
 import { newUser, type User } from "../../support/users.ts";
-import { accessibilityFaults, openBrowser, type Page } from "../browser.ts";
+import { accessibilityFaults, inBrowser, openBrowser, type Page } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
-
-const loose = { sanitizeOps: false, sanitizeResources: false };
 
 async function send(user: User, events: unknown[]): Promise<void> {
   const response = await fetch(`${stack.url}/functions/v1/ingest`, {
@@ -24,35 +22,30 @@ async function send(user: User, events: unknown[]): Promise<void> {
 const isSeen = (page: Page, text: string) =>
   page.getByRole("row").filter({ hasText: text }).first().waitFor();
 
-Deno.test({
-  name: "axe finds nothing on any screen, in either theme, on a phone neither",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    await send(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
-    await rpc(user.token, "create_api_key", { p_name: "web" });
-    const screens = ["", "q=%7C+count()+by+level", "/alerts", "/history", "/saved", "/keys"]
-      .concat(["/usage", "/health", "/settings", "/members"]);
-    for (const [theme, width] of [["light", 1280], ["dark", 1280], ["light", 390]] as const) {
-      await using tab = await browser.open(user.token, { theme, width });
-      await isSeen(tab.page, "x");
-      for (const hash of screens) {
-        await tab.page.evaluate((to) => {
-          location.hash = to;
-        }, hash);
-        await tab.page.locator("main h1").waitFor();
-        await tab.page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => {});
-        if (hash === "") await tab.page.locator("[data-row]").first().click();
-        assert.deepEqual(await accessibilityFaults(tab.page), [], `${theme} ${width} ${hash}`);
-      }
+inBrowser("axe finds nothing on any screen, in either theme, on a phone neither", async () => {
+  const user = await newUser();
+  await send(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
+  await rpc(user.token, "create_api_key", { p_name: "web" });
+  const screens = ["", "q=%7C+count()+by+level", "/alerts", "/history", "/saved", "/keys"]
+    .concat(["/usage", "/health", "/settings", "/members"]);
+  for (const [theme, width] of [["light", 1280], ["dark", 1280], ["light", 390]] as const) {
+    await using tab = await browser.open(user.token, { theme, width });
+    await isSeen(tab.page, "x");
+    for (const hash of screens) {
+      await tab.page.evaluate((to) => {
+        location.hash = to;
+      }, hash);
+      await tab.page.locator("main h1").waitFor();
+      await tab.page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => {});
+      if (hash === "") await tab.page.locator("[data-row]").first().click();
+      assert.deepEqual(await accessibilityFaults(tab.page), [], `${theme} ${width} ${hash}`);
     }
-  },
+  }
 });
 
-Deno.test({
-  name: "an alert rule is made with a preview, tested in words, and its alert acknowledged",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "an alert rule is made with a preview, tested in words, and its alert acknowledged",
+  async () => {
     const user = await newUser();
     await send(user, [{ level: "error", msg: "broken" }]);
     await using tab = await browser.open(user.token, { hash: "/alerts" });
@@ -70,12 +63,11 @@ Deno.test({
     const { body } = await rpc<{ threshold: number }[]>(user.token, "list_alert_rules", {});
     assert.deepEqual(body.map(({ threshold }) => threshold), [0]);
   },
-});
+);
 
-Deno.test({
-  name: "a rule whose address is not confirmed says so, and takes the code of the mail",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "a rule whose address is not confirmed says so, and takes the code of the mail",
+  async () => {
     const user = await newUser();
     await using mailbox = await receiveEmails();
     const email = `${user.tenantId}@example.com`;
@@ -108,45 +100,39 @@ Deno.test({
     await field.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Any error" }).waitFor();
   },
+);
+
+inBrowser("a key is made, works, is rotated and revoked", async () => {
+  const user = await newUser();
+  await using tab = await browser.open(user.token, { hash: "/keys" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel(/^Name/).fill("web server");
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const key = await page.getByTestId("key-value").innerText();
+  const ingest = async () => {
+    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: "[{}]",
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assert.equal(await ingest(), 200);
+  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Rotate", exact: true }).click();
+  await page.getByRole("button", { name: "Rotate", exact: true }).last().click();
+  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Revoke" }).last().click();
+  await page.getByRole("button", { name: "Revoke", exact: true }).last().click();
+  await page.getByText("revoked").waitFor();
+  assert.equal(await ingest(), 401);
 });
 
-Deno.test({
-  name: "a key is made, works, is rotated and revoked",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    await using tab = await browser.open(user.token, { hash: "/keys" });
-    const { page } = tab;
-    await page.getByRole("button", { name: "New key" }).click();
-    await page.getByLabel(/^Name/).fill("web server");
-    await page.getByRole("button", { name: "Make the key" }).click();
-    const key = await page.getByTestId("key-value").innerText();
-    const ingest = async () => {
-      const response = await fetch(`${stack.url}/functions/v1/ingest`, {
-        method: "POST",
-        headers: { "x-api-key": key, "content-type": "application/json" },
-        body: "[{}]",
-      });
-      await response.body?.cancel();
-      return response.status;
-    };
-    assert.equal(await ingest(), 200);
-    await page.getByRole("button", { name: "I have it" }).click();
-    await page.getByRole("button", { name: "Rotate", exact: true }).click();
-    await page.getByRole("button", { name: "Rotate", exact: true }).last().click();
-    await page.getByRole("button", { name: "I have it" }).click();
-    await page.getByRole("button", { name: "Revoke" }).last().click();
-    await page.getByRole("button", { name: "Revoke", exact: true }).last().click();
-    await page.getByText("revoked").waitFor();
-    assert.equal(await ingest(), 401);
-  },
-});
-
-Deno.test({
-  name:
-    "hostile logs are text: HTML, ANSI, turned directions, a very long line, ten thousand fields",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "hostile logs are text: HTML, ANSI, turned directions, a very long line, ten thousand fields",
+  async () => {
     const user = await newUser();
     const attrs = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`f${i}`, i]));
     await send(user, [
@@ -165,50 +151,45 @@ Deno.test({
     await page.getByRole("button", { name: /more$/ }).last().waitFor();
     assert.equal(await page.evaluate(() => "hacked" in globalThis), false);
   },
+);
+
+inBrowser("a token that runs out asks to sign in, and one is back where one was", async () => {
+  const user = await newUser();
+  await send(user, [{ level: "error", msg: "still here" }]);
+  await using tab = await browser.open(user.token, { expected: /status (of )?401/ });
+  const { page } = tab;
+  await page.evaluate(() => {
+    location.hash = "q=level:error";
+  });
+  // It was to be seen before: that the box has it says that the page is there.
+  await page.getByRole("textbox", { name: "Query" }).getByText("level:error").waitFor();
+  await isSeen(page, "still here");
+  // From here on the service refuses the token, as it does when its time is over.
+  const old = await userToken({
+    tenant_id: user.tenantId,
+    exp: Math.floor(Date.now() / 1000) - 90,
+  });
+  await page.route(
+    "**/rest/v1/rpc/**",
+    (route) =>
+      route.continue({
+        headers: { ...route.request().headers(), authorization: `Bearer ${old}` },
+      }),
+  );
+  // Where a request of the first search was late, the session has ended already.
+  await page.getByRole("button", { name: "Run", exact: true })
+    .evaluateAll((buttons) => buttons.forEach((button) => (button as HTMLElement).click()));
+  await page.getByText("Your session has ended.").waitFor();
+  await page.unroute("**/rest/v1/rpc/**");
+  await page.getByLabel("Link or token").fill(user.token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await isSeen(page, "still here");
+  assert.match(page.url(), /q=level:error/);
 });
 
-Deno.test({
-  name: "a token that runs out asks to sign in, and one is back where one was",
-  ...loose,
-  fn: async () => {
-    const user = await newUser();
-    await send(user, [{ level: "error", msg: "still here" }]);
-    await using tab = await browser.open(user.token, { expected: /status (of )?401/ });
-    const { page } = tab;
-    await page.evaluate(() => {
-      location.hash = "q=level:error";
-    });
-    // It was to be seen before: that the box has it says that the page is there.
-    await page.getByRole("textbox", { name: "Query" }).getByText("level:error").waitFor();
-    await isSeen(page, "still here");
-    // From here on the service refuses the token, as it does when its time is over.
-    const old = await userToken({
-      tenant_id: user.tenantId,
-      exp: Math.floor(Date.now() / 1000) - 90,
-    });
-    await page.route(
-      "**/rest/v1/rpc/**",
-      (route) =>
-        route.continue({
-          headers: { ...route.request().headers(), authorization: `Bearer ${old}` },
-        }),
-    );
-    // Where a request of the first search was late, the session has ended already.
-    await page.getByRole("button", { name: "Run", exact: true })
-      .evaluateAll((buttons) => buttons.forEach((button) => (button as HTMLElement).click()));
-    await page.getByText("Your session has ended.").waitFor();
-    await page.unroute("**/rest/v1/rpc/**");
-    await page.getByLabel("Link or token").fill(user.token);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await isSeen(page, "still here");
-    assert.match(page.url(), /q=level:error/);
-  },
-});
-
-Deno.test({
-  name: "a search that takes too long says how to narrow it; a service that is away is waited for",
-  ...loose,
-  fn: async () => {
+inBrowser(
+  "a search that takes too long says how to narrow it; a service that is away is waited for",
+  async () => {
     const user = await newUser();
     await send(user, [{ msg: "back again" }]);
     let mode: "slow" | "away" | "well" = "slow";
@@ -243,4 +224,4 @@ Deno.test({
     mode = "well";
     await isSeen(page, "back again");
   },
-});
+);

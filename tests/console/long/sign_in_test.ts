@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { changeSettings, openDatabase } from "../../support/database.ts";
 import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
-import { openBrowser, type Page } from "../browser.ts";
+import { inBrowser, openBrowser, type Page } from "../browser.ts";
 
 // No Auth server runs here: its answers are those that Supabase Auth gives, recorded; the service's are its own.
 
@@ -116,16 +116,11 @@ function signInTest(
   expected: RegExp,
   fn: (page: Page, asked: string[]) => Promise<void>,
 ) {
-  Deno.test({
-    name,
-    sanitizeOps: false,
-    sanitizeResources: false,
-    fn: async () => {
-      const asked: string[] = [];
-      const prepare = withAuth({ ...auth, asked });
-      await using tab = await browser.open(null, { prepare, expected });
-      await fn(tab.page, asked);
-    },
+  inBrowser(name, async () => {
+    const asked: string[] = [];
+    const prepare = withAuth({ ...auth, asked });
+    await using tab = await browser.open(null, { prepare, expected });
+    await fn(tab.page, asked);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { type Level, levelOfStatus } from "../levels.ts";
 
-/** What a line of a web server's access log says. */
+/** The content of an access log's line. */
 export interface Access {
   readonly ts: string;
   readonly level: Level | undefined;
@@ -9,9 +9,9 @@ export interface Access {
 }
 
 /**
- * Reads a line in Apache's and nginx's common or combined format, before which Debian's Apache puts
- * the virtual host, and behind which nginx' own configuration puts X-Forwarded-For:
- * `192.0.2.1 - ann [21/Nov/2026:12:34:56 +0000] "GET /pay?id=1 HTTP/1.1" 500 42 "-" "curl/8.5"`.
+ * Reads a line in Apache's and nginx's common or combined format. Debian's Apache adds the virtual host at the start,
+ * nginx's own configuration X-Forwarded-For at the end: `192.0.2.1 - ann [21/Nov/2026:12:34:56 +0000] "GET /pay?id=1
+ * HTTP/1.1" 500 42 "-" "curl/8.5"`.
  */
 export function accessOf(line: string): Access | undefined {
   const start = beginning.exec(line);
@@ -50,18 +50,18 @@ const beginning =
 const outcome = / (\d{3}) (\d{1,15}|-)(?= |$)/y;
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** Where the quote is that ends what begins at `at`; -1 where there is none. */
+/** The position of the closing quote for the text at `at`, or -1. */
 function endOfQuoted(line: string, at: number): number {
   for (; at < line.length; at++) {
     const code = line.charCodeAt(at);
     if (code === 0x22) return at;
-    // Apache writes a quote within as \".
+    // Apache writes a quote inside as \".
     if (code === 0x5c) at++;
   }
   return -1;
 }
 
-/** The quoted texts from here on, at most three, each behind a space. */
+/** The next quoted texts, at most three, each after a space. */
 function quotedFrom(line: string, at: number): string[] {
   const texts: string[] = [];
   while (texts.length < 3 && line.startsWith(' "', at)) {

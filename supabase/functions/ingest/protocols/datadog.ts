@@ -27,7 +27,7 @@ export const datadog: Protocol = {
   refused,
 };
 
-/** Far more than Datadog itself takes; a longer text stays one. */
+/** Far more than Datadog itself accepts; a longer text stays one. */
 const maxTagsLength = 16_384;
 
 function addEvent(
@@ -59,7 +59,7 @@ function addEvent(
   });
 }
 
-/** `env:prod,version:1.2,canary`; a tag without a value is true, one that comes again a list. */
+/** `env:prod,version:1.2,canary`; a tag without a value is true, a repeated one a list. */
 function tagsOf(texts: readonly string[]): JsonObject {
   const tags: JsonObject = {};
   for (const tag of texts.join(",").split(",")) {

@@ -8,10 +8,10 @@ import { addJson, defaultsOf } from "./lines.ts";
 import { addLogplex } from "./logplex.ts";
 import { isOfIngest } from "./own_traffic.ts";
 
-/** Adds an event of a drain, with what its platform says in its own way. */
+/** Adds an event of a drain in the form of its platform. */
 type AddEvent = (event: JsonObject, envelope: Envelope, events: EventCollector) => void;
 
-/** Log drains of platforms: an array of events, or an event a line. */
+/** Log drains of platforms: an array of events, or one event a line. */
 function drain(addEvent: AddEvent): Protocol {
   return {
     ...receiver,
@@ -34,7 +34,7 @@ function drain(addEvent: AddEvent): Protocol {
   };
 }
 
-/** Vercel wants to see a value that it showed to whoever set the drain up. */
+/** Vercel expects a value that it showed during the set-up. */
 function verify(query: URLSearchParams): Record<string, string> {
   const value = query.get("vercel_verify") ?? "";
   return /^[\x21-\x7e]{1,200}$/.test(value) ? { "x-vercel-verify": value } : {};
@@ -67,7 +67,7 @@ const supabaseDrain = drain((event, envelope, events) => {
   });
 });
 
-/** Cloudflare's Logpush of HTTP requests has no message: what was asked, and how it went. */
+/** Cloudflare's Logpush of HTTP requests has no message: build one from request and status. */
 const cloudflareDrain = drain((event, envelope, events) => {
   const { ClientRequestMethod: method, ClientRequestURI: uri, EdgeResponseStatus: status } = event;
   const path = uri ?? event.ClientRequestPath;

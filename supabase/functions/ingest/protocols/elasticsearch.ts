@@ -12,7 +12,7 @@ import {
 import { linesOf } from "./lines.ts";
 
 /**
- * The part of Elasticsearch that loggers use: the bulk API and what clients ask before it.
+ * The part of Elasticsearch that loggers use: the bulk API and the requests before it.
  * https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk
  */
 export const elasticsearch: Protocol = {
@@ -28,7 +28,7 @@ export const elasticsearch: Protocol = {
 const bulkPath = /^\/es(?:\/([^/]+))?\/_bulk$/;
 const documentPath = /^\/es\/([^/]+)\/_(?:doc|create)(?:\/[^/]+)?$/;
 
-/** An index of this name says nothing about an event. */
+/** This index name says nothing about an event. */
 const defaultIndex = "logs";
 
 function answer({ headers }: Incoming, status: number, body: unknown): Reply {
@@ -38,7 +38,7 @@ function answer({ headers }: Incoming, status: number, body: unknown): Reply {
     status,
     headers: {
       "Content-Type": asked ?? "application/json",
-      // Clients refuse to talk to anything else.
+      // Clients refuse anything else.
       "X-Elastic-Product": "Elasticsearch",
     },
     body: JSON.stringify(body),
@@ -52,7 +52,7 @@ function errorType(status: number): string {
   return "illegal_argument_exception";
 }
 
-/** What clients and shippers ask before they send; there is nothing to set up. */
+/** Requests of clients and shippers before they send; there is nothing to set up. */
 function greet(incoming: Incoming): Reply | undefined {
   const { method, path } = incoming;
   if (bulkPath.test(path) || documentPath.test(path)) return undefined;
@@ -92,12 +92,12 @@ const product = {
   tagline: "You Know, for Search",
 };
 
-/** An action of the request, in its order. */
+/** An action of the request, in order. */
 interface Item {
   readonly action: string;
   readonly index: string;
   readonly id: string | undefined;
-  /** Place among the request's events; undefined for what is none. */
+  /** Index among the request's events; undefined for other actions. */
   readonly event: number | undefined;
   readonly reason: string | undefined;
 }
@@ -121,7 +121,7 @@ function readBulk(
   });
 }
 
-/** The actions of a request; a text says what is wrong with it. */
+/** The actions of a request; a text describes its fault. */
 function readItems(
   incoming: Incoming,
   content: Content,
@@ -151,7 +151,7 @@ function readItems(
   return items;
 }
 
-/** Nothing of the request was stored; its documents are not looked into. */
+/** Nothing of the request was stored; its documents are not parsed. */
 function refusedEach(incoming: Incoming, why: Failure, content: Content): Reply | undefined {
   if (!bulkPath.test(incoming.path)) return undefined;
   try {
@@ -164,7 +164,7 @@ function refusedEach(incoming: Incoming, why: Failure, content: Content): Reply 
     if (typeof items === "string" || items.length === 0) return undefined;
     return bulkAnswer(incoming, items, [], 0, why);
   } catch (error) {
-    // More than a request may hold: that is for the refusal of the whole to say.
+    // More than a request may hold: the refusal of the whole says so.
     if (error instanceof TooManyEvents || error instanceof ExcessiveJson) return undefined;
     throw error;
   }
@@ -236,7 +236,7 @@ function created({ index, id }: { index: string; id: string | undefined }): Json
   };
 }
 
-/** One document in a request of its own. */
+/** One document in a request. */
 function readDocument(
   index: string,
   incoming: Incoming,

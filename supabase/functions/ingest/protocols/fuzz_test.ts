@@ -1,43 +1,10 @@
 import assert from "node:assert/strict";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { startPeer } from "../../_shared/testing.ts";
-import { assertStorable } from "../storable.ts";
-import { apiKey, startIngest } from "../testing.ts";
+import { startFuzzed } from "../storable.ts";
 import { asJson, asProtobuf } from "./otlp_requests.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-interface Fuzzed extends AsyncDisposable {
-  send(path: string, body: Bytes, headers?: Record<string, string>): Promise<number>;
-}
-
-function startFuzzed(): Fuzzed {
-  const peer = startPeer(({ body }) => {
-    try {
-      assertStorable(body);
-    } catch (error) {
-      return new Response(String(error), { status: 500 });
-    }
-    return new Response('{"success":true,"ingested":1,"rejected":0}');
-  });
-  const ingest = startIngest(peer.url);
-  return {
-    async send(path, body, headers = {}) {
-      const response = await fetch(`${ingest.url}${path}`, {
-        method: "POST",
-        headers: { "X-API-Key": apiKey, ...headers },
-        body,
-      });
-      await response.arrayBuffer();
-      return response.status;
-    },
-    async [Symbol.asyncDispose]() {
-      await ingest[Symbol.asyncDispose]();
-      await peer[Symbol.asyncDispose]();
-    },
-  };
-}
 
 /** Taken, or refused with a reason: nothing that a sender would try again for ever. */
 const sound = new Set([200, 201, 202, 204, 400, 413, 415]);

@@ -10,7 +10,7 @@ export const gelf: Protocol = {
     addJson(content, events, (event) => {
       if (!isObject(event)) return events.add(event);
       const members: JsonObject = {};
-      // The sender's own fields begin with an underscore.
+      // Custom fields begin with an underscore.
       for (const key in event) {
         if (key === "version") continue;
         if (!key.startsWith("_") || key === "__proto__") addMember(members, key, event[key]);

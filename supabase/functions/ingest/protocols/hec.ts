@@ -43,7 +43,7 @@ function readHec(
   return fault === undefined ? success(reading) : { ok: false, failure: fault };
 }
 
-/** A failure that says which of Splunk's codes it is. */
+/** A failure with one of Splunk's codes. */
 interface HecFailure extends Failure {
   readonly code: number;
   readonly event?: number;
@@ -75,7 +75,7 @@ function readObjects(content: Content, events: EventCollector): HecFailure | und
   };
   for (const part of splitObjects(content.text)) add(content.parse(part));
   if (number === 0) return noData;
-  // What can be read is stored: the sender would not send it again.
+  // Readable events are stored: the sender would not send them again.
   return fault !== undefined && number === events.rejected ? fault : undefined;
 }
 
@@ -106,8 +106,8 @@ function addEvent(
 }
 
 /**
- * Splunk's own library puts what was logged into `message`, beside its severity; some put the text
- * into an `event` in there.
+ * Splunk's own library puts the logged value into `message`, beside its severity; some put the text into an `event`
+ * inside.
  */
 function flattened(event: JsonObject): JsonObject {
   const { message, ...rest } = event;

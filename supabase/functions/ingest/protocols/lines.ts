@@ -9,7 +9,7 @@ import { closingQuote, matchAt } from "../scan.ts";
 import { isoFromText } from "../timestamps.ts";
 import { accessOf } from "./access_log.ts";
 
-/** NDJSON and text: an event a line. */
+/** NDJSON and text: one event a line. */
 export const lines: Protocol = {
   ...receiver,
   read(incoming, content, events) {
@@ -27,7 +27,7 @@ export function isNdjsonType(type: string): boolean {
     .test(type);
 }
 
-/** The lines that are not blank, one by one: a body of line breaks alone would be millions. */
+/** The non-blank lines, one by one: a body of line breaks alone would be millions. */
 export function* linesOf(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
     const end = text.indexOf("\n", at);
@@ -37,13 +37,13 @@ export function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Adds the events of a text; what the query says fills the fields that lines leave open. */
+/** Adds the events of a text; the query fills fields that lines lack. */
 export function addLines(content: Content, query: URLSearchParams, events: EventCollector): void {
   const envelope = { defaults: defaultsOf(query) };
   for (const line of linesOf(content.text)) addLine(line, content, envelope, events);
 }
 
-/** Adds the events of a body that is an array, one object, or holds one a line. */
+/** Adds the events of a body: an array, one object, or one event a line. */
 export function addJson(
   content: Content,
   events: EventCollector,
@@ -66,7 +66,7 @@ export function addJson(
   }
 }
 
-/** What the query says of all events; each of them would carry a long value. */
+/** The query's values for all events; a long one would be copied into each. */
 export function defaultsOf(query: URLSearchParams): Envelope["defaults"] {
   const service = shortParameter(query, "service");
   const host = shortParameter(query, "host") ?? shortParameter(query, "hostname");
@@ -78,12 +78,12 @@ export function defaultsOf(query: URLSearchParams): Envelope["defaults"] {
   };
 }
 
-/** A parameter of the query of at most 255 characters, which every event may carry. */
+/** A query parameter of at most 255 characters, which every event may carry. */
 export function shortParameter(query: URLSearchParams, name: string): string | undefined {
   return query.get(name)?.slice(0, 255) || undefined;
 }
 
-/** A line that is a JSON object is an event, several of them are several, any other is a message. */
+/** A line with one JSON object is an event, with several it is several, any other is a message. */
 export function addLine(
   line: string,
   content: Content,
@@ -96,7 +96,7 @@ export function addLine(
   }
 }
 
-/** The objects of a line; one undefined for a line that is text. */
+/** The objects of a line; one undefined for text. */
 function eventsOf(line: string, content: Content): (JsonObject | undefined)[] {
   const first = line.trimStart()[0];
   if (first === "{") {
@@ -112,7 +112,7 @@ function eventsOf(line: string, content: Content): (JsonObject | undefined)[] {
   return [undefined];
 }
 
-/** Objects one after another, with white space between them or none; undefined for anything else. */
+/** Consecutive objects, with or without white space between; undefined for anything else. */
 export function concatenated(text: string, content: Content): JsonObject[] | undefined {
   const objects: JsonObject[] = [];
   for (const part of splitObjects(text)) {
@@ -121,7 +121,7 @@ export function concatenated(text: string, content: Content): JsonObject[] | und
     const object = content.parse(part);
     if (!isObject(object)) return undefined;
     objects.push(object);
-    // With one more than there may be they are refused, whatever follows.
+    // One more than allowed is enough to refuse them.
     if (objects.length > receiver.maxEvents) break;
   }
   return objects;
@@ -130,8 +130,8 @@ export function concatenated(text: string, content: Content): JsonObject[] | und
 const levelsBeside = ["level", "severity", "status"];
 
 /**
- * A text that is a JSON object, taken apart: its members stand before those beside it, whose level
- * counts where the text has none. Undefined for any other text.
+ * Parses a text with a JSON object: its members win over those beside it, whose level is used if the text has none.
+ * Undefined for any other text.
  */
 export function takenApart(
   text: unknown,
@@ -148,7 +148,7 @@ export function takenApart(
   return { members, ...level !== undefined && { fallbackLevel: beside[level] } };
 }
 
-/** Where one object ends the next begins; what is none comes as a part of its own. */
+/** The next object begins where one ends; anything else is a part of its own. */
 export function* splitObjects(text: string): Generator<string> {
   const mark = /["{}]/g;
   let depth = 0;
@@ -168,10 +168,7 @@ export function* splitObjects(text: string): Generator<string> {
   if (rest.trim() !== "") yield rest;
 }
 
-/**
- * A line of text: its members where it is logfmt or of a web server's access log, else its time and
- * its level where they lead it.
- */
+/** A line of text: its members if it is logfmt or an access log, else its time and level if they lead it. */
 function addText(line: string, envelope: Envelope, events: EventCollector): void {
   const msg = line.replace(/\r$/, "");
   const members = logfmt(msg);
@@ -209,10 +206,10 @@ const pairName = /[A-Za-z_@][\w.@/-]*=/y;
 const plainValue = /[^\s"]*/y;
 const betweenPairs = /\s+|$/y;
 
-/** Of a line that is longer nobody reads the members; it stays a text. */
+/** Members of a longer line are not parsed; it stays text. */
 const maxPairs = 1000;
 
-/** The members of a line that is nothing but `key=value`, at least two; undefined for any other. */
+/** The members of a line that is only `key=value` pairs, at least two; undefined for any other. */
 function logfmt(line: string): JsonObject | undefined {
   const members: JsonObject = {};
   let count = 0;

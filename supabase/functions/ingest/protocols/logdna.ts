@@ -23,7 +23,7 @@ export const logdna: Protocol = {
           events.add(line, envelope);
           continue;
         }
-        // Some senders write what is beside the line as JSON in a text.
+        // Some senders encode the rest as JSON in a text.
         if (typeof line.meta === "string") line.meta = content.parse(line.meta) ?? line.meta;
         if (tags.length > 0) addMember(line, "tags", tags);
         const { line: text, ...beside } = line;

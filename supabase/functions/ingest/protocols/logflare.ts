@@ -4,7 +4,7 @@ import { addMember, isObject } from "../json.ts";
 import { json, type Protocol, receiver } from "../protocol.ts";
 import { addJson } from "./lines.ts";
 
-/** Logflare's ingest, which pino-logflare and its SDKs speak: a batch, or one event. */
+/** Logflare's ingest for pino-logflare and its SDKs: a batch, or one event. */
 export const logflare: Protocol = {
   ...receiver,
   read(_incoming, content, events) {
@@ -17,7 +17,7 @@ export const logflare: Protocol = {
   refused: (_incoming, { status, error }) => json(status, { error, message: error }),
 };
 
-/** What was logged beside the message is in `metadata`, the level too. */
+/** Values logged beside the message are in `metadata`, including the level. */
 function addEvent(event: unknown, events: EventCollector): void {
   if (isObject(event) && isObject(event.metadata)) {
     const { metadata } = event;

@@ -5,8 +5,8 @@ import type { Content } from "../protocol.ts";
 import { addLine, linesOf, takenApart } from "./lines.ts";
 
 /**
- * Adds the frames of Heroku's logplex: RFC 5424 with octet counting (RFC 6587), without structured
- * data. What is framed otherwise is taken line by line.
+ * Adds the frames of Heroku's logplex: RFC 5424 with octet counting (RFC 6587), without structured data. Other framing
+ * is read line by line.
  */
 export function addLogplex(content: Content, envelope: Envelope, events: EventCollector): void {
   const frames = framesOf(content.bytes);
@@ -17,7 +17,7 @@ export function addLogplex(content: Content, envelope: Envelope, events: EventCo
   for (const frame of frames) addFrame(frame, content, envelope, events);
 }
 
-/** Undefined where the bytes are not frames from the first to the last. */
+/** Undefined if the bytes are not frames throughout. */
 function framesOf(bytes: Uint8Array): string[] | undefined {
   const decoder = new TextDecoder();
   const frames: string[] = [];
@@ -57,7 +57,7 @@ function addFrame(
   const apart = takenApart(msg, beside, content);
   events.add(apart?.members ?? beside, {
     ...present(ts) !== undefined && { ts },
-    // What a program writes to its output has one severity, whatever it says within.
+    // A program's output has one severity, whatever its content.
     ...apart === undefined
       ? { level: syslogLevelOf(severity), originalLevel: severity, msg }
       : { fallbackLevel: syslogLevelOf(severity) },
@@ -69,7 +69,7 @@ function addFrame(
   });
 }
 
-/** RFC 5424 writes what is not there as a dash. */
+/** RFC 5424 writes a missing value as a dash. */
 function present(text: string): string | undefined {
   return text === "-" ? undefined : text;
 }

@@ -39,7 +39,7 @@ export const loki: Protocol = {
   refused: (_incoming, { status, error }) => plain(status, error),
 };
 
-/** What Grafana and the agents ask to see whether somebody is there. */
+/** A probe of Grafana and the agents. */
 export const lokiStatus: Protocol = {
   ...loki,
   methods: "GET, HEAD, OPTIONS",
@@ -93,7 +93,7 @@ function readJson(content: Content, events: EventCollector): void {
   }
 }
 
-/** Labels and metadata in one request: a few bytes each, and far more in memory. */
+/** Labels and metadata in one request: a few bytes each, but far more in memory. */
 const maxPairs = 400_000;
 
 /** Reads a PushRequest of loki/pkg/push/push.proto. */
@@ -118,7 +118,7 @@ class PushReader {
 
   #readStream(end: number): void {
     const pbf = this.#pbf;
-    // Labels come before the entries, as every writer puts them.
+    // Every writer puts labels before the entries.
     let labels = labelsOf({});
     eachField(pbf, end, (field) => {
       if (pbf.type !== delimited) return;
@@ -171,8 +171,8 @@ const labelName = /[A-Za-z_][\w.:-]*/g;
 const labelSign = /\s*=\s*"/y;
 
 /**
- * `{level="error",app="shop"}`, its values with the escapes of Go. What is no label is passed over
- * by the whole name: tried again within it, a long one would be read once for each of its letters.
+ * `{level="error",app="shop"}`, values with Go's escapes. A part that is not a label is skipped by its whole name:
+ * trying again within it would read a long one once for each letter.
  */
 export function parseLabels(text: string): JsonObject {
   const labels: JsonObject = {};
@@ -192,7 +192,7 @@ export function parseLabels(text: string): JsonObject {
   return labels;
 }
 
-/** Far more than Loki itself takes. */
+/** Far more than Loki itself accepts. */
 const maxLabels = 1000;
 
 const goEscapes: Readonly<Record<string, string>> = {
@@ -218,7 +218,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** Labels that name a field, beside those that every event may have; the first counts. */
+/** Labels that name a field, besides those of every event; the first counts. */
 const labelFields = {
   service: ["service_name", "service", "app", "application", "job", "container"],
   host: ["host", "hostname", "node", "instance"],
@@ -237,7 +237,7 @@ function labelsOf(members: JsonObject): Labels {
   return { members, isOfIngest: isOfIngest(members), sharedBytes: jsonTextOf(members).length };
 }
 
-/** The line stands before its metadata, and that before the labels of its stream. */
+/** The line wins over its metadata, and that over the labels of its stream. */
 function addEntry(
   labels: Labels,
   metadata: JsonObject,
@@ -248,7 +248,7 @@ function addEntry(
 ): void {
   const parsed = typeof line === "string" && line.startsWith("{") ? content.parse(line) : undefined;
   const isEvent = isObject(parsed);
-  // Before the labels are written out for it: such an event is left out for little.
+  // Before the labels are copied: skipping such an event is cheap.
   const isOwn = labels.isOfIngest || isOfIngest({ event_message: line }) ||
     isOfIngest(metadata) || (isEvent && isOfIngest(parsed));
   if (isOwn) {

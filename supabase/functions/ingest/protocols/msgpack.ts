@@ -3,16 +3,16 @@ import type { Bytes } from "../bytes.ts";
 import { type JsonObject, setMember } from "../json.ts";
 import { markNumber, storedNumber } from "../numbers.ts";
 
-/** Raised where bytes are no MessagePack, or hold more values than any sender sends. */
+/** Thrown if bytes are not MessagePack, or hold more values than any sender sends. */
 export class MalformedMsgpack extends Error {}
 
 const maxValues = 500_000;
 const maxDepth = 500;
 
 /**
- * The value of a MessagePack body (https://github.com/msgpack/msgpack/blob/master/spec.md) as JSON
- * has it: bytes as base64, times as ISO 8601. A length is believed when the bytes are there; a
- * package that reserves what a length promises can be made to take any memory.
+ * The value of a MessagePack body (https://github.com/msgpack/msgpack/blob/master/spec.md) as JSON: bytes as base64,
+ * times as ISO 8601. A length is trusted only if the bytes exist; a package that allocates by length can be made to use
+ * any memory.
  */
 export function unmsgpack(bytes: Bytes): unknown {
   const reader = new Reader(bytes);
@@ -118,7 +118,7 @@ class Reader {
     return this.#take(length).toString("utf8");
   }
 
-  /** A time is the extension -1; any other is kept as its bytes. */
+  /** Extension -1 is a time; any other keeps its bytes. */
   #extension(length: number): unknown {
     const type = this.#view.getInt8(this.#skip(1));
     if (type !== -1) return this.#take(length).toString("base64");
@@ -149,7 +149,7 @@ class Reader {
     return this.#bytes.subarray(at, at + length);
   }
 
-  /** Where the next bytes begin, which are there. */
+  /** The start of the next bytes, which exist. */
   #skip(length: number): number {
     const at = this.#at;
     if (length > this.#bytes.length - at) throw new MalformedMsgpack();
@@ -185,7 +185,7 @@ function two(number: number): string {
   return pairs[number];
 }
 
-/** A day since 1970, without a Date for each of half a million: years begin in March, leap days end them. */
+/** A day since 1970, without half a million Dates: years begin in March, so leap days are last. */
 function dateOf(day: number): string {
   const since = day + 719_468;
   const era = Math.floor(since / 146_097);

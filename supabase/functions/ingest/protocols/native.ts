@@ -18,7 +18,7 @@ const maxEvents = 10_000;
 
 const limits = { sentBytes: 512_000, bytes: 512_000 };
 
-/** The endpoint of the interface: JSON, and where the content type says so, lines. */
+/** The native endpoint: JSON, and lines if the content type says so. */
 export const native: Protocol = {
   methods: "POST, OPTIONS",
   limits,
@@ -73,7 +73,7 @@ function readNative(
 }
 
 function refusedNatively(incoming: Incoming, told: Failure) {
-  // The interface knows no other status for a body that cannot be read.
+  // The interface has no other status for an unreadable body.
   return errorReply(incoming, told.status === 415 ? { ...told, status: 400 } : told);
 }
 
@@ -89,7 +89,7 @@ function listOf(body: unknown): Result<readonly unknown[]> {
 }
 
 function logsOf(body: Record<string, unknown>): readonly unknown[] | undefined {
-  // Beside an event's own fields, `logs` is one more attribute of that event.
+  // Beside other fields of an event, `logs` is an ordinary attribute.
   if (!Object.hasOwn(body, "logs") || Object.keys(body).some((key) => ownKeys.has(key))) {
     return [body];
   }
@@ -103,8 +103,8 @@ function tooMany(count: number): Result<never> {
 }
 
 /**
- * Whether a body that is no JSON holds an event a line. JSON that is broken is not taken for lines
- * of text: whoever sent it wants to know.
+ * Whether a body that is not JSON has one event a line. Broken JSON is not read as lines of text: its sender wants to
+ * know.
  */
 function holdsLines(type: string, text: string): boolean {
   const lines = [...linesOf(text)];

@@ -24,7 +24,7 @@ export const otlp: Protocol = {
   refused,
 };
 
-/** Traces and metrics, which exporters send to the same address when nobody tells them not to. */
+/** Traces and metrics, which exporters send to the same address by default. */
 export const otlpOther: Protocol = {
   ...otlp,
   greet: (incoming) => refused(incoming, { status: 404, error: "Logs alone are taken here" }),
@@ -46,7 +46,7 @@ function readOtlp(
   return success({ accepted: (outcome) => accepted(outcome, isJson) });
 }
 
-/** Without a content type the first byte tells: no protobuf message begins with a brace. */
+/** Without a content type the first byte decides: no protobuf message begins with a brace. */
 function saysJson({ headers }: Incoming, first?: number): boolean {
   const type = contentType(headers);
   return type.includes("json") || (!type.includes("protobuf") && first === 0x7b);

@@ -63,7 +63,7 @@ function timeIn(record: JsonObject, key: string): unknown {
   return time === 0 || time === "0" || time === "" ? undefined : time;
 }
 
-/** Some senders give an id that is not there as zeros. */
+/** Some senders write a missing id as zeros. */
 function idIn(record: JsonObject, key: string): string | undefined {
   const id = textIn(record, key);
   return id === undefined || /^0*$/.test(id) ? undefined : id.toLowerCase();
@@ -82,7 +82,7 @@ function membersOf(list: readonly unknown[], depth: number): JsonObject {
   return members;
 }
 
-/** Deeper than this a value stays as the JSON that it came as. */
+/** A deeper value stays as its JSON. */
 const maxDepth = 64;
 
 function valueOf(value: unknown, depth: number): unknown {
@@ -111,7 +111,7 @@ function valueOf(value: unknown, depth: number): unknown {
   return null;
 }
 
-/** 64-bit integers come as text. */
+/** 64-bit integers are text. */
 function numberOf(value: unknown): unknown {
   if (typeof value !== "string" || markedNumber(value) !== undefined) return value;
   if (!/^-?\d{1,40}$/.test(value)) return value;

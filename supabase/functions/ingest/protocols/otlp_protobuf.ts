@@ -24,9 +24,8 @@ import {
 } from "./protobuf.ts";
 
 /**
- * Adds the records of an ExportLogsServiceRequest
- * (opentelemetry/proto/collector/logs/v1/logs_service.proto), message by message, without objects
- * between the bytes and the event.
+ * Adds the records of an ExportLogsServiceRequest (opentelemetry/proto/collector/logs/v1/logs_service.proto), message
+ * by message, without objects between the bytes and the event.
  */
 export function readOtlpProtobuf(bytes: Bytes, events: EventCollector): void {
   try {
@@ -37,9 +36,9 @@ export function readOtlpProtobuf(bytes: Bytes, events: EventCollector): void {
   }
 }
 
-/** Attributes, items and members in one request: a few bytes each, and far more in memory. */
+/** Attributes, items and members in one request: a few bytes each, but far more in memory. */
 const maxValues = 500_000;
-/** Deeper than this a value stays as the bytes that it came as. */
+/** A deeper value stays as its bytes. */
 const maxDepth = 64;
 
 class OtlpReader {
@@ -61,7 +60,7 @@ class OtlpReader {
 
   #readResourceLogs(end: number): void {
     const pbf = this.#pbf;
-    // The resource may stand behind its records.
+    // The resource may follow its records.
     const resource: JsonObject = {};
     const scopes: number[] = [];
     eachField(pbf, end, (field) => {
@@ -149,7 +148,7 @@ class OtlpReader {
     return record;
   }
 
-  /** The key-values that a message has under a field: a Resource, a KeyValueList. */
+  /** The key-values of a message's field: a Resource, a KeyValueList. */
   #readAttributes(end: number, depth: number, into: JsonObject): void {
     const pbf = this.#pbf;
     eachField(pbf, end, (field) => {
@@ -212,7 +211,7 @@ class OtlpReader {
     return value;
   }
 
-  /** Where a message lies that is read later. */
+  /** The position of a message that is read later. */
   #note(places: number[], end: number): void {
     this.#countValue();
     places.push(this.#pbf.pos, end);

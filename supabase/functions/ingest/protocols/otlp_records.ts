@@ -3,7 +3,7 @@ import { addMember, isObject, type JsonObject, jsonTextOf, setMember } from "../
 import { levelOf, otlpLevelOf } from "../levels.ts";
 import { isOfIngest } from "./own_traffic.ts";
 
-/** A log record, its values as JSON has them. */
+/** A log record with its values as in JSON. */
 export interface OtlpRecord {
   /** Nanoseconds, as text or number. */
   time?: unknown;
@@ -18,7 +18,7 @@ export interface OtlpRecord {
   droppedAttributes?: unknown;
 }
 
-/** What the records of a scope share. */
+/** The shared part of a scope's records. */
 export interface OtlpOrigin {
   readonly defaults: { service?: string; env?: string; host?: string };
   readonly resource: JsonObject | undefined;
@@ -27,17 +27,17 @@ export interface OtlpOrigin {
   readonly sharedBytes: number;
 }
 
-/** Raised where a body is no ExportLogsServiceRequest. */
+/** Thrown if a body is not an ExportLogsServiceRequest. */
 export class MalformedOtlp extends Error {}
 
-/** What a resource says, once for all of its scopes. */
+/** A resource's values, once for all of its scopes. */
 export interface OtlpResource {
   readonly defaults: OtlpOrigin["defaults"];
   readonly resource: JsonObject | undefined;
   readonly bytes: number;
 }
 
-/** Splits the attributes of a resource: what is a field of ours, and what is worth keeping. */
+/** Splits a resource's attributes into our fields and those worth keeping. */
 export function resourceOf(attributes: JsonObject): OtlpResource {
   const defaults: OtlpOrigin["defaults"] = {};
   let resource: JsonObject | undefined;
@@ -46,7 +46,7 @@ export function resourceOf(attributes: JsonObject): OtlpResource {
     if (field !== undefined && typeof value === "string" && defaults[field] === undefined) {
       defaults[field] = value;
     } else if (!key.startsWith("process.")) {
-      // The process of a sender is told anew with every request, and says little of an event.
+      // The sender's process is repeated in every request and says little about an event.
       setMember(resource ??= {}, key, value);
     }
   }
@@ -127,7 +127,7 @@ function severityOf({ severityNumber, severityText }: OtlpRecord) {
 
 const severityNames = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
-/** JSON encoders of some languages write the enum's name: SEVERITY_NUMBER_WARN2. */
+/** Some JSON encoders write the enum's name: SEVERITY_NUMBER_WARN2. */
 function namedSeverity(text: string): number {
   const [, name, place = "1"] = /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(text) ?? [];
   const at = severityNames.indexOf(name);

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../json.ts";
 
-/** The address below which a project's own ingest is. */
+/** The address of a project's own ingest. */
 const ingestPath = /\/functions\/v1\/ingest(?=[/?\s"]|$)/;
 
 /**
- * Whether a project tells of a request to its own `ingest`. Sent on, each such event would make the
- * next one: a project that drains its logs into itself must leave these out.
+ * Whether a project reports a request to its own `ingest`. Each such event would create the next one in a project that
+ * drains its logs into itself, so they are left out.
  */
 export function isOfIngest(event: JsonObject): boolean {
   if (saysIngest(event.event_message)) return true;

@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import type { PbfReader } from "pbf";
 import { markNumber } from "../numbers.ts";
 
-/** Raised where bytes are no message of the wire format, or not of the lengths that they say. */
+/** Thrown if bytes are not in the wire format, or have wrong lengths. */
 export class MalformedProtobuf extends Error {}
 
 /** The wire type of texts, bytes and messages. */
 export const delimited = 2;
 
-/** Reads the length of what follows and answers with where it ends, which is not behind `within`. */
+/** Reads a length and returns the end of its bytes, which is not beyond `within`. */
 export function endOf(pbf: PbfReader, within: number): number {
   const length = pbf.readVarint();
   const end = pbf.pos + length;
@@ -16,7 +16,7 @@ export function endOf(pbf: PbfReader, within: number): number {
   return end;
 }
 
-/** Visits the fields of a message that ends at `end`; what a visit does not read is skipped. */
+/** Visits the fields of a message that ends at `end`; fields that are not read are skipped. */
 export function eachField(pbf: PbfReader, end: number, visit: (field: number) => void): void {
   for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
     visit(field);
@@ -31,7 +31,7 @@ export function readText(pbf: PbfReader, within: number): string {
   return text;
 }
 
-/** An int64; one beyond the doubles' integers is marked with all its digits. */
+/** An int64; beyond a double's integers it is marked with all its digits. */
 export function readInt64(pbf: PbfReader): number | string {
   const start = pbf.pos;
   const value = pbf.readVarint(true);
@@ -43,7 +43,7 @@ export function readInt64(pbf: PbfReader): number | string {
   return markNumber(BigInt.asIntN(64, exact).toString());
 }
 
-/** A fixed64 of nanoseconds, as text; undefined for 0, which stands for none. */
+/** A fixed64 of nanoseconds, as text; undefined for 0, which means none. */
 export function readNanos(pbf: PbfReader): string | undefined {
   const low = pbf.readFixed32();
   const high = pbf.readFixed32();
@@ -51,7 +51,7 @@ export function readNanos(pbf: PbfReader): string | undefined {
   return ((BigInt(high) << 32n) | BigInt(low)).toString();
 }
 
-/** An id in hexadecimal digits; undefined where it is empty or nothing but zeros. */
+/** An id in hexadecimal digits; undefined if it is empty or only zeros. */
 export function readHex(pbf: PbfReader, end: number): string | undefined {
   const hex = bytesUpTo(pbf, end).toString("hex");
   return /^0*$/.test(hex) ? undefined : hex;
@@ -67,7 +67,7 @@ function bytesUpTo(pbf: PbfReader, end: number): Buffer {
   return Buffer.from(buf.buffer, buf.byteOffset + pos, end - pos);
 }
 
-/** Whether an error says that the bytes are at fault: ours, or one of those that pbf raises. */
+/** Whether an error is the fault of the bytes: ours, or one from pbf. */
 export function isMalformed(error: unknown): boolean {
   return error instanceof MalformedProtobuf || error instanceof RangeError ||
     (error instanceof Error && error.constructor === Error);

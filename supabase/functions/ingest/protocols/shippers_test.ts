@@ -6,7 +6,7 @@ import { pushed } from "./loki_requests.ts";
 import { asProtobuf } from "./otlp_requests.ts";
 
 // Requests of shippers that are not run here, made from what each one's documentation says that it sends, or recorded
-// of a Fluent Bit 5.1.1 that was built from its source and had the configuration of docs/send. The page is named at each.
+// of a Fluent Bit 5.1.1 that was built from its source and had the configuration of docs/guides/send. The page is named at each.
 
 const time = "2026-11-21T12:34:56.123456Z";
 const nanos = 1795264496123456000n;
@@ -225,7 +225,8 @@ const fixtures: Fixture[] = [
     }],
   },
   {
-    name: "Fluent Bit, http, as docs/send/json.md configures it (recorded): json_lines, gzip",
+    name:
+      "Fluent Bit, http, as docs/guides/send/json.md configures it (recorded): json_lines, gzip",
     source: "https://docs.fluentbit.io/manual/pipeline/outputs/http",
     path: "/lines",
     headers: {
@@ -238,7 +239,7 @@ const fixtures: Fixture[] = [
     events: [{ ts: time, msg: "card declined" }],
   },
   {
-    name: "Fluent Bit, es, as docs/send/elasticsearch.md configures it (recorded)",
+    name: "Fluent Bit, es, as docs/guides/send/elasticsearch.md configures it (recorded)",
     source: "https://docs.fluentbit.io/manual/pipeline/outputs/elasticsearch",
     path: "/es/_bulk",
     headers: { ...ndjson, ...basic, "User-Agent": "Fluent-Bit" },
@@ -249,7 +250,7 @@ const fixtures: Fixture[] = [
     events: [{ ts: "2026-11-21T12:34:56.123Z", msg: "card declined" }],
   },
   {
-    name: "Fluent Bit, loki, as docs/send/loki.md configures it (recorded)",
+    name: "Fluent Bit, loki, as docs/guides/send/loki.md configures it (recorded)",
     source: "https://docs.fluentbit.io/manual/pipeline/outputs/loki",
     path: "/loki/api/v1/push",
     headers: { ...json, ...basic, "User-Agent": "Fluent-Bit" },

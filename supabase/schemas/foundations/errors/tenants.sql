@@ -14,7 +14,7 @@ begin
       'Send a short name, such as that of your company.',
       '`create_tenant`: it cannot be a tenant''s id.'),
     ('tenants.role_is_unknown', 400, 'Invalid p_role: member, admin or owner',
-      'docs/identity.md says what each may do.', 'There is no other role.'),
+      'docs/background/identity.md says what each may do.', 'There is no other role.'),
     ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
       'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
     ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',

@@ -8,4 +8,4 @@ create type logloom_private.error as (
 
 comment on type logloom_private.error is
   'An error of the register. message and hint are formats for the values of a case, explanation '
-  'is what docs/errors.md says in place of the hint. The name begins with its register.';
+  'is what docs/reference/errors.md says in place of the hint. The name begins with its register.';
