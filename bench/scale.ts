@@ -29,7 +29,7 @@ interface Measured {
 }
 
 /**
- * What it costs to spread records over nodes: the writer's and the searches' processor time on a
+ * What it costs to shard records over nodes: the writer's and the searches' processor time on a
  * single server and on a coordinator with 2 and 3 workers, in turns, and how evenly the workers are
  * filled. Needs a PostgreSQL with Citus (LOGLOOM_POSTGRES), and the stacks bench, scratch and test.
  *
@@ -223,9 +223,9 @@ async function drainCounted(bench: BenchStack): Promise<Map<string, number>> {
 async function shares(
   { sql }: BenchStack,
 ): Promise<Pick<Measured, "records" | "bytes" | "mebibytes">> {
-  const [{ isSpread }] = await sql`
-    select exists (select from pg_extension where extname = 'citus') as "isSpread"`;
-  if (!isSpread) {
+  const [{ isSharded }] = await sql`
+    select exists (select from pg_extension where extname = 'citus') as "isSharded"`;
+  if (!isSharded) {
     const [{ bytes }] = await sql`
       select sum(pg_total_relation_size(inhrelid))::float8 as bytes
       from pg_inherits where inhparent = 'logloom.logs'::regclass`;
@@ -253,7 +253,7 @@ function sum(seconds: Map<string, number>): number {
 }
 
 function print(measured: Measured[]): void {
-  const [plain, ...spread] = measured;
+  const [plain, ...sharded] = measured;
   const figures: Figure[] = [
     { name: "writer on one server, µs of processor an event", value: plain.writer.toFixed(1) },
     ...questions.map(([operation, query], n) => ({
@@ -262,7 +262,7 @@ function print(measured: Measured[]): void {
     })),
     { name: "records on one server, MB", value: plain.mebibytes.toFixed(0) },
   ];
-  for (const { workers, writer, writerFirst, queries, records, bytes, mebibytes } of spread) {
+  for (const { workers, writer, writerFirst, queries, records, bytes, mebibytes } of sharded) {
     const at = `${workers} workers: `;
     figures.push(
       {
@@ -293,7 +293,7 @@ function print(measured: Measured[]): void {
       },
     );
   }
-  printFigures("Records on one server and spread over nodes", figures);
+  printFigures("Records on one server and sharded over nodes", figures);
 }
 
 function step(text: string): void {

@@ -193,7 +193,7 @@ Next, in the project:
   supabase functions deploy ${functions.join(" ")}
   supabase config push   (or switch the access-token hook on in the dashboard)`);
     for (const name of formerFunctions) {
-      console.log(`  supabase functions delete ${name}   (Logloom has it no more)`);
+      console.log(`  supabase functions delete ${name}   (no longer part of Logloom)`);
     }
   });
 }

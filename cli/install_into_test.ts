@@ -102,7 +102,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   );
   assert.match(
     await afterwards(),
-    /--health-as NAME, Logloom's is NAME, and health is the project's own\.$/,
+    /--health-as NAME, Logloom's function is NAME, and health is your own\.$/,
   );
 
   // Another name later: the folder of the former one goes.
@@ -377,13 +377,13 @@ Deno.test("versions come after the project's last one, and what is applied does 
   );
   assert.throws(
     () => versions([{ version: "7", name: "logloom", text: "c" }]),
-    /7_logloom\.sql\. A migration that was applied cannot change/,
+    /7_logloom\.sql\. An applied migration cannot change/,
   );
   // With what is written around it.
   const installed = (text: string) =>
     versions([{ version: "0007", name: "logloom", text: asInstalled(text) }]);
   assert.deepEqual(installed("a"), ["20261201100000_logloom_schedules"]);
-  assert.throws(() => installed("c"), /A migration that was applied cannot change/);
+  assert.throws(() => installed("c"), /An applied migration cannot change/);
 });
 
 Deno.test("a function that the project made and dropped, or made elsewhere, is not in the way", () => {

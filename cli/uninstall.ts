@@ -14,9 +14,9 @@ in without the function that it calls.`;
 export async function afterwards(project?: string): Promise<string> {
   const functions = await functionsIn(project);
   const other = project === undefined
-    ? "\n\nWhere install-into was told --health-as NAME, Logloom's is NAME, and health is the project's own."
+    ? "\n\nIf you installed with --health-as NAME, Logloom's function is NAME, and health is your own."
     : "";
-  return `Logloom is gone from the database. What it put into the project's folder remains: the migrations
+  return `Logloom is removed from the database. Remove its files from the project's folder too: the migrations
 named …_logloom*.sql (the next supabase db push --remote would install it again), the folders
 _logloom, ${functions.join(", ")} of supabase/functions,
 and the block in config.toml. Remove the deployed functions:
@@ -28,8 +28,8 @@ const help = `${warning}
 
 Usage: npm run uninstall -- DATABASE_URL --yes-delete-all-logs [--project DIR]
 
-  --project DIR   the folder that install-into wrote to: what remains there is then named as it is
-                  called there. Nothing in it is changed.
+  --project DIR   the folder that install-into wrote to: the names of its functions are then
+                  printed. Nothing in it is changed.
 
 The SQL is supabase/uninstall.sql.`;
 

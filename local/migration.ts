@@ -12,7 +12,7 @@ import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { filesOfFields } from "./migrations/fields.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
-import { assemble, firstMigrations, lastStatement, schemaFiles } from "./migrations/schemas.ts";
+import { assemble, firstMigrations, lastStatement, schemaTexts } from "./migrations/schemas.ts";
 import { withScratchPostgres } from "./migrations/scratch.ts";
 import { followingVersion, versionAt } from "./migrations/versions.ts";
 import { checkout } from "./stack.ts";
@@ -51,7 +51,7 @@ await run(async () => {
     for (const migration of await firstMigrations()) {
       const text = await assemble(migration);
       await Deno.writeTextFile(`${migrationsFolder}/${migration.name}`, text);
-      console.log(`supabase/migrations/${migration.name} is what supabase/schemas says.`);
+      console.log(`supabase/migrations/${migration.name} is up to date.`);
     }
     return;
   }
@@ -93,15 +93,12 @@ async function writeDifference(name: string): Promise<void> {
     const from = await cloneDatabase(stack, bareDatabase, "from_migrations");
     const to = await cloneDatabase(stack, bareDatabase, "from_schemas");
     await applySql(from, await texts(names.map((name) => `${migrationsFolder}/${name}`)));
-    await applySql(to, [
-      ...await texts((await schemaFiles()).map((path) => `${checkout}/${path}`)),
-      { path: "the last statement", text: lastStatement },
-    ]);
+    await applySql(to, await schemaTexts());
     console.log("  Comparing them (supabase db diff) …");
     const sql = await difference(from, to);
     const rows = await rowDifferences(from, to);
     if (sql === "" && rows.length === 0) {
-      console.log("The migrations are what supabase/schemas says; there is nothing to write.");
+      console.log("The migrations match supabase/schemas; there is nothing to write.");
       return;
     }
     const file = `${migrationsFolder}/${nextVersion(names)}_logloom_${name}.sql`;

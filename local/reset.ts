@@ -11,5 +11,5 @@ await run(async () => {
   const system = await findSystem();
   if (system) await removeCluster(system, stack);
   await removeIfThere(stack.folder);
-  console.log("All data of the local stack is gone. npm start begins anew.");
+  console.log("All data of the local stack is deleted. The next npm start begins empty.");
 });

@@ -6,7 +6,7 @@ import { findRuntime, type Runtime } from "./runtime.ts";
 import type { Stack } from "./stack.ts";
 import { prepareSystem, type System } from "./system.ts";
 import { fromFileUrl } from "./files.ts";
-import { requireSameWorkers } from "./nodes.ts";
+import { requireSameWorkers } from "../citus/local/nodes.ts";
 import { clearTheWay, up } from "./up.ts";
 import { welcome } from "./welcome.ts";
 

@@ -77,7 +77,7 @@ async function namedSystem(): Promise<System | null> {
   if (missing.length > 0) {
     throw new Failure(
       `LOGLOOM_POSTGRES names ${bin}, where something is missing: ${missing.join(", ")}. ` +
-        "It is to be the folder with the programs of a PostgreSQL 17 that has these.",
+        "It must be the folder with the programs of a PostgreSQL 17 that has these.",
     );
   }
   return root === "" ? await native(inside) : await chrooted(root, inside);

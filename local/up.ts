@@ -17,7 +17,7 @@ import {
   turnAccessLog,
   writeGatewayConfig,
 } from "./processes/gateway.ts";
-import { spreadOverNodes, workersOf } from "./nodes.ts";
+import { shardOverNodes, workersOf } from "../citus/local/nodes.ts";
 import { firstNode, postgresProcess, workerNodes } from "./processes/postgres.ts";
 import { postgrestProcess } from "./processes/postgrest.ts";
 import { shipperProcess } from "./processes/shipper.ts";
@@ -122,8 +122,8 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     const warning = await prepareDatabase(system, stack, interrupted.signal, options);
     if (warning) warn(warning);
     if (workers > 0) {
-      await progress(`Spreading tables over ${workers} workers (Citus)`);
-      await spreadOverNodes(stack, nodes);
+      await progress(`Sharding tables over ${workers} workers (Citus)`);
+      await shardOverNodes(stack, nodes);
     }
     await options.afterDatabase?.();
     await progress("Starting PostgREST, functions and gateway");
@@ -147,7 +147,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       );
     }
     if (options.demo) {
-      await progress("Making the demo tenant's key");
+      await progress("Creating the demo tenant's key");
       state.demo = await demo(stack).catch((error) => {
         warn(`There is no demo: ${sentence(error)}`);
         return null;

@@ -98,7 +98,7 @@ begin
     ) i
     where d.deptype in ('n', 'a')
       and not exists (select from ours x where x.classid = d.classid and x.objid = d.objid)
-      and coalesce(i.schema, '') not in ('logloom', 'logloom_private')
+      and coalesce(i.schema, '') not in ('logloom', 'logloom_private', 'logloom_citus')
       and i.identity !~ ' on logloom(_private)?\.'
       and i.identity !~ '^(for )?logloom(_private)?\.'
     union
@@ -111,7 +111,9 @@ begin
     select 'function ' || p.oid::regprocedure
     from pg_catalog.pg_proc p
     where p.prosrc ~* v_uses
-      and p.pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+      and p.pronamespace::regnamespace::text not in (
+        'pg_catalog', 'information_schema', 'logloom_citus'
+      )
       and not exists (select from ours x where x.objid = p.oid)
       and not exists (
         select from pg_catalog.pg_depend x where x.objid = p.oid and x.deptype = 'e'
@@ -140,8 +142,9 @@ begin
   if to_regclass('logloom_private.installation') is null then
     return;
   end if;
-  -- Where records are spread over nodes these refuse the setting; 0.1.0 does not see to it itself.
-  perform set_config('citus.enable_alter_role_set_propagation', 'off', true);
+  if to_regprocedure('logloom_citus.leave_nodes()') is not null then
+    perform logloom_citus.leave_nodes();
+  end if;
   -- Set for the role and for the database, it may name ours twice.
   perform logloom_private.set_pre_request(i.host_pre_request, s.setdatabase <> 0)
   from logloom_private.installation i
@@ -223,19 +226,6 @@ begin
   perform set_config('client_min_messages', 'warning', true);
   select i.* into v_installation from logloom_private.installation i;
   v_operations := logloom_private.operations();
-  if logloom_private.is_spread() then
-    -- Types and tables go from the nodes over one connection.
-    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-    execute format(
-      'alter role %s reset citus.allow_nested_distributed_execution',
-      (
-        select n.nspowner::regrole
-        from pg_catalog.pg_namespace n
-        where n.nspname = 'logloom_private'
-      )
-    );
-  end if;
-
   delete from cron.job_run_details d where strpos(d.command, 'logloom_private.') > 0;
 
   for v_name in
@@ -257,6 +247,7 @@ begin
   loop
     execute 'drop function ' || v_name;
   end loop;
+  drop schema if exists logloom_citus cascade;
   drop schema logloom, logloom_private cascade;
 
   -- Not those that a table of the project has by its name.

@@ -45,8 +45,8 @@ export function withLogloom(config: string, functions: readonly string[]): Confi
   const declared = at(settings, "db", "migrations", "schema_paths");
   if (Array.isArray(declared) && declared.length > 0) {
     advice.push(
-      "The project declares its schemas (schema_paths): leave logloom, logloom_private and what is " +
-        "named logloom_… out of what supabase db diff makes of them.",
+      "The project declares its schemas (schema_paths): exclude logloom, logloom_private and names " +
+        "with logloom_… from supabase db diff.",
     );
   }
   const lines = config.includes("\r\n") ? "\r\n" : "\n";

@@ -22,13 +22,13 @@ export async function supabaseFolder(project: string): Promise<string> {
   for (const folder of [`${project}/supabase`, project]) {
     if (await exists(`${folder}/config.toml`)) {
       if (resolve(folder) === resolve(`${checkout}/supabase`)) {
-        throw new Failure("That is Logloom itself; name the project that it is to go into.");
+        throw new Failure("That is Logloom itself; name your project's folder.");
       }
       return folder;
     }
   }
   throw new Failure(
-    `There is no supabase/config.toml in ${project}; supabase init makes one.`,
+    `There is no supabase/config.toml in ${project}; supabase init creates one.`,
   );
 }
 

@@ -60,10 +60,10 @@ export function migrationsToAdd(
   );
   if (changed.length > 0) {
     throw new Failure(
-      `These migrations of Logloom are in the project already and read otherwise: ${
+      `The project has these migrations of Logloom with another content: ${
         changed.map(({ name }) => `${there.get(name)?.version}_${name}.sql`).join(", ")
-      }. A migration that was applied cannot change: put back what was installed, or, where it was ` +
-        "never applied, remove the file and run this again.",
+      }. An applied migration cannot change: restore the installed file or, if it was never ` +
+        "applied, remove it, and run this again.",
     );
   }
   // In the order of db push, by file name: 3_a.sql comes after 20261201_b.sql.

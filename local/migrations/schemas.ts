@@ -37,6 +37,15 @@ export async function schemaFiles(): Promise<string[]> {
   return [...files];
 }
 
+/** What makes a database as the schemas say, in order. */
+export async function schemaTexts(): Promise<{ path: string; text: string }[]> {
+  const files = await Promise.all((await schemaFiles()).map(async (path) => ({
+    path,
+    text: await Deno.readTextFile(`${checkout}/${path}`),
+  })));
+  return [...files, { path: "the last statement", text: lastStatement }];
+}
+
 /** The rooms, each after the rooms that it uses. */
 export async function rooms(): Promise<string[]> {
   return [...new Set((await schemaFiles()).map(roomOf))];

@@ -231,27 +231,6 @@ begin
 end;
 $$;
 
--- Those of the operations that the edge functions alone may call, as service_role.
-create function logloom_private.service_operations()
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array[
-    'claim_alert_notifications',
-    'health_report',
-    'ingest_logs',
-    'ingest_requests',
-    'run_writer',
-    'settle_alert_notification'
-  ];
-end;
-$$;
-
-grant execute on function logloom_private.service_operations() to authenticated, service_role;
-
 -- Another function of such a name would be ambiguous for PostgREST, which picks by parameter names.
 do $$
 declare
@@ -354,7 +333,7 @@ create type logloom_private.error as (
 
 comment on type logloom_private.error is
   'An error of the register. message and hint are formats for the values of a case, explanation '
-  'is what docs/errors.md says in place of the hint. The name begins with its register.';
+  'is what docs/reference/errors.md says in place of the hint. The name begins with its register.';
 
 -- foundations/types/success.sql
 
@@ -1328,7 +1307,7 @@ begin
         '`concurrent_validations`.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. What is sent meanwhile is kept.',
-      'Records are spread over several, or what is stored took 8 s to sum up; `Retry-After`.')
+      'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;
@@ -1433,7 +1412,7 @@ begin
       'Send a short name, such as that of your company.',
       '`create_tenant`: it cannot be a tenant''s id.'),
     ('tenants.role_is_unknown', 400, 'Invalid p_role: member, admin or owner',
-      'docs/identity.md says what each may do.', 'There is no other role.'),
+      'docs/background/identity.md says what each may do.', 'There is no other role.'),
     ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
       'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
     ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
@@ -1522,6 +1501,19 @@ begin
 end;
 $$;
 
+-- foundations/after_migration.sql
+
+-- Seam: whatever else each migration is followed by. Here nothing is.
+create function logloom_private.after_migration()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+end;
+$$;
+
 -- foundations/claims.sql
 
 -- The verified claims of the request's token as PostgREST set them; null outside a request.
@@ -1541,6 +1533,23 @@ $$;
 
 grant execute on function logloom_private.claims() to anon, authenticated, service_role;
 
+-- foundations/current_client_id.sql
+
+-- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
+-- signed in without one.
+create function logloom_private.current_client_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.claims() ->> 'client_id';
+end;
+$$;
+
+-- foundations/current_user_id.sql
+
 -- The user of the request: the claim sub.
 create function logloom_private.current_user_id()
 returns text
@@ -1556,132 +1565,7 @@ $$;
 grant execute on function logloom_private.current_user_id()
 to anon, authenticated, service_role;
 
--- Whether the request runs as service_role, also when asked from within a definer function.
-create function logloom_private.is_service_role()
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return current_setting('role', true) = 'service_role';
-end;
-$$;
-
-grant execute on function logloom_private.is_service_role()
-to anon, authenticated, service_role;
-
--- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
-create function logloom_private.require_user_id()
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_user_id constant text := logloom_private.current_user_id();
-begin
-  if v_user_id is null or v_user_id !~ '[^[:space:]]' then
-    perform logloom_private.refuse('callers.user_is_missing');
-  end if;
-  return v_user_id;
-end;
-$$;
-
-grant execute on function logloom_private.require_user_id()
-to anon, authenticated, service_role;
-
--- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
--- character, and one that prints something in some script. Null otherwise.
-create function logloom_private.usable_id(p_id text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if length(p_id) between 1 and 255
-    and p_id !~ '[\u0001-\u001f\u007f-\u009f]'
-    and p_id ~ (
-      '[^\u0020\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f'
-      '\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb'
-      '\U0001d173-\U0001d17a\U000e0000-\U000e0fff]'
-    )
-  then
-    return p_id;
-  end if;
-  return null;
-end;
-$$;
-
-grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
-
--- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
--- signed in without one.
-create function logloom_private.current_client_id()
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.claims() ->> 'client_id';
-end;
-$$;
-
--- PT403 where the token was issued to an OAuth client that settings.writing_clients does not list.
-create function logloom_private.require_writing_client(p_claims jsonb)
-returns void
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role reads the settings
-begin
-  if p_claims ->> 'client_id' is not null and not exists (
-    select
-    from logloom_private.settings s
-    where p_claims ->> 'client_id' = any (s.writing_clients)
-  ) then
-    perform logloom_private.refuse('callers.client_may_only_read');
-  end if;
-end;
-$$;
-
-grant execute on function logloom_private.require_writing_client(jsonb)
-to authenticated, service_role;
-
--- PT403 where the token is of an anonymous sign-in, which makes no tenant unless
--- settings.tenants_by_anonymous_users says so.
-create function logloom_private.require_lasting_user(p_claims jsonb)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if coalesce(p_claims -> 'is_anonymous', 'false') not in ('false', 'null')
-    and not (select s.tenants_by_anonymous_users from logloom_private.settings s)
-  then
-    perform logloom_private.refuse('tenants.not_made_by_anonymous_users');
-  end if;
-end;
-$$;
-
--- foundations/days.sql
-
--- The UTC day of an instant.
-create function logloom_private.utc_day(p_ts timestamptz)
-returns date
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (p_ts at time zone 'UTC')::date;
-end;
-$$;
+-- foundations/day_start.sql
 
 -- When a UTC day begins.
 create function logloom_private.day_start(p_day date)
@@ -1784,6 +1668,7 @@ begin
     execute format('grant execute on function %s to public', v_function);
   end loop;
   perform logloom_private.grant_operations();
+  perform logloom_private.after_migration();
 end;
 $$;
 
@@ -1824,22 +1709,6 @@ $$;
 
 -- foundations/health_grade.sql
 
--- How long it is silent that was last heard of at p_at; infinity where that is null, or ahead: then
--- the clock went back.
-create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
-returns interval
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when p_at <= p_now + interval '5 seconds' then greatest(p_now - p_at, interval '0')
-    else interval 'infinity'
-  end;
-end;
-$$;
-
 -- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade
 -- without its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
@@ -1862,28 +1731,6 @@ begin
 end;
 $$;
 
--- What health says of something whose last success is too long ago.
-create function logloom_private.silence_reason(
-  p_what text,
-  p_silence interval,
-  p_limit interval
-)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when not isfinite(p_silence) then format('%s ever succeeded by this clock', p_what)
-    else format(
-      '%s succeeded for %s s (limit %s s)', p_what, round(extract(epoch from p_silence)),
-      round(extract(epoch from p_limit), 3)::double precision
-    )
-  end;
-end;
-$$;
-
 -- foundations/is_restored.sql
 
 -- Whether this database was made from a dump and repair() was not called since.
@@ -1901,6 +1748,23 @@ begin
   );
 end;
 $$;
+
+-- foundations/is_service_role.sql
+
+-- Whether the request runs as service_role, also when asked from within a definer function.
+create function logloom_private.is_service_role()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return current_setting('role', true) = 'service_role';
+end;
+$$;
+
+grant execute on function logloom_private.is_service_role()
+to anon, authenticated, service_role;
 
 -- foundations/job_deadline.sql
 
@@ -1923,7 +1787,52 @@ begin
 end;
 $$;
 
--- foundations/locks.sql
+-- foundations/limit_lock_wait.sql
+
+-- From now on the transaction waits for a lock no longer than p_wait. Returns the limit that it
+-- had, for restore_lock_wait. A block that fails restores it by itself.
+create function logloom_private.limit_lock_wait(p_wait interval)
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_before constant text := current_setting('lock_timeout');
+begin
+  perform set_config('lock_timeout', extract(epoch from p_wait) * 1000 || 'ms', true);
+  return v_before;
+end;
+$$;
+
+-- foundations/list_limit.sql
+
+-- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds.
+create function logloom_private.list_limit(p_limit integer)
+returns integer
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles do not read logloom_private.settings
+declare
+  v_max integer;
+  v_default integer;
+begin
+  select s.list_limit_max, s.list_limit_default into v_max, v_default
+    from logloom_private.settings s;
+  if p_limit < 1 or p_limit > v_max then
+    perform logloom_private.refuse('parameters.list_limit_is_out_of_range', v_max::text);
+  end if;
+  return coalesce(p_limit, v_default);
+end;
+$$;
+
+grant execute on function logloom_private.list_limit(integer)
+to authenticated, service_role;
+
+-- foundations/lock_key.sql
 
 -- Who takes several takes them in this order: deletion, writer, partitions, log_counts.
 create type logloom_private.lock_name as enum (
@@ -1960,67 +1869,7 @@ begin
 end;
 $$;
 
--- From now on the transaction waits for a lock no longer than p_wait. Returns the limit that it
--- had, for restore_lock_wait. A block that fails restores it by itself.
-create function logloom_private.limit_lock_wait(p_wait interval)
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_before constant text := current_setting('lock_timeout');
-begin
-  perform set_config('lock_timeout', extract(epoch from p_wait) * 1000 || 'ms', true);
-  return v_before;
-end;
-$$;
-
--- Puts back what limit_lock_wait returned.
-create function logloom_private.restore_lock_wait(p_before text)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform set_config('lock_timeout', p_before, true);
-end;
-$$;
-
--- foundations/parameters.sql
-
--- PT400 when a required parameter is missing. Parameters default to null so that this text answers,
--- not PostgREST's 404.
-create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_is_missing then
-    perform logloom_private.refuse('parameters.missing', p_name);
-  end if;
-end;
-$$;
-
-grant execute on function logloom_private.require_parameter(text, boolean)
-to authenticated, service_role;
-
--- The text without white space at its ends.
-create function logloom_private.trim_space(p_text text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
-end;
-$$;
-
-grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
+-- foundations/page_bytes.sql
 
 -- A list ends with the item that brings it to so many bytes.
 create function logloom_private.page_bytes()
@@ -2038,83 +1887,30 @@ $$;
 
 grant execute on function logloom_private.page_bytes() to authenticated, service_role;
 
--- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds.
-create function logloom_private.list_limit(p_limit integer)
-returns integer
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because the API roles do not read logloom_private.settings
-declare
-  v_max integer;
-  v_default integer;
-begin
-  select s.list_limit_max, s.list_limit_default into v_max, v_default
-    from logloom_private.settings s;
-  if p_limit < 1 or p_limit > v_max then
-    perform logloom_private.refuse('parameters.list_limit_is_out_of_range', v_max::text);
-  end if;
-  return coalesce(p_limit, v_default);
-end;
-$$;
+-- foundations/page_place.sql
 
-grant execute on function logloom_private.list_limit(integer)
-to authenticated, service_role;
-
--- Where the page after an item begins: the item's time. PT400 where the list has no such item,
--- p_what being what the list holds and p_id the name of its id.
-create function logloom_private.page_place(p_at timestamptz, p_what text, p_id text)
+-- Where the page after an item begins: the item's time, null without p_after. PT400 where the list
+-- has no such item, p_what being what the list holds and p_id the name of its id.
+create function logloom_private.page_place(
+  p_after text,
+  p_what text,
+  p_id text,
+  p_at timestamptz
+)
 returns timestamptz
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_at is null then
+  if p_after is not null and p_at is null then
     perform logloom_private.refuse('parameters.no_such_place', p_what, p_id);
   end if;
   return p_at;
 end;
 $$;
 
-grant execute on function logloom_private.page_place(timestamptz, text, text)
-to authenticated, service_role;
-
--- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift,
--- as in a query (query_time). Null stays null. PT400 for anything else.
-create function logloom_private.time_parameter(p_name text, p_text text)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-as $$
-declare
-  v_text constant text := logloom_private.trim_space(p_text);
-  v_shift constant text[] := regexp_match(v_text, '^now([+-][0-9]{1,10})([smhdw])$');
-  v_seconds numeric;
-begin
-  if v_text is null then
-    return null;
-  elsif v_text = 'now' then
-    return now();
-  elsif v_shift is not null then
-    v_seconds := v_shift[1]::numeric * case v_shift[2]
-      when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
-    if abs(v_seconds) <= 3155760000 then
-      return now() + make_interval(secs => v_seconds);
-    end if;
-  elsif v_text ~ '^[0-9-]' and pg_input_is_valid(v_text, 'timestamptz') then
-    return v_text::timestamptz;
-  end if;
-  perform logloom_private.refuse('parameters.not_a_time', p_name);
-  return null;
-end;
-$$;
-
-grant execute on function logloom_private.time_parameter(text, text)
+grant execute on function logloom_private.page_place(text, text, text, timestamptz)
 to authenticated, service_role;
 
 -- foundations/record_job.sql
@@ -2158,10 +1954,9 @@ $$;
 
 -- foundations/refuse.sql
 
--- Each way to refuse what is asked. Nothing else raises an error that a user gets: the code is PT
--- and the status, which PostgREST answers.
-
--- Raises the error of this name.
+-- Raises the error of this name. Nothing but this and its like (refuse_at, refuse_with_headers,
+-- refuse_for_now, refuse_and_keep) tells a user of an error: the code is PT and the status, which
+-- PostgREST answers.
 create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
 returns void
 language plpgsql
@@ -2180,6 +1975,33 @@ begin
     hint = v_error.hint;
 end;
 $$;
+
+-- foundations/refuse_and_keep.sql
+
+-- The answer of an operation that is refused with the error of this name, whose transaction is
+-- committed all the same: for what counts failures.
+create function logloom_private.refuse_and_keep(
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns jsonb
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
+  perform set_config('response.status', v_error.status::text, true);
+  return jsonb_build_object(
+    'code', 'PT' || v_error.status, 'message', v_error.message, 'details', null,
+    'hint', v_error.hint
+  );
+end;
+$$;
+
+-- foundations/refuse_at.sql
 
 -- Raises the error of this name with the place in the query where it is.
 create function logloom_private.refuse_at(
@@ -2202,6 +2024,31 @@ begin
     hint = v_error.hint;
 end;
 $$;
+
+-- foundations/refuse_for_now.sql
+
+-- Raises the error of this name with Retry-After: what is asked is in order, but not now.
+create function logloom_private.refuse_for_now(
+  p_seconds integer,
+  p_name text,
+  variadic p_values text[] default '{}'
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse_with_headers(
+    jsonb_build_object('Retry-After', p_seconds::text), p_name, variadic p_values
+  );
+end;
+$$;
+
+grant execute on function logloom_private.refuse_for_now(integer, text, text[])
+to authenticated, service_role;
+
+-- foundations/refuse_with_headers.sql
 
 -- Raises the error of this name with headers for its answer.
 create function logloom_private.refuse_with_headers(
@@ -2229,61 +2076,113 @@ $$;
 grant execute on function logloom_private.refuse_with_headers(jsonb, text, text[])
 to authenticated, service_role;
 
--- Raises the error of this name with Retry-After: what is asked is in order, but not now.
-create function logloom_private.refuse_for_now(
-  p_seconds integer,
-  p_name text,
-  variadic p_values text[] default '{}'
-)
+-- foundations/require_lasting_user.sql
+
+-- PT403 where the token is of an anonymous sign-in, which makes no tenant unless
+-- settings.tenants_by_anonymous_users says so.
+create function logloom_private.require_lasting_user(p_claims jsonb)
 returns void
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.refuse_with_headers(
-    jsonb_build_object('Retry-After', p_seconds::text), p_name, variadic p_values
-  );
+  if coalesce(p_claims -> 'is_anonymous', 'false') not in ('false', 'null')
+    and not (select s.tenants_by_anonymous_users from logloom_private.settings s)
+  then
+    perform logloom_private.refuse('tenants.not_made_by_anonymous_users');
+  end if;
 end;
 $$;
 
-grant execute on function logloom_private.refuse_for_now(integer, text, text[])
+-- foundations/require_parameter.sql
+
+-- PT400 when a required parameter is missing. Parameters default to null so that this text answers,
+-- not PostgREST's 404.
+create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_is_missing then
+    perform logloom_private.refuse('parameters.missing', p_name);
+  end if;
+end;
+$$;
+
+grant execute on function logloom_private.require_parameter(text, boolean)
 to authenticated, service_role;
 
--- The answer of an operation that is refused with the error of this name, whose transaction is
--- committed all the same: for what counts failures.
-create function logloom_private.refuse_and_keep(
-  p_name text,
-  variadic p_values text[] default '{}'
-)
-returns jsonb
+-- foundations/require_user_id.sql
+
+-- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
+create function logloom_private.require_user_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_user_id constant text := logloom_private.current_user_id();
+begin
+  if v_user_id is null or v_user_id !~ '[^[:space:]]' then
+    perform logloom_private.refuse('callers.user_is_missing');
+  end if;
+  return v_user_id;
+end;
+$$;
+
+grant execute on function logloom_private.require_user_id()
+to anon, authenticated, service_role;
+
+-- foundations/require_writing_client.sql
+
+-- PT403 where the token was issued to an OAuth client that settings.writing_clients does not list.
+create function logloom_private.require_writing_client(p_claims jsonb)
+returns void
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the settings
+begin
+  if p_claims ->> 'client_id' is not null and not exists (
+    select
+    from logloom_private.settings s
+    where p_claims ->> 'client_id' = any (s.writing_clients)
+  ) then
+    perform logloom_private.refuse('callers.client_may_only_read');
+  end if;
+end;
+$$;
+
+grant execute on function logloom_private.require_writing_client(jsonb)
+to authenticated, service_role;
+
+-- foundations/restore_lock_wait.sql
+
+-- Puts back what limit_lock_wait returned.
+create function logloom_private.restore_lock_wait(p_before text)
+returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
 begin
-  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
-  perform set_config('response.status', v_error.status::text, true);
-  return jsonb_build_object(
-    'code', 'PT' || v_error.status, 'message', v_error.message, 'details', null,
-    'hint', v_error.hint
-  );
+  perform set_config('lock_timeout', p_before, true);
 end;
 $$;
 
 -- foundations/run_job.sql
 
--- What pg_cron runs. A job is a function that does one step of its work in one transaction, finds
--- by itself where the last one ended, and returns how long to rest before the next one: null when
--- nothing is left, as a function does that returns nothing. Each run leaves a heartbeat, which
--- health reads.
-
--- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
--- every type, since one of that name in pg_temp would come first.
--- Runs a job step by step, each committed, until nothing is left or its time is up, and leaves its
--- heartbeat, with the error where a step fails.
+-- What pg_cron runs: a job step by step, each committed, until nothing is left or its time is up.
+-- Leaves its heartbeat, with the error where a step fails. A step is a function that finds by
+-- itself where the last one ended, and returns how long to rest before the next one, null when
+-- nothing is left. No set clause and not definer: such a procedure could not commit. Every name and
+-- every type is qualified, since one of that name in pg_temp would come first.
 create procedure logloom_private.run_job(p_job text, p_step regprocedure)
 language plpgsql
 as $$
@@ -2315,37 +2214,7 @@ begin
 end;
 $$;
 
--- foundations/take_turn.sql
-
--- What of a tenant reads at once for longer than a moment: as many processors as its plan says
-
--- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
--- the worker, whose leader takes it again at its next turn.
--- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
--- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
-create function logloom_private.take_turn(
-  p_scan text default current_setting('logloom.scan', true)
-)
-returns boolean
-language plpgsql
-volatile
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Empty where no search set it: jobs have budgets of their own.
-  if coalesce(p_scan, '') = ''
-    or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
-  then
-    return true;
-  end if;
-  -- Its statement's time limit ends the wait.
-  while not pg_try_advisory_xact_lock(split_part(p_scan, ' ', 2)::bigint) loop
-    perform pg_sleep(0.005);
-  end loop;
-  return true;
-end;
-$$;
+-- foundations/scanning.sql
 
 -- The tenant's id. Lets take_turn(), where it is given no scan, take the turns of this one to the
 -- end of the transaction: on a node, which knows no setting of who asks.
@@ -2361,41 +2230,7 @@ begin
 end;
 $$;
 
--- foundations/token_verdict.sql
-
--- Whether a token is one to act on: the same verdict for operations and for ingest.
-
--- The time that a claim names, in seconds; null where it names none.
-create function logloom_private.numeric_date(p_claim jsonb)
-returns numeric
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if jsonb_typeof(p_claim) = 'number' and abs(p_claim::numeric) < 1e15 then
-    return p_claim::numeric;
-  end if;
-  return null;
-end;
-$$;
-
--- Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the
--- same of iss, sub and aud.
-create function logloom_private.is_string_or_uri(p_claim jsonb)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return jsonb_typeof(p_claim) = 'string' and (
-    strpos(p_claim #>> '{}', ':') = 0
-    or p_claim #>> '{}'
-      ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
-  );
-end;
-$$;
+-- foundations/sent_claims.sql
 
 -- The claims as the token of an Authorization header says them, before PostgREST reads them. Empty,
 -- which is nobody's, where they are no JSON object or two members of one have the same name; null
@@ -2431,6 +2266,175 @@ $$;
 
 grant execute on function logloom_private.sent_claims(text) to authenticated, service_role;
 
+-- foundations/service_operations.sql
+
+-- Those of the operations that the edge functions alone may call, as service_role.
+create function logloom_private.service_operations()
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array[
+    'claim_alert_notifications',
+    'health_report',
+    'ingest_logs',
+    'ingest_requests',
+    'run_writer',
+    'settle_alert_notification'
+  ];
+end;
+$$;
+
+grant execute on function logloom_private.service_operations() to authenticated, service_role;
+
+-- foundations/service_token_is_valid.sql
+
+-- Whether verified claims of service_role may act now: token_is_current().
+create function logloom_private.service_token_is_valid(p_claims jsonb)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the settings
+begin
+  return logloom_private.token_is_current(
+    p_claims, (select s.token_leeway from logloom_private.settings s)
+  );
+end;
+$$;
+
+grant execute on function logloom_private.service_token_is_valid(jsonb)
+to authenticated, service_role;
+
+-- foundations/silence_reason.sql
+
+-- What health says of something whose last success is too long ago.
+create function logloom_private.silence_reason(
+  p_what text,
+  p_silence interval,
+  p_limit interval
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when not isfinite(p_silence) then format('%s ever succeeded by this clock', p_what)
+    else format(
+      '%s succeeded for %s s (limit %s s)', p_what, round(extract(epoch from p_silence)),
+      round(extract(epoch from p_limit), 3)::double precision
+    )
+  end;
+end;
+$$;
+
+-- foundations/silence_since.sql
+
+-- How long ago p_at was. Infinity where it is null, or lies ahead: then the clock went back.
+create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
+returns interval
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when p_at <= p_now + interval '5 seconds' then greatest(p_now - p_at, interval '0')
+    else interval 'infinity'
+  end;
+end;
+$$;
+
+-- foundations/take_turn.sql
+
+-- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
+-- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
+-- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
+-- the worker, whose leader takes it again when it asks next.
+create function logloom_private.take_turn(
+  p_scan text default current_setting('logloom.scan', true)
+)
+returns boolean
+language plpgsql
+volatile
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Empty where no search set it: jobs have budgets of their own.
+  if coalesce(p_scan, '') = ''
+    or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
+  then
+    return true;
+  end if;
+  -- Its statement's time limit ends the wait.
+  while not pg_try_advisory_xact_lock(split_part(p_scan, ' ', 2)::bigint) loop
+    perform pg_sleep(0.005);
+  end loop;
+  return true;
+end;
+$$;
+
+-- foundations/time_parameter.sql
+
+-- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift,
+-- as in a query (query_time). Null stays null. PT400 for anything else.
+create function logloom_private.time_parameter(p_name text, p_text text)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_text constant text := logloom_private.trim_space(p_text);
+  v_shift constant text[] := regexp_match(v_text, '^now([+-][0-9]{1,10})([smhdw])$');
+  v_seconds numeric;
+begin
+  if v_text is null then
+    return null;
+  elsif v_text = 'now' then
+    return now();
+  elsif v_shift is not null then
+    v_seconds := v_shift[1]::numeric * case v_shift[2]
+      when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
+    if abs(v_seconds) <= 3155760000 then
+      return now() + make_interval(secs => v_seconds);
+    end if;
+  elsif v_text ~ '^[0-9-]' and pg_input_is_valid(v_text, 'timestamptz') then
+    return v_text::timestamptz;
+  end if;
+  perform logloom_private.refuse('parameters.not_a_time', p_name);
+  return null;
+end;
+$$;
+
+grant execute on function logloom_private.time_parameter(text, text)
+to authenticated, service_role;
+
+-- foundations/token_is_current.sql
+
+-- The time that a claim names, in seconds; null where it names none.
+create function logloom_private.numeric_date(p_claim jsonb)
+returns numeric
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if jsonb_typeof(p_claim) = 'number' and abs(p_claim::numeric) < 1e15 then
+    return p_claim::numeric;
+  end if;
+  return null;
+end;
+$$;
+
 -- Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or
 -- take the leeway.
 create function logloom_private.token_is_current(p_claims jsonb, p_leeway interval)
@@ -2452,6 +2456,25 @@ begin
       or logloom_private.numeric_date(p_claims -> 'iat') <= extract(epoch from now() + p_leeway)
     ),
     false
+  );
+end;
+$$;
+
+-- foundations/token_is_valid.sql
+
+-- Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the
+-- same of iss, sub and aud.
+create function logloom_private.is_string_or_uri(p_claim jsonb)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_typeof(p_claim) = 'string' and (
+    strpos(p_claim #>> '{}', ':') = 0
+    or p_claim #>> '{}'
+      ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
   );
 end;
 $$;
@@ -2479,25 +2502,6 @@ begin
     );
 end;
 $$;
-
--- Whether verified claims of service_role may act now: token_is_current().
-create function logloom_private.service_token_is_valid(p_claims jsonb)
-returns boolean
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role reads the settings
-begin
-  return logloom_private.token_is_current(
-    p_claims, (select s.token_leeway from logloom_private.settings s)
-  );
-end;
-$$;
-
-grant execute on function logloom_private.service_token_is_valid(jsonb)
-to authenticated, service_role;
 
 -- Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud
 -- may be an array of some, and is or contains token_audience where that is set; sub can name a
@@ -2532,5 +2536,62 @@ end;
 $$;
 
 grant execute on function logloom_private.token_is_valid(jsonb) to authenticated, service_role;
+
+-- foundations/trim_space.sql
+
+-- The text without white space at its ends.
+create function logloom_private.trim_space(p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
+end;
+$$;
+
+grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
+
+-- foundations/usable_id.sql
+
+-- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
+-- character, and one that prints something in some script. Null otherwise.
+create function logloom_private.usable_id(p_id text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if length(p_id) between 1 and 255
+    and p_id !~ '[\u0001-\u001f\u007f-\u009f]'
+    and p_id ~ (
+      '[^\u0020\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f'
+      '\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb'
+      '\U0001d173-\U0001d17a\U000e0000-\U000e0fff]'
+    )
+  then
+    return p_id;
+  end if;
+  return null;
+end;
+$$;
+
+grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
+
+-- foundations/utc_day.sql
+
+-- The UTC day of an instant.
+create function logloom_private.utc_day(p_ts timestamptz)
+returns date
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (p_ts at time zone 'UTC')::date;
+end;
+$$;
 
 select logloom_private.finish_migration();

@@ -13,9 +13,15 @@ comment on type public.logloom_member is
   'A user who belongs to a tenant. role: member, admin or owner. email: of Supabase Auth, else '
   'what was given when the member was added; null where neither is known.';
 
--- tenants/types/tenant.sql
+-- tenants/types/pre_request_setting.sql
 
--- What a tenant may know of itself, and what it may set.
+create type logloom_private.pre_request_setting as (function text, of_database boolean);
+
+comment on type logloom_private.pre_request_setting is
+  'A pre-request function by its name as PostgREST reads it (not quoted), and whether it is set '
+  'for this database alone.';
+
+-- tenants/types/tenant.sql
 
 create type public.logloom_plan_features as (
   saved_searches boolean,
@@ -66,86 +72,7 @@ create type public.logloom_tenant_settings as (
 comment on type public.logloom_tenant_settings is
   'The settings in force: what was set, else the defaults.';
 
--- tenants/current_tenant.sql
-
--- What a user is in a tenant: member, admin or owner. A tenant without members does not use roles,
--- each of its users is owner. Null for who does not belong to it, and in a tenant that is being
--- deleted.
-create function logloom_private.acting_role(p_tenant_id text, p_user_id text)
-returns text
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because the policies of these tables ask it
-declare
-  v_role text;
-begin
-  if logloom_private.is_being_deleted(p_tenant_id) then
-    return null;
-  end if;
-  select m.role into v_role
-  from logloom.tenant_members m
-  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
-  if found then
-    return v_role;
-  end if;
-  if exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id) then
-    return null;
-  end if;
-  return 'owner';
-end;
-$$;
-
-grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;
-
--- Whether something of a deleted tenant is left. Its id names nobody meanwhile.
-create function logloom_private.is_being_deleted(p_tenant_id text)
-returns boolean
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role reads deletions of tenants
-begin
-  return exists (
-    select
-    from logloom_private.tenant_deletions d
-    where d.tenant_id = p_tenant_id and d.finished_at is null
-  );
-end;
-$$;
-
-grant execute on function logloom_private.is_being_deleted(text) to authenticated, service_role;
-
--- The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot name
--- one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest ask it
--- alike.
-create function logloom_private.tenant_of_token(p_claims jsonb)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id text;
-begin
-  if jsonb_typeof(p_claims -> 'tenant_id') <> 'string' then
-    return null;
-  end if;
-  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
-  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
-    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
-  then
-    return null;
-  end if;
-  return v_tenant_id;
-end;
-$$;
-
-grant execute on function logloom_private.tenant_of_token(jsonb) to authenticated, service_role;
+-- tenants/current_tenant_id.sql
 
 -- The tenant of the request's token, see tenant_of_token(). Null if unusable.
 create function logloom_private.current_tenant_id()
@@ -165,98 +92,7 @@ $$;
 grant execute on function logloom_private.current_tenant_id()
 to anon, authenticated, service_role;
 
--- The tenant that an operation acts for. Users: the token's, PT403 when p_tenant_id differs.
--- service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.
-create function logloom_private.resolve_tenant(p_tenant_id text default null)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_claims jsonb;
-  v_tenant_id text;
-begin
-  if logloom_private.is_service_role() then
-    v_claims := logloom_private.claims();
-    -- No claims: not a request, but somebody at the database.
-    if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
-      perform logloom_private.refuse('callers.not_known');
-    end if;
-    if p_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_must_be_named');
-    end if;
-    v_tenant_id := logloom_private.usable_id(p_tenant_id);
-    if v_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_is_invalid');
-    end if;
-    if logloom_private.is_being_deleted(v_tenant_id) then
-      perform logloom_private.refuse('tenants.being_deleted');
-    end if;
-    return v_tenant_id;
-  end if;
-
-  v_tenant_id := logloom_private.current_tenant_id();
-  if v_tenant_id is null then
-    perform logloom_private.refuse('callers.tenant_is_missing');
-  end if;
-  if p_tenant_id <> v_tenant_id then
-    perform logloom_private.refuse('callers.tenant_is_another');
-  end if;
-  return v_tenant_id;
-end;
-$$;
-
-grant execute on function logloom_private.resolve_tenant(text)
-to anon, authenticated, service_role;
-
--- resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client
--- that may only read.
-create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-begin
-  perform logloom_private.require_writing_client(logloom_private.claims());
-  return v_tenant_id;
-end;
-$$;
-
-grant execute on function logloom_private.resolve_tenant_to_change(text)
-to authenticated, service_role;
-
--- PT403 unless the caller is at least p_role in the tenant: member, admin or owner. service_role
--- may do everything.
-create function logloom_private.require_role(p_tenant_id text, p_role text)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_roles constant text[] := array['member', 'admin', 'owner'];
-  v_role text;
-begin
-  if logloom_private.is_service_role() then
-    return;
-  end if;
-  v_role := logloom_private.acting_role(p_tenant_id, logloom_private.current_user_id());
-  if array_position(v_roles, v_role) >= array_position(v_roles, p_role) then
-    return;
-  end if;
-  perform logloom_private.refuse('callers.role_is_missing', p_role);
-end;
-$$;
-
-grant execute on function logloom_private.require_role(text, text) to authenticated, service_role;
-
 -- tenants/tables/plans.sql
-
--- Plans and tenants.
 
 create table logloom.plans (
   plan_id text primary key,
@@ -501,6 +337,40 @@ comment on table logloom.tenant_settings is
 comment on column logloom.tenant_settings.retention_days is
   'Read cut to the plan''s limit: a change of plan may have lowered it.';
 
+-- tenants/acting_role.sql
+
+-- What a user is in a tenant: member, admin or owner. A tenant without members does not use roles,
+-- each of its users is owner. Null for who does not belong to it, and in a tenant that is being
+-- deleted.
+create function logloom_private.acting_role(p_tenant_id text, p_user_id text)
+returns text
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the policies of these tables ask it
+declare
+  v_role text;
+begin
+  if logloom_private.is_being_deleted(p_tenant_id) then
+    return null;
+  end if;
+  select m.role into v_role
+  from logloom.tenant_members m
+  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
+  if found then
+    return v_role;
+  end if;
+  if exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id) then
+    return null;
+  end if;
+  return 'owner';
+end;
+$$;
+
+grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;
+
 -- tenants/add_tenant_member.sql
 
 -- Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.
@@ -603,6 +473,137 @@ comment on function public.add_tenant_member(text, text, text, text) is
   'owners. The first member makes its caller owner too, and from then on nobody else belongs to '
   'the tenant. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
 
+-- tenants/adopt_pre_request.sql
+
+-- Makes PostgREST call this function before every request; null: none.
+create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_role constant text := 'alter role authenticator'
+    || case when p_of_database then format(' in database %I', current_database()) else '' end;
+begin
+  if p_function is null then
+    execute v_role || ' reset pgrst.db_pre_request';
+  else
+    execute v_role || format(' set pgrst.db_pre_request = %L', p_function);
+  end if;
+  notify pgrst, 'reload config';
+end;
+$$;
+
+-- Makes check_request() PostgREST's pre-request function and lets it call the one that was set so
+-- far. To be called again, as postgres, where the project has set another since.
+create function logloom_private.adopt_pre_request()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ours constant text := 'logloom_private.check_request';
+  v_setting constant logloom_private.pre_request_setting := logloom_private.pre_request_setting();
+  v_host constant text := nullif(v_setting.function, '');
+begin
+  if v_host = v_ours then
+    return;
+  end if;
+  -- PostgREST takes what stands before the first dot for the schema, and quotes both.
+  execute format(
+    'create or replace function logloom_private.call_host_pre_request() returns void '
+      'language plpgsql volatile security invoker as %L',
+    format(
+      e'\nbegin\n  %s;\nend;\n',
+      case
+        when v_host is null then 'null'
+        when v_host like '%.%' then format(
+          'perform %I.%I()', split_part(v_host, '.', 1), substr(v_host, strpos(v_host, '.') + 1)
+        )
+        else format('perform %I()', v_host)
+      end
+    )
+  );
+  update logloom_private.installation set host_pre_request = v_host where singleton;
+  perform logloom_private.set_pre_request(v_ours, coalesce(v_setting.of_database, false));
+end;
+$$;
+
+-- tenants/auth_user_of_email.sql
+
+-- The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.
+create function logloom_private.auth_user_of_email(p_email text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_users constant regclass := to_regclass('auth.users');
+  v_user_id text;
+begin
+  if v_users is null then
+    perform logloom_private.refuse('tenants.user_id_is_missing');
+  end if;
+  execute format(
+    'select u.id::text from %s u where u.email = lower($1) '
+    'and u.email_confirmed_at is not null order by u.created_at limit 1', v_users
+  )
+  into v_user_id
+  using p_email;
+  if v_user_id is null then
+    perform logloom_private.refuse('tenants.no_user_has_this_email');
+  end if;
+  return v_user_id;
+end;
+$$;
+
+-- tenants/auth_users_by_id.sql
+
+-- Confirmed email addresses of users of Supabase Auth. No rows where there is no Auth, where
+-- postgres may not read its users, or where the schema auth is another's: a round of alerts goes on
+-- all the same.
+create function logloom_private.auth_users_by_id(p_user_ids text[])
+returns table (user_id text, email text)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_users constant regclass := to_regclass('auth.users');
+  v_ids constant uuid[] := array(
+    select i.id::uuid from unnest(p_user_ids) i (id) where pg_input_is_valid(i.id, 'uuid')
+  );
+begin
+  if v_users is null or cardinality(v_ids) = 0 then
+    return;
+  end if;
+  return query execute format(
+    'select u.id::text, u.email::text from %s u '
+    'where u.id = any ($1) and u.email_confirmed_at is not null', v_users
+  )
+  using v_ids;
+exception when syntax_error_or_access_rule_violation then
+  return;
+end;
+$$;
+
+-- tenants/call_host_pre_request.sql
+
+-- Calls the pre-request function that the project had before; adopt_pre_request() writes it.
+-- Without a set clause: that function sees and sets what the request has.
+create function logloom_private.call_host_pre_request()
+returns void
+language plpgsql
+volatile
+as $$
+begin
+  null;
+end;
+$$;
+
 -- tenants/check_request.sql
 
 -- PostgREST calls one function before every request of the project. Most of them are not ours. It
@@ -694,18 +695,6 @@ begin
     set_config('extra_float_digits', '1', true),
     set_config('timezone', 'UTC', true),
     set_config('datestyle', 'ISO', true);
-end;
-$$;
-
--- Calls the pre-request function that the project had before; adopt_pre_request() writes it.
--- Without a set clause: that function sees and sets what the request has.
-create function logloom_private.call_host_pre_request()
-returns void
-language plpgsql
-volatile
-as $$
-begin
-  null;
 end;
 $$;
 
@@ -885,31 +874,47 @@ $$;
 grant execute on function logloom_private.effective_settings(text)
 to authenticated, service_role;
 
--- tenants/get_current_tenant.sql
+-- tenants/first_kept_day.sql
 
--- A tenant as operations show it; null members where there is none.
-create function logloom_private.tenant_with_plan(p_tenant_id text)
-returns public.logloom_tenant
+-- The first UTC day whose records retention leaves to the tenant, were it p_today.
+create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
+returns date
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_result public.logloom_tenant;
 begin
-  select
-    t.tenant_id, p.plan_id, p.plan_name, t.created_at,
-    p.monthly_events_limit, p.monthly_bytes_limit,
-    row(p.saved_searches, p.max_saved_searches, p.alerts, p.max_alerts)
-  into v_result
-  from logloom.tenants t
-  cross join lateral logloom_private.plan_of(t.tenant_id) p
-  where t.tenant_id = p_tenant_id;
-  return v_result;
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return p_today - logloom_private.retention_days(p_tenant_id);
+  end if;
+  -- A tenant that is gone keeps nothing but what may still be on its way.
+  return p_today;
 end;
 $$;
 
-grant execute on function logloom_private.tenant_with_plan(text) to authenticated, service_role;
+-- tenants/first_kept_days.sql
+
+-- first_kept_day of every tenant, at once.
+create function logloom_private.first_kept_days(p_today date)
+returns table (tenant_id text, first_kept_day date)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    t.tenant_id,
+    p_today - logloom_private.retention_in_force(
+      s.retention_days, p.retention_days_default, p.retention_days_max
+    )
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
+end;
+$$;
+
+-- tenants/get_current_tenant.sql
 
 create function public.get_current_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
@@ -948,6 +953,86 @@ begin
 end;
 $$;
 
+-- tenants/is_address_of_member.sql
+
+-- Whether a member of the tenant confirmed this email address to Supabase Auth. What
+-- add_tenant_member was given is a label, and proves nothing.
+create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.auth_users_by_id(
+      array(select m.user_id from logloom.tenant_members m where m.tenant_id = p_tenant_id)
+    ) u
+    where lower(u.email) = lower(p_address)
+  );
+end;
+$$;
+
+-- tenants/is_being_deleted.sql
+
+-- Whether something of a deleted tenant is left. Its id names nobody meanwhile.
+create function logloom_private.is_being_deleted(p_tenant_id text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads deletions of tenants
+begin
+  return exists (
+    select
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = p_tenant_id and d.finished_at is null
+  );
+end;
+$$;
+
+grant execute on function logloom_private.is_being_deleted(text) to authenticated, service_role;
+
+-- tenants/kept_from.sql
+
+-- What is older the tenant does not keep: retention_days whole UTC days before today.
+create function logloom_private.kept_from(
+  p_tenant_id text,
+  p_plan logloom.plans default null
+)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.day_start(
+    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id, p_plan)
+  );
+end;
+$$;
+
+-- tenants/kept_since.sql
+
+-- From when on the tenant keeps records of a range that begins at p_from.
+create function logloom_private.kept_since(p_tenant_id text, p_from timestamptz)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Everybody keeps a day at least: of the last day nobody's retention need be asked for.
+  if p_from >= now() - interval '24 hours' then
+    return p_from;
+  end if;
+  return greatest(p_from, logloom_private.kept_from(p_tenant_id));
+end;
+$$;
+
 -- tenants/list_tenant_members.sql
 
 -- A page of members with what Auth knows of them.
@@ -962,16 +1047,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select m.created_at
-        from logloom.tenant_members m
-        where m.tenant_id = v_tenant_id and m.user_id = p_after
-      ),
-      'member', 'user_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'member', 'user_id',
+    (
+      select m.created_at from logloom.tenant_members m
+      where m.tenant_id = v_tenant_id and m.user_id = p_after
     )
-  end;
+  );
 begin
   return query
   with page as materialized (
@@ -1015,81 +1097,7 @@ comment on function public.list_tenant_members(text, integer, text) is
   '1000 (default 100), p_after: user_id of the last item of the page before. '
   'Errors: PT400, PT401, PT403.';
 
--- tenants/members.sql
-
--- Confirmed email addresses of users of Supabase Auth. No rows where there is no Auth, where
--- postgres may not read its users, or where the schema auth is another's: a round of alerts goes on
--- all the same.
-create function logloom_private.auth_users_by_id(p_user_ids text[])
-returns table (user_id text, email text)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_users constant regclass := to_regclass('auth.users');
-  v_ids constant uuid[] := array(
-    select i.id::uuid from unnest(p_user_ids) i (id) where pg_input_is_valid(i.id, 'uuid')
-  );
-begin
-  if v_users is null or cardinality(v_ids) = 0 then
-    return;
-  end if;
-  return query execute format(
-    'select u.id::text, u.email::text from %s u '
-    'where u.id = any ($1) and u.email_confirmed_at is not null', v_users
-  )
-  using v_ids;
-exception when syntax_error_or_access_rule_violation then
-  return;
-end;
-$$;
-
--- Whether a member of the tenant confirmed this email address to Supabase Auth. What
--- add_tenant_member was given is a label, and proves nothing.
-create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return exists (
-    select
-    from logloom_private.auth_users_by_id(
-      array(select m.user_id from logloom.tenant_members m where m.tenant_id = p_tenant_id)
-    ) u
-    where lower(u.email) = lower(p_address)
-  );
-end;
-$$;
-
--- The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.
-create function logloom_private.auth_user_of_email(p_email text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_users constant regclass := to_regclass('auth.users');
-  v_user_id text;
-begin
-  if v_users is null then
-    perform logloom_private.refuse('tenants.user_id_is_missing');
-  end if;
-  execute format(
-    'select u.id::text from %s u where u.email = lower($1) '
-    'and u.email_confirmed_at is not null order by u.created_at limit 1', v_users
-  )
-  into v_user_id
-  using p_email;
-  if v_user_id is null then
-    perform logloom_private.refuse('tenants.no_user_has_this_email');
-  end if;
-  return v_user_id;
-end;
-$$;
+-- tenants/lock_members.sql
 
 -- Held to the end of the transaction: one at a time changes who belongs to a tenant, so that the
 -- last owner stays and a limit holds.
@@ -1104,37 +1112,7 @@ begin
 end;
 $$;
 
--- PT400 unless it is member, admin or owner.
-create function logloom_private.require_member_role(p_role text)
-returns void
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.require_parameter('p_role', p_role is null);
-  if p_role not in ('member', 'admin', 'owner') then
-    perform logloom_private.refuse('tenants.role_is_unknown');
-  end if;
-end;
-$$;
-
--- PT400 where the tenant has no owner but this user. The members are locked.
-create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if not exists (
-    select from logloom.tenant_members m
-    where m.tenant_id = p_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
-  ) then
-    perform logloom_private.refuse('tenants.last_owner_stays');
-  end if;
-end;
-$$;
+-- tenants/member_of.sql
 
 -- A member as operations show it.
 create function logloom_private.member_of(p_member logloom.tenant_members)
@@ -1197,97 +1175,7 @@ $$;
 
 grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
 
--- tenants/pre_request.sql
-
-create type logloom_private.pre_request_setting as (function text, of_database boolean);
-
-comment on type logloom_private.pre_request_setting is
-  'A pre-request function by its name as PostgREST reads it (not quoted), and whether it is set '
-  'for this database alone.';
-
--- What PostgREST calls before every request: a setting of the role authenticator, where one for
--- this database wins. Null members where there is none.
-create function logloom_private.pre_request_setting()
-returns logloom_private.pre_request_setting
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_setting logloom_private.pre_request_setting;
-begin
-  select substr(c.entry, length('pgrst.db_pre_request=') + 1), s.setdatabase <> 0
-  into v_setting
-  from pg_catalog.pg_db_role_setting s
-  cross join unnest(s.setconfig) c (entry)
-  where s.setrole = 'authenticator'::regrole
-    and s.setdatabase in (
-      0, (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
-    )
-    and c.entry like 'pgrst.db\_pre\_request=%'
-  order by s.setdatabase desc
-  limit 1;
-  return v_setting;
-end;
-$$;
-
--- Makes PostgREST call this function before every request; null: none.
-create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_role constant text := 'alter role authenticator'
-    || case when p_of_database then format(' in database %I', current_database()) else '' end;
-begin
-  -- Where records are spread over nodes: they have no PostgREST, and would refuse the setting.
-  perform set_config('citus.enable_alter_role_set_propagation', 'off', true);
-  if p_function is null then
-    execute v_role || ' reset pgrst.db_pre_request';
-  else
-    execute v_role || format(' set pgrst.db_pre_request = %L', p_function);
-  end if;
-  notify pgrst, 'reload config';
-end;
-$$;
-
--- Makes check_request() PostgREST's pre-request function and lets it call the one that was set so
--- far. To be called again, as postgres, where the project has set another since.
-create function logloom_private.adopt_pre_request()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_ours constant text := 'logloom_private.check_request';
-  v_setting constant logloom_private.pre_request_setting := logloom_private.pre_request_setting();
-  v_host constant text := nullif(v_setting.function, '');
-begin
-  if v_host = v_ours then
-    return;
-  end if;
-  -- PostgREST takes what stands before the first dot for the schema, and quotes both.
-  execute format(
-    'create or replace function logloom_private.call_host_pre_request() returns void '
-      'language plpgsql volatile security invoker as %L',
-    format(
-      e'\nbegin\n  %s;\nend;\n',
-      case
-        when v_host is null then 'null'
-        when v_host like '%.%' then format(
-          'perform %I.%I()', split_part(v_host, '.', 1), substr(v_host, strpos(v_host, '.') + 1)
-        )
-        else format('perform %I()', v_host)
-      end
-    )
-  );
-  update logloom_private.installation set host_pre_request = v_host where singleton;
-  perform logloom_private.set_pre_request(v_ours, coalesce(v_setting.of_database, false));
-end;
-$$;
+-- tenants/pre_request_health.sql
 
 -- Degraded where PostgREST no longer calls our check before a request. The operations stay safe,
 -- they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for
@@ -1321,27 +1209,35 @@ begin
 end;
 $$;
 
-select logloom_private.adopt_pre_request();
+-- tenants/pre_request_setting.sql
 
--- tenants/provision_tenant.sql
-
--- Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.
-create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
-returns void
+-- What PostgREST calls before every request: a setting of the role authenticator, where one for
+-- this database wins. Null members where there is none.
+create function logloom_private.pre_request_setting()
+returns logloom_private.pre_request_setting
 language plpgsql
-volatile
+stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_setting logloom_private.pre_request_setting;
 begin
-  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
-    return;
-  end if;
-  perform logloom_private.require_lasting_user(p_claims);
-  insert into logloom.tenants (tenant_id, plan_id)
-  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
-  on conflict do nothing;
+  select substr(c.entry, length('pgrst.db_pre_request=') + 1), s.setdatabase <> 0
+  into v_setting
+  from pg_catalog.pg_db_role_setting s
+  cross join unnest(s.setconfig) c (entry)
+  where s.setrole = 'authenticator'::regrole
+    and s.setdatabase in (
+      0, (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
+    )
+    and c.entry like 'pgrst.db\_pre\_request=%'
+  order by s.setdatabase desc
+  limit 1;
+  return v_setting;
 end;
 $$;
+
+-- tenants/provision_current_tenant.sql
 
 -- What every first write calls: resolves the tenant of the request, provisions it, returns it.
 create function logloom_private.provision_current_tenant(p_tenant_id text default null)
@@ -1362,6 +1258,26 @@ $$;
 
 grant execute on function logloom_private.provision_current_tenant(text)
 to authenticated, service_role;
+
+-- tenants/provision_tenant.sql
+
+-- Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.
+create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return;
+  end if;
+  perform logloom_private.require_lasting_user(p_claims);
+  insert into logloom.tenants (tenant_id, plan_id)
+  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+end;
+$$;
 
 -- tenants/remove_tenant_member.sql
 
@@ -1418,6 +1334,69 @@ comment on function public.remove_tenant_member(text, text) is
   'Removes a user from the tenant: their tokens are refused from the next request on. For owners; '
   'the last one cannot be removed. Returns {success}. Errors: PT400, PT401, PT403, PT404.';
 
+-- tenants/require_member_role.sql
+
+-- PT400 unless it is member, admin or owner.
+create function logloom_private.require_member_role(p_role text)
+returns void
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.require_parameter('p_role', p_role is null);
+  if p_role not in ('member', 'admin', 'owner') then
+    perform logloom_private.refuse('tenants.role_is_unknown');
+  end if;
+end;
+$$;
+
+-- tenants/require_other_owner.sql
+
+-- PT400 where the tenant has no owner but this user. The members are locked.
+create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not exists (
+    select from logloom.tenant_members m
+    where m.tenant_id = p_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
+  ) then
+    perform logloom_private.refuse('tenants.last_owner_stays');
+  end if;
+end;
+$$;
+
+-- tenants/require_role.sql
+
+-- PT403 unless the caller is at least p_role in the tenant: member, admin or owner. service_role
+-- may do everything.
+create function logloom_private.require_role(p_tenant_id text, p_role text)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_roles constant text[] := array['member', 'admin', 'owner'];
+  v_role text;
+begin
+  if logloom_private.is_service_role() then
+    return;
+  end if;
+  v_role := logloom_private.acting_role(p_tenant_id, logloom_private.current_user_id());
+  if array_position(v_roles, v_role) >= array_position(v_roles, p_role) then
+    return;
+  end if;
+  perform logloom_private.refuse('callers.role_is_missing', p_role);
+end;
+$$;
+
+grant execute on function logloom_private.require_role(text, text) to authenticated, service_role;
+
 -- tenants/require_room_for.sql
 
 -- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
@@ -1447,26 +1426,75 @@ $$;
 grant execute on function logloom_private.require_room_for(text, text)
 to authenticated, service_role;
 
--- tenants/retention_days.sql
+-- tenants/resolve_tenant.sql
 
--- What the tenant chose, else the default of its plan, never more than the plan allows.
-create function logloom_private.retention_in_force(
-  p_chosen integer,
-  p_plan_default integer,
-  p_plan_max integer
-)
-returns integer
+-- The tenant that an operation acts for. Users: the token's, PT403 when p_tenant_id differs.
+-- service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.
+create function logloom_private.resolve_tenant(p_tenant_id text default null)
+returns text
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_claims jsonb;
+  v_tenant_id text;
 begin
-  return least(coalesce(p_chosen, p_plan_default), p_plan_max);
+  if logloom_private.is_service_role() then
+    v_claims := logloom_private.claims();
+    -- No claims: not a request, but somebody at the database.
+    if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
+      perform logloom_private.refuse('callers.not_known');
+    end if;
+    if p_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_must_be_named');
+    end if;
+    v_tenant_id := logloom_private.usable_id(p_tenant_id);
+    if v_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_is_invalid');
+    end if;
+    if logloom_private.is_being_deleted(v_tenant_id) then
+      perform logloom_private.refuse('tenants.being_deleted');
+    end if;
+    return v_tenant_id;
+  end if;
+
+  v_tenant_id := logloom_private.current_tenant_id();
+  if v_tenant_id is null then
+    perform logloom_private.refuse('callers.tenant_is_missing');
+  end if;
+  if p_tenant_id <> v_tenant_id then
+    perform logloom_private.refuse('callers.tenant_is_another');
+  end if;
+  return v_tenant_id;
 end;
 $$;
 
-grant execute on function logloom_private.retention_in_force(integer, integer, integer)
+grant execute on function logloom_private.resolve_tenant(text)
+to anon, authenticated, service_role;
+
+-- tenants/resolve_tenant_to_change.sql
+
+-- resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client
+-- that may only read.
+create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  perform logloom_private.require_writing_client(logloom_private.claims());
+  return v_tenant_id;
+end;
+$$;
+
+grant execute on function logloom_private.resolve_tenant_to_change(text)
 to authenticated, service_role;
+
+-- tenants/retention_days.sql
 
 -- The retention in force, in days: what the tenant set, else the default of its plan, never more
 -- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given
@@ -1494,74 +1522,26 @@ $$;
 grant execute on function logloom_private.retention_days(text, logloom.plans)
 to authenticated, service_role;
 
--- What is older the tenant does not keep: retention_days whole UTC days before today.
-create function logloom_private.kept_from(
-  p_tenant_id text,
-  p_plan logloom.plans default null
+-- tenants/retention_in_force.sql
+
+-- What the tenant chose, else the default of its plan, never more than the plan allows.
+create function logloom_private.retention_in_force(
+  p_chosen integer,
+  p_plan_default integer,
+  p_plan_max integer
 )
-returns timestamptz
+returns integer
 language plpgsql
-stable
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.day_start(
-    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id, p_plan)
-  );
+  return least(coalesce(p_chosen, p_plan_default), p_plan_max);
 end;
 $$;
 
--- From when on the tenant keeps records of a range that begins at p_from.
-create function logloom_private.kept_since(p_tenant_id text, p_from timestamptz)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Everybody keeps a day at least: of the last day nobody's retention need be asked for.
-  if p_from >= now() - interval '24 hours' then
-    return p_from;
-  end if;
-  return greatest(p_from, logloom_private.kept_from(p_tenant_id));
-end;
-$$;
-
--- The first UTC day whose records retention leaves to the tenant, were it p_today.
-create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
-returns date
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
-    return p_today - logloom_private.retention_days(p_tenant_id);
-  end if;
-  -- A tenant that is gone keeps nothing but what may still be on its way.
-  return p_today;
-end;
-$$;
-
--- first_kept_day of every tenant, at once.
-create function logloom_private.first_kept_days(p_today date)
-returns table (tenant_id text, first_kept_day date)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select
-    t.tenant_id,
-    p_today - logloom_private.retention_in_force(
-      s.retention_days, p.retention_days_default, p.retention_days_max
-    )
-  from logloom.tenants t
-  join logloom.plans p on p.plan_id = t.plan_id
-  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
-end;
-$$;
+grant execute on function logloom_private.retention_in_force(integer, integer, integer)
+to authenticated, service_role;
 
 -- tenants/set_tenant_member_role.sql
 
@@ -1621,5 +1601,60 @@ comment on function public.set_tenant_member_role(text, text, text) is
   'Sets what a member may do, from their next request on, and returns the member. p_role: member, '
   'admin or owner. For owners; the last one stays an owner. '
   'Errors: PT400, PT401, PT403, PT404.';
+
+-- tenants/tenant_of_token.sql
+
+-- The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot name
+-- one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest ask it
+-- alike.
+create function logloom_private.tenant_of_token(p_claims jsonb)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id text;
+begin
+  if jsonb_typeof(p_claims -> 'tenant_id') <> 'string' then
+    return null;
+  end if;
+  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
+  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
+    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
+  then
+    return null;
+  end if;
+  return v_tenant_id;
+end;
+$$;
+
+grant execute on function logloom_private.tenant_of_token(jsonb) to authenticated, service_role;
+
+-- tenants/tenant_with_plan.sql
+
+-- A tenant as operations show it; null members where there is none.
+create function logloom_private.tenant_with_plan(p_tenant_id text)
+returns public.logloom_tenant
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_result public.logloom_tenant;
+begin
+  select
+    t.tenant_id, p.plan_id, p.plan_name, t.created_at,
+    p.monthly_events_limit, p.monthly_bytes_limit,
+    row(p.saved_searches, p.max_saved_searches, p.alerts, p.max_alerts)
+  into v_result
+  from logloom.tenants t
+  cross join lateral logloom_private.plan_of(t.tenant_id) p
+  where t.tenant_id = p_tenant_id;
+  return v_result;
+end;
+$$;
+
+grant execute on function logloom_private.tenant_with_plan(text) to authenticated, service_role;
 
 select logloom_private.finish_migration();

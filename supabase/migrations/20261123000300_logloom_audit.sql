@@ -61,24 +61,6 @@ begin
 end;
 $$;
 
--- The members of p_new that differ from p_old's, each as {from, to}.
-create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select coalesce(
-      jsonb_object_agg(n.key, jsonb_build_object('from', p_old -> n.key, 'to', n.value)), '{}'
-    )
-    from jsonb_each(p_new) n
-    where n.value is distinct from coalesce(p_old -> n.key, 'null')
-  );
-end;
-$$;
-
 -- audit/audit_tenant_members.sql
 
 -- Audit of members.
@@ -170,6 +152,26 @@ after update of plan_id on logloom.tenants
 for each row when (old.plan_id is distinct from new.plan_id)
 execute function logloom_private.audit_tenants();
 
+-- audit/changed_members.sql
+
+-- The members of p_new that differ from p_old's, each as {from, to}.
+create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(
+      jsonb_object_agg(n.key, jsonb_build_object('from', p_old -> n.key, 'to', n.value)), '{}'
+    )
+    from jsonb_each(p_new) n
+    where n.value is distinct from coalesce(p_old -> n.key, 'null')
+  );
+end;
+$$;
+
 -- audit/list_tenant_audit_events.sql
 
 -- Who did what to keys, members, settings and plans, and who deleted records. Written by triggers,
@@ -209,16 +211,13 @@ declare
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select e.occurred_at
-        from logloom.audit_events e
-        where e.tenant_id = v_tenant_id and e.event_id = p_after
-      ),
-      'audit event', 'event_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'audit event', 'event_id',
+    (
+      select e.occurred_at from logloom.audit_events e
+      where e.tenant_id = v_tenant_id and e.event_id = p_after
     )
-  end;
+  );
 begin
   return query
   select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,

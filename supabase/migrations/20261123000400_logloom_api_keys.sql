@@ -201,78 +201,6 @@ $$;
 
 -- api_keys/create_api_key.sql
 
--- Provisions the tenant of the request and holds it; PT400 when it has p_times as many living keys
--- as its plan allows. Forgets the longest dead beyond as many.
-create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
-returns void
-language plpgsql
-volatile
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role may hold a tenant or delete keys
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  if (
-    select count(*) from logloom.api_keys k
-    where k.tenant_id = v_tenant_id
-      and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
-  ) >= p_times * v_max then
-    perform logloom_private.refuse('api_keys.no_room', v_max::text);
-  end if;
-  -- Of the others as many are shown as may be alive.
-  delete from logloom.api_keys k
-  where k.tenant_id = v_tenant_id and k.key_id in (
-    select o.key_id
-    from logloom.api_keys o
-    where o.tenant_id = v_tenant_id
-      and logloom_private.api_key_status(o.revoked_at, o.expires_at) <> 'active'
-    order by coalesce(o.revoked_at, o.expires_at) desc, o.key_id
-    offset v_max
-  );
-end;
-$$;
-
-grant execute on function logloom_private.require_room_for_api_key(text, integer)
-to authenticated, service_role;
-
--- Makes a key of checked parameters and returns it with key_value.
-create function logloom_private.issue_api_key(
-  p_tenant_id text,
-  p_name text,
-  p_expires_at timestamptz,
-  p_scopes text[]
-)
-returns public.logloom_created_api_key
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_key_value constant text := logloom_private.new_api_key();
-  v_result public.logloom_created_api_key;
-begin
-  insert into logloom.api_keys (
-    tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at
-  )
-  values (
-    p_tenant_id, p_name, left(v_key_value, 11), sha256(convert_to(v_key_value, 'UTF8')),
-    array(select distinct unnest(p_scopes)), logloom_private.current_user_id(), p_expires_at
-  )
-  returning
-    key_id, tenant_id, name, key_prefix, v_key_value, scopes,
-    logloom_private.api_key_status(revoked_at, expires_at), created_at, expires_at
-  into v_result;
-  return v_result;
-end;
-$$;
-
-grant execute on function logloom_private.issue_api_key(text, text, timestamptz, text[])
-to authenticated, service_role;
-
 create function public.create_api_key(
   p_tenant_id text default null,
   p_name text default null,
@@ -357,6 +285,42 @@ comment on function public.get_api_key_usage(text, uuid) is
   'When an API key was made and last used, in whole days since. '
   'Errors: PT400, PT401, PT403, PT404.';
 
+-- api_keys/issue_api_key.sql
+
+-- Makes a key of checked parameters and returns it with key_value.
+create function logloom_private.issue_api_key(
+  p_tenant_id text,
+  p_name text,
+  p_expires_at timestamptz,
+  p_scopes text[]
+)
+returns public.logloom_created_api_key
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_key_value constant text := logloom_private.new_api_key();
+  v_result public.logloom_created_api_key;
+begin
+  insert into logloom.api_keys (
+    tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at
+  )
+  values (
+    p_tenant_id, p_name, left(v_key_value, 11), sha256(convert_to(v_key_value, 'UTF8')),
+    array(select distinct unnest(p_scopes)), logloom_private.current_user_id(), p_expires_at
+  )
+  returning
+    key_id, tenant_id, name, key_prefix, v_key_value, scopes,
+    logloom_private.api_key_status(revoked_at, expires_at), created_at, expires_at
+  into v_result;
+  return v_result;
+end;
+$$;
+
+grant execute on function logloom_private.issue_api_key(text, text, timestamptz, text[])
+to authenticated, service_role;
+
 -- api_keys/list_api_keys.sql
 
 create function public.list_api_keys(
@@ -373,16 +337,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select k.created_at
-        from logloom.api_keys k
-        where k.tenant_id = v_tenant_id and k.key_id = p_after
-      ),
-      'API key', 'key_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'API key', 'key_id',
+    (
+      select k.created_at from logloom.api_keys k
+      where k.tenant_id = v_tenant_id and k.key_id = p_after
     )
-  end;
+  );
 begin
   return query
   select
@@ -469,6 +430,46 @@ end;
 $$;
 
 grant execute on function logloom_private.new_api_key() to authenticated, service_role;
+
+-- api_keys/require_room_for_api_key.sql
+
+-- Provisions the tenant of the request and holds it; PT400 when it has p_times as many living keys
+-- as its plan allows. Forgets the longest dead beyond as many.
+create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may hold a tenant or delete keys
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  if (
+    select count(*) from logloom.api_keys k
+    where k.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
+  ) >= p_times * v_max then
+    perform logloom_private.refuse('api_keys.no_room', v_max::text);
+  end if;
+  -- Of the others as many are shown as may be alive.
+  delete from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id in (
+    select o.key_id
+    from logloom.api_keys o
+    where o.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(o.revoked_at, o.expires_at) <> 'active'
+    order by coalesce(o.revoked_at, o.expires_at) desc, o.key_id
+    offset v_max
+  );
+end;
+$$;
+
+grant execute on function logloom_private.require_room_for_api_key(text, integer)
+to authenticated, service_role;
 
 -- api_keys/revoke_api_key.sql
 

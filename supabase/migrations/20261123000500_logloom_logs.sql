@@ -175,7 +175,7 @@ alter table logloom.logs force row level security;
 
 create policy logs_select_tenant on logloom.logs
 for select to authenticated
--- No subquery, which would be evaluated once: a table that is spread over nodes takes none in its
+-- No subquery, which would be evaluated once: a table that is sharded takes none in its
 -- policies. No operation reads through this one.
 using (tenant_id = logloom_private.current_tenant_id());
 
@@ -233,9 +233,9 @@ comment on column logloom_private.packed_counts.places is
 -- logs/change_records.sql
 
 -- Records are changed by these statements alone: each keeps the counts, the days and the write
--- sequences in the statement that changes the records. There is no trigger to forget, and a table
--- that is spread over nodes takes none. They only ever add rows (a removal adds negative counts),
--- so no row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
+-- sequences in the statement that changes the records. There is no trigger to forget, and a
+-- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
+-- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
 -- was added.
 
 -- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
@@ -312,52 +312,6 @@ begin
     $query$,
     p_insert, logloom_private.added_counts_sql('added')
   );
-end;
-$$;
-
--- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
--- written twice there: as a file and then as rows. So the writer inserts without either, and says
--- here what it inserted. Under its lock no other adds a day, or takes one away. Keeps days and
--- write sequences of records that the caller inserts in this transaction, holding the lock writer:
--- what added_records_sql does, for records on nodes.
-create function logloom_private.note_spread_days(
-  p_tenant_ids text[],
-  p_days date[],
-  p_write_seq bigint
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_noted_tenant_ids text[];
-  v_noted_days date[];
-  v_new_tenant_ids text[];
-  v_new_days date[];
-begin
-  insert into logloom_private.log_writes (write_seq, day)
-  select distinct p_write_seq, d.day
-  from unnest(p_days) d (day)
-  on conflict do nothing;
-  -- By itself: with arrays to compare with, each would be written into the statement as a text.
-  select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
-  from logloom_private.log_days d
-  where d.tenant_id = any (p_tenant_ids) and d.day = any (p_days);
-  -- Nearly always all of them are noted.
-  select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
-  from (
-    select a.tenant_id, a.day from unnest(p_tenant_ids, p_days) a (tenant_id, day)
-    except
-    select d.tenant_id, d.day from unnest(v_noted_tenant_ids, v_noted_days) d (tenant_id, day)
-  ) n;
-  if v_new_days is not null then
-    insert into logloom_private.log_days (tenant_id, day)
-    select n.tenant_id, n.day
-    from unnest(v_new_tenant_ids, v_new_days) n (tenant_id, day)
-    order by 1, 2
-    on conflict do nothing;
-  end if;
 end;
 $$;
 
@@ -557,110 +511,7 @@ begin
   end if;
   select s.* into v_settings from logloom_private.settings s;
 
-  if logloom_private.is_spread() then
-    with minutes as (
-      select distinct d.tenant_id, d.minute
-      from (
-        select c.tenant_id, c.minute
-        from logloom_private.log_counts c
-        where c.is_delta
-        order by c.minute
-        limit v_settings.count_compact_rows
-      ) d
-    ), taken as (
-      delete from logloom_private.log_counts c
-      using minutes m
-      where c.tenant_id = m.tenant_id and c.minute = m.minute
-      returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
-    ), summed as (
-      select
-        t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
-        dense_rank() over (
-          partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
-        ) as place
-      from taken t
-      group by t.tenant_id, t.minute, t.service, t.level, t.is_other
-      having sum(t.events) <> 0
-    ), kept as (
-      -- Negative is a service that was counted together with others when it was added.
-      select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
-      from summed s
-    ), added as (
-      insert into logloom_private.log_counts
-        (tenant_id, minute, service, level, is_other, events, is_delta)
-      select
-        k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
-        sum(k.events), false
-      from kept k
-      group by 1, 2, 3, 4, 5
-      having sum(k.events) <> 0
-      order by 1, 2
-    )
-    select count(*) into v_rows from taken;
-  else
-    -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
-    with minutes as (
-      select d.tenant_id, d.minute, bool_or(d.events < 0) as is_negative
-      from (
-        select c.tenant_id, c.minute, c.events
-        from logloom_private.log_counts c
-        where c.is_delta
-        order by c.minute
-        limit v_settings.count_compact_rows
-      ) d
-      group by 1, 2
-    ), rows_taken as (
-      delete from logloom_private.log_counts c
-      using minutes m
-      where c.tenant_id = m.tenant_id and c.minute = m.minute
-      returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
-    ), unpacked as (
-      delete from logloom_private.packed_counts p
-      using (
-        select distinct
-          m.tenant_id, logloom_private.week_of((m.minute at time zone 'UTC')::date) as week
-        from minutes m
-        where m.is_negative
-      ) w
-      where p.tenant_id = w.tenant_id and p.week = w.week
-      returning p as packed
-    ), taken as (
-      select t.* from rows_taken t
-      union all
-      select (u.packed).tenant_id, c.minute, c.service, c.level, c.is_other, c.events
-      from unpacked u, logloom_private.unpacked_counts(u.packed) c
-    ), noted as (
-      insert into logloom_private.counted_days (tenant_id, day)
-      select distinct t.tenant_id, (t.minute at time zone 'UTC')::date
-      from taken t
-      on conflict do nothing
-    ), summed as (
-      select
-        t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
-        dense_rank() over (
-          partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
-        ) as place
-      from taken t
-      group by t.tenant_id, t.minute, t.service, t.level, t.is_other
-      having sum(t.events) <> 0
-    ), kept as (
-      -- Negative is a service that was counted together with others when it was added.
-      select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
-      from summed s
-    ), added as (
-      insert into logloom_private.log_counts
-        (tenant_id, minute, service, level, is_other, events, is_delta)
-      select
-        k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
-        sum(k.events), false
-      from kept k
-      group by 1, 2, 3, 4, 5
-      having sum(k.events) <> 0
-      order by 1, 2
-    )
-    select count(*) into v_rows from rows_taken;
-  end if;
-
+  v_rows := logloom_private.sum_counts(v_settings.count_compact_rows);
   with superseded as (
     delete from logloom_private.log_writes a
     where exists (
@@ -677,31 +528,6 @@ begin
     when v_rows >= v_settings.count_compact_rows or v_days >= v_settings.count_pack_days
       then interval '0'
   end;
-end;
-$$;
-
--- logs/is_spread.sql
-
--- Whether records are spread over nodes. There counts are not packed, and what expires goes tenant
--- by tenant, since a statement reaches one node or one table.
-create function logloom_private.is_spread()
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if to_regclass('pg_catalog.pg_dist_partition') is null then
-    return false;
-  end if;
-  -- By the trigger that Citus gives each table that it spreads. To ask its own table, which may not
-  -- be there, takes a statement that is planned anew each time: twice as much.
-  return exists (
-    select
-    from pg_catalog.pg_trigger t
-    where t.tgrelid = 'logloom.logs'::regclass
-      and t.tgfoid = to_regproc('pg_catalog.citus_truncate_trigger')
-  );
 end;
 $$;
 
@@ -781,33 +607,6 @@ begin
 end;
 $$;
 
--- SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all weeks
--- that the range touches.
-create function logloom_private.packed_counts_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if logloom_private.is_spread() then
-    return '(select null::text as tenant_id, null::timestamptz as minute, null::bigint as events, '
-      || 'null::boolean as is_other, null::text as level, null::text as service where false)';
-  end if;
-  return format(
-    '(select p.tenant_id, c.* from logloom_private.packed_counts p, '
-      || 'logloom_private.unpacked_counts(p) c '
-      || 'where p.tenant_id = %L and p.week >= %L::date and p.week <= %L::date)',
-    p_tenant_id, logloom_private.week_of(logloom_private.utc_day(p_from)),
-    logloom_private.week_of(logloom_private.utc_day(p_to))
-  );
-end;
-$$;
-
 -- Packs the counts of minutes that are over for seal_after, of some days of tenants that have few.
 -- How many days it looked at. To be called with the lock log_counts.
 create function logloom_private.pack_log_counts()
@@ -825,8 +624,7 @@ declare
   v_until timestamptz;
   v_days integer;
 begin
-  if logloom_private.is_spread() then
-    delete from logloom_private.counted_days d where true;
+  if not exists (select from logloom_private.counted_days) then
     return 0;
   end if;
   select s.* into v_settings from logloom_private.settings s;
@@ -903,6 +701,31 @@ begin
   )
   select count(*) into v_days from due;
   return v_days;
+end;
+$$;
+
+-- logs/packed_counts_sql.sql
+
+-- Seam. SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all
+-- weeks that the range touches.
+create function logloom_private.packed_counts_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    '(select p.tenant_id, c.* from logloom_private.packed_counts p, '
+      || 'logloom_private.unpacked_counts(p) c '
+      || 'where p.tenant_id = %L and p.week >= %L::date and p.week <= %L::date)',
+    p_tenant_id, logloom_private.week_of(logloom_private.utc_day(p_from)),
+    logloom_private.week_of(logloom_private.utc_day(p_to))
+  );
 end;
 $$;
 
@@ -1219,6 +1042,86 @@ begin
       ) - 9
       + coalesce(octet_length(p_log.attrs::text), 4)
   );
+end;
+$$;
+
+-- logs/sum_counts.sql
+
+-- Seam: sums up the rows of minutes that changed, up to p_rows at once. How many rows there were.
+create function logloom_private.sum_counts(p_rows integer)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_services constant integer := (
+    select s.count_services_max from logloom_private.settings s
+  );
+  v_rows integer;
+begin
+  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
+  with minutes as (
+    select d.tenant_id, d.minute, bool_or(d.events < 0) as is_negative
+    from (
+      select c.tenant_id, c.minute, c.events
+      from logloom_private.log_counts c
+      where c.is_delta
+      order by c.minute
+      limit p_rows
+    ) d
+    group by 1, 2
+  ), rows_taken as (
+    delete from logloom_private.log_counts c
+    using minutes m
+    where c.tenant_id = m.tenant_id and c.minute = m.minute
+    returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+  ), unpacked as (
+    delete from logloom_private.packed_counts p
+    using (
+      select distinct
+        m.tenant_id, logloom_private.week_of((m.minute at time zone 'UTC')::date) as week
+      from minutes m
+      where m.is_negative
+    ) w
+    where p.tenant_id = w.tenant_id and p.week = w.week
+    returning p as packed
+  ), taken as (
+    select t.* from rows_taken t
+    union all
+    select (u.packed).tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+    from unpacked u, logloom_private.unpacked_counts(u.packed) c
+  ), noted as (
+    insert into logloom_private.counted_days (tenant_id, day)
+    select distinct t.tenant_id, (t.minute at time zone 'UTC')::date
+    from taken t
+    on conflict do nothing
+  ), summed as (
+    select
+      t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
+      dense_rank() over (
+        partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
+      ) as place
+    from taken t
+    group by t.tenant_id, t.minute, t.service, t.level, t.is_other
+    having sum(t.events) <> 0
+  ), kept as (
+    -- Negative is a service that was counted together with others when it was added.
+    select s.*, s.is_other or s.events < 0 or s.place > v_services as folded
+    from summed s
+  ), added as (
+    insert into logloom_private.log_counts
+      (tenant_id, minute, service, level, is_other, events, is_delta)
+    select
+      k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
+      sum(k.events), false
+    from kept k
+    group by 1, 2, 3, 4, 5
+    having sum(k.events) <> 0
+    order by 1, 2
+  )
+  select count(*) into v_rows from rows_taken;
+  return v_rows;
 end;
 $$;
 

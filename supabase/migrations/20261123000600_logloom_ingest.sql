@@ -28,7 +28,7 @@ create type logloom_private.ingest_request as (
 
 comment on type logloom_private.ingest_request is
   'One request of ingest: the parameters of public.ingest_logs, which says what they are. Its '
-  'events are parallel arrays, p_ts of full length. Always filled by name.';
+  'events are parallel arrays, p_ts of full length.';
 
 -- ingest/types/ingest_state.sql
 
@@ -255,63 +255,42 @@ comment on table logloom.usage_days is
   'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it '
   'begins to move a slot of the queue; what lies behind queue_pointer.metered_through is not yet.';
 
--- ingest/answers.sql
+-- ingest/authenticate_sender.sql
 
--- Headers of a refusal that tells of a limit. X-RateLimit-Reset is a Unix time.
-create function logloom_private.limit_headers(
-  p_state logloom_private.ingest_state,
-  p_limit bigint,
-  p_reset_at timestamptz
+-- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
+-- else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that
+-- may only read.
+create function logloom_private.authenticate_sender(
+  p_tenant_id text,
+  p_key_digest text,
+  p_claims jsonb,
+  out tenant_id text,
+  out key_id uuid
 )
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_state.headers || jsonb_build_object(
-    'X-RateLimit-Limit', p_limit::text,
-    'X-RateLimit-Remaining', '0',
-    'X-RateLimit-Reset', ceil(extract(epoch from p_reset_at))::bigint::text
-  );
-end;
-$$;
-
--- Whole seconds for Retry-After, at least 1.
-create function logloom_private.seconds_until(p_at timestamptz)
-returns text
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return greatest(1, ceil(extract(epoch from p_at - clock_timestamp())))::bigint::text;
+  if p_key_digest is not null then
+    select o.tenant_id, o.key_id
+    into authenticate_sender.tenant_id, authenticate_sender.key_id
+    from logloom_private.authenticate_api_key(p_key_digest) o;
+    return;
+  end if;
+  authenticate_sender.tenant_id := case
+    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
+    when not logloom_private.is_being_deleted(p_tenant_id)
+      then logloom_private.usable_id(p_tenant_id)
+  end;
+  if authenticate_sender.tenant_id is null then
+    perform logloom_private.refuse('callers.not_known');
+  end if;
+  perform logloom_private.require_writing_client(p_claims);
 end;
 $$;
 
 -- ingest/check_quota.sql
-
--- Headers of an answer: what is left of the month's events after p_events more, right to about a
--- second of traffic.
-create function logloom_private.quota_headers(
-  p_state logloom_private.ingest_state,
-  p_events integer
-)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_limit constant bigint := (p_state.plan).monthly_events_limit;
-begin
-  return p_state.headers || jsonb_build_object(
-    'X-RateLimit-Limit', v_limit::text,
-    'X-RateLimit-Remaining', greatest(v_limit - p_state.events - p_events, 0)::text,
-    'X-RateLimit-Reset', ceil(extract(epoch from p_state.month_end))::bigint::text
-  );
-end;
-$$;
 
 -- PT429 when the month's events or bytes have reached the plan's limit. For requests that add
 -- events.
@@ -336,10 +315,80 @@ begin
     return;
   end if;
   perform logloom_private.refuse_with_headers(
-    logloom_private.limit_headers(p_state, v_limit, p_state.month_end)
-    || jsonb_build_object('Retry-After', logloom_private.seconds_until(p_state.month_end)),
+    logloom_private.limit_headers(p_state, v_limit, p_state.month_end) || jsonb_build_object(
+      'Retry-After',
+      greatest(1, ceil(extract(epoch from p_state.month_end - clock_timestamp())))::bigint::text
+    ),
     v_error,
     v_limit::text
+  );
+end;
+$$;
+
+-- ingest/check_rate.sql
+
+-- PT429 where a bucket has no token, until it has one again. A plan without the rate has none to
+-- miss: p_tokens is null.
+create function logloom_private.require_token(
+  p_state logloom_private.ingest_state,
+  p_error text,
+  p_rate integer,
+  p_tokens double precision
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
+begin
+  if p_tokens >= 1 is not false then
+    return;
+  end if;
+  perform logloom_private.refuse_with_headers(
+    logloom_private.limit_headers(
+      p_state, p_rate, clock_timestamp() + make_interval(secs => v_seconds)
+    )
+      || logloom_private.rate_hold(p_error, p_rate, p_tokens)
+      || jsonb_build_object('Retry-After', v_seconds::text),
+    p_error,
+    p_rate::text
+  );
+end;
+$$;
+
+-- PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.
+create function logloom_private.check_rate(p_state logloom_private.ingest_state)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_plan constant logloom.plans := p_state.plan;
+  v_bucket logloom_private.rate_buckets;
+begin
+  -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
+  select b.* into v_bucket
+  from logloom_private.rate_buckets b
+  where b.tenant_id = p_state.tenant_id;
+  if not found then
+    return;
+  end if;
+  perform logloom_private.require_token(
+    p_state, 'ingest.too_many_requests', v_plan.requests_per_second,
+    logloom_private.tokens_at(
+      v_bucket.requests, v_bucket.filled_at, v_plan.requests_per_second, v_plan.requests_burst,
+      v_now
+    )
+  );
+  perform logloom_private.require_token(
+    p_state, 'ingest.too_many_events', v_plan.events_per_second,
+    logloom_private.tokens_at(
+      v_bucket.events, v_bucket.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
+    )
   );
 end;
 $$;
@@ -359,61 +408,6 @@ begin
     lpad(to_hex(floor(extract(epoch from p_received_at) * 1000)::bigint), 12, '0')
     || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
   )::uuid;
-end;
-$$;
-
--- Of each event how many bytes the JSON text of its record will have, the most of them, and between
--- which times they happened: p_received_at where they do not say it.
-create function logloom_private.measured_events(
-  p_tenant_id text,
-  p_received_at timestamptz,
-  p_request logloom_private.ingest_request,
-  out record_bytes integer[],
-  out longest integer,
-  out ts_min timestamptz,
-  out ts_max timestamptz
-)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-set datestyle = 'ISO'
-as $$
-declare
-  v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
-begin
-  -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
-  -- minutes; eight texts in one have two quotes, and each of them its own, or is null.
-  select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
-  into record_bytes, longest, ts_min, ts_max
-  from (
-    select
-      t.ts,
-      v_bare + octet_length(t.ts::text) + 5
-        + octet_length(
-          to_json(concat(
-            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
-          ))::text
-        ) + 14 + 2 * num_nulls(
-          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
-        )
-        + coalesce(octet_length(t.attrs::text), 4) as bytes
-    from (
-      select
-        coalesce(e.ts, p_received_at) as ts, e.level, e.msg, e.service, e.env, e.req_id,
-        e.user_id, e.route, e.host, e.attrs
-      from (
-        select
-          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
-          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
-          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
-          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
-          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
-      ) e
-    ) t
-    -- Made once an event, not once for each of what is asked of it.
-    offset 0
-  ) m;
 end;
 $$;
 
@@ -453,123 +447,7 @@ begin
 end;
 $$;
 
--- ingest/idempotency.sql
-
--- The first answer to an Idempotency-Key, or to a slice of its request; null where there is none.
--- PT409 where the body was another.
-create function logloom_private.repeated_answer(
-  p_state logloom_private.ingest_state,
-  p_idempotency_key text,
-  p_body_digest bytea,
-  p_slice integer
-)
-returns json
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_known logloom_private.idempotency_keys;
-begin
-  select k.* into v_known
-  from logloom_private.idempotency_keys k
-  where k.tenant_id = p_state.tenant_id and k.idempotency_key = p_idempotency_key
-    and k.created_at >= now() - p_state.idempotency_key_lifetime;
-  if v_known.body_digest <> p_body_digest then
-    perform logloom_private.refuse_with_headers(
-      logloom_private.quota_headers(p_state, 0), 'ingest.idempotency_key_has_another_body'
-    );
-  end if;
-  return case
-    when p_slice is null then v_known.response
-    else v_known.response -> p_slice::text
-  end;
-end;
-$$;
-
--- Keeps the answer to a request, or adds that to one of its slices to the one row of the request,
--- without its errors. Null; where another was quicker, its answer. PT409 where the body was
--- another.
-create function logloom_private.note_answer(
-  p_state logloom_private.ingest_state,
-  p_idempotency_key text,
-  p_body_digest bytea,
-  p_slice integer,
-  p_response json
-)
-returns json
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_noted constant json := case
-    when p_slice is null then p_response
-    else json_build_object(p_slice::text, p_response::jsonb - 'errors')
-  end;
-begin
-  -- A second request with this key waits here for the first one's commit.
-  insert
-    into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
-  values (p_state.tenant_id, p_idempotency_key, p_body_digest, v_noted)
-  on conflict (tenant_id, idempotency_key) do update
-  set
-    body_digest = excluded.body_digest,
-    response = case
-      when k.created_at < now() - p_state.idempotency_key_lifetime then excluded.response
-      else (k.response::jsonb || excluded.response::jsonb)::json
-    end,
-    created_at = case
-      when k.created_at < now() - p_state.idempotency_key_lifetime then now()
-      else k.created_at
-    end
-  where k.created_at < now() - p_state.idempotency_key_lifetime
-    or (
-      p_slice is not null
-      and k.body_digest = excluded.body_digest
-      and k.response -> p_slice::text is null
-    );
-  if found then
-    return null;
-  end if;
-  return logloom_private.repeated_answer(p_state, p_idempotency_key, p_body_digest, p_slice);
-end;
-$$;
-
--- ingest/ingest_logs.sql
-
--- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
--- else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that
--- may only read.
-create function logloom_private.authenticate_sender(
-  p_tenant_id text,
-  p_key_digest text,
-  p_claims jsonb,
-  out tenant_id text,
-  out key_id uuid
-)
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_key_digest is not null then
-    select o.tenant_id, o.key_id
-    into authenticate_sender.tenant_id, authenticate_sender.key_id
-    from logloom_private.authenticate_api_key(p_key_digest) o;
-    return;
-  end if;
-  authenticate_sender.tenant_id := case
-    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
-    when not logloom_private.is_being_deleted(p_tenant_id)
-      then logloom_private.usable_id(p_tenant_id)
-  end;
-  if authenticate_sender.tenant_id is null then
-    perform logloom_private.refuse('callers.not_known');
-  end if;
-  perform logloom_private.require_writing_client(p_claims);
-end;
-$$;
+-- ingest/ingest.sql
 
 -- The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were
 -- rejected, cut where records were too large to be stored whole.
@@ -671,9 +549,7 @@ begin
     or p_request.p_bytes > p_state.batch_max_bytes
   then
     perform logloom_private.refuse(
-      'ingest.request_is_too_large',
-      p_state.batch_max_events::text,
-      p_state.batch_max_bytes::text
+      'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
     );
   end if;
   v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
@@ -716,7 +592,10 @@ begin
     end if;
     perform logloom_private.check_quota(p_state);
     if p_state.queue_is_full then
-      perform logloom_private.refuse_full_queue(p_state);
+      perform logloom_private.refuse_with_headers(
+        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
+        'ingest.queue_is_full'
+      );
     end if;
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
@@ -744,6 +623,8 @@ begin
   return v_answer;
 end;
 $$;
+
+-- ingest/ingest_logs.sql
 
 -- The body of the answer to a request that comes alone; its headers are those of the response.
 create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
@@ -803,31 +684,14 @@ security invoker
 set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
-declare
-  v_request logloom_private.ingest_request;
 begin
-  v_request.p_tenant_id := p_tenant_id;
-  v_request.p_key_digest := p_key_digest;
-  v_request.p_idempotency_key := p_idempotency_key;
-  v_request.p_body_digest := p_body_digest;
-  v_request.p_bytes := p_bytes;
-  v_request.p_positions := p_positions;
-  v_request.p_rejected := p_rejected;
-  v_request.p_errors := p_errors;
-  v_request.p_ts := p_ts;
-  v_request.p_level := p_level;
-  v_request.p_msg := p_msg;
-  v_request.p_service := p_service;
-  v_request.p_env := p_env;
-  v_request.p_req_id := p_req_id;
-  v_request.p_user_id := p_user_id;
-  v_request.p_route := p_route;
-  v_request.p_host := p_host;
-  v_request.p_attrs := p_attrs;
-  v_request.p_slice := p_slice;
-  v_request.p_claims := p_claims;
-  v_request.p_cut := p_cut;
-  return logloom_private.ingest_one(v_request);
+  return logloom_private.ingest_one(
+    row(
+      p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
+      p_rejected, p_errors, p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route,
+      p_host, p_attrs, p_slice, p_claims, p_cut
+    )::logloom_private.ingest_request
+  );
 end;
 $$;
 
@@ -1011,7 +875,86 @@ begin
 end;
 $$;
 
--- ingest/metering.sql
+-- ingest/limit_headers.sql
+
+-- Headers of a refusal that tells of a limit. X-RateLimit-Reset is a Unix time.
+create function logloom_private.limit_headers(
+  p_state logloom_private.ingest_state,
+  p_limit bigint,
+  p_reset_at timestamptz
+)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_state.headers || jsonb_build_object(
+    'X-RateLimit-Limit', p_limit::text,
+    'X-RateLimit-Remaining', '0',
+    'X-RateLimit-Reset', ceil(extract(epoch from p_reset_at))::bigint::text
+  );
+end;
+$$;
+
+-- ingest/measured_events.sql
+
+-- Of each event how many bytes the JSON text of its record will have, the most of them, and between
+-- which times they happened: p_received_at where they do not say it.
+create function logloom_private.measured_events(
+  p_tenant_id text,
+  p_received_at timestamptz,
+  p_request logloom_private.ingest_request,
+  out record_bytes integer[],
+  out longest integer,
+  out ts_min timestamptz,
+  out ts_max timestamptz
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $$
+declare
+  v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
+begin
+  -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
+  -- minutes; eight texts in one have two quotes, and each of them its own, or is null.
+  select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
+  into record_bytes, longest, ts_min, ts_max
+  from (
+    select
+      t.ts,
+      v_bare + octet_length(t.ts::text) + 5
+        + octet_length(
+          to_json(concat(
+            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+          ))::text
+        ) + 14 + 2 * num_nulls(
+          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+        )
+        + coalesce(octet_length(t.attrs::text), 4) as bytes
+    from (
+      select
+        coalesce(e.ts, p_received_at) as ts, e.level, e.msg, e.service, e.env, e.req_id,
+        e.user_id, e.route, e.host, e.attrs
+      from (
+        select
+          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+      ) e
+    ) t
+    -- Made once an event, not once for each of what is asked of it.
+    offset 0
+  ) m;
+end;
+$$;
+
+-- ingest/meter_batches.sql
 
 -- Counts the batches up to p_through that are not counted yet: for the quotas, and for what is
 -- asked of the queue. To be called by the writer, when no batch up to p_through is in flight.
@@ -1066,53 +1009,24 @@ begin
 end;
 $$;
 
--- Counts the batches of a closed slot that are not counted yet, in the writer's transaction.
-create function logloom_private.meter_slot(p_slot smallint)
-returns void
+-- ingest/month_end.sql
+
+-- When the UTC month ends.
+create function logloom_private.month_end(p_at timestamptz)
+returns timestamptz
 language plpgsql
-volatile
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_last bigint;
 begin
-  execute format('select max(q.batch_id) from logloom_private.%I q', 'queue_slot_' || p_slot)
-    into v_last;
-  if v_last is not null then
-    perform logloom_private.meter_batches(v_last);
-  end if;
+  return (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC';
 end;
 $$;
 
--- What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must
--- come from the same snapshot as the rows of logloom.usage_days that it is added to.
-create function logloom_private.unmetered_usage(
-  p_tenant_id text,
-  p_pointer logloom_private.queue_pointer
-)
-returns setof public.logloom_usage_day
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_slot smallint;
-begin
-  foreach v_slot in array array_remove(array[p_pointer.open_slot, p_pointer.closed_slot], null) loop
-    -- By the slot's own name: the third slot is never locked, so it can be truncated meanwhile.
-    return query execute format(
-      $query$
-        select (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
-        from logloom_private.%I q
-        where q.tenant_id = $1 and q.batch_id > $2
-        group by 1
-      $query$,
-      'queue_slot_' || v_slot
-    )
-    using p_tenant_id, p_pointer.metered_through;
-  end loop;
-end;
-$$;
+grant execute on function logloom_private.month_end(timestamptz)
+to authenticated, service_role;
+
+-- ingest/month_start.sql
 
 -- First day of the UTC month.
 create function logloom_private.month_start(p_at timestamptz)
@@ -1129,20 +1043,56 @@ $$;
 grant execute on function logloom_private.month_start(timestamptz)
 to authenticated, service_role;
 
--- When the UTC month ends.
-create function logloom_private.month_end(p_at timestamptz)
-returns timestamptz
+-- ingest/note_answer.sql
+
+-- Keeps the answer to a request, or adds that to one of its slices to the one row of the request,
+-- without its errors. Null; where another was quicker, its answer. PT409 where the body was
+-- another.
+create function logloom_private.note_answer(
+  p_state logloom_private.ingest_state,
+  p_idempotency_key text,
+  p_body_digest bytea,
+  p_slice integer,
+  p_response json
+)
+returns json
 language plpgsql
-immutable
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_noted constant json := case
+    when p_slice is null then p_response
+    else json_build_object(p_slice::text, p_response::jsonb - 'errors')
+  end;
 begin
-  return (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC';
+  -- A second request with this key waits here for the first one's commit.
+  insert
+    into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
+  values (p_state.tenant_id, p_idempotency_key, p_body_digest, v_noted)
+  on conflict (tenant_id, idempotency_key) do update
+  set
+    body_digest = excluded.body_digest,
+    response = case
+      when k.created_at < now() - p_state.idempotency_key_lifetime then excluded.response
+      else (k.response::jsonb || excluded.response::jsonb)::json
+    end,
+    created_at = case
+      when k.created_at < now() - p_state.idempotency_key_lifetime then now()
+      else k.created_at
+    end
+  where k.created_at < now() - p_state.idempotency_key_lifetime
+    or (
+      p_slice is not null
+      and k.body_digest = excluded.body_digest
+      and k.response -> p_slice::text is null
+    );
+  if found then
+    return null;
+  end if;
+  return logloom_private.repeated_answer(p_state, p_idempotency_key, p_body_digest, p_slice);
 end;
 $$;
-
-grant execute on function logloom_private.month_end(timestamptz)
-to authenticated, service_role;
 
 -- ingest/queue_is_full.sql
 
@@ -1171,40 +1121,31 @@ begin
 end;
 $$;
 
--- PT503 with Retry-After.
-create function logloom_private.refuse_full_queue(p_state logloom_private.ingest_state)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse_with_headers(
-    logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
-    'ingest.queue_is_full'
-  );
-end;
-$$;
+-- ingest/quota_headers.sql
 
--- ingest/rates.sql
-
--- What a bucket holds after it was filled up to an instant.
-create function logloom_private.tokens_at(
-  p_tokens double precision,
-  p_filled_at timestamptz,
-  p_rate integer,
-  p_burst integer,
-  p_at timestamptz
+-- Headers of an answer: what is left of the month's events after p_events more, right to about a
+-- second of traffic.
+create function logloom_private.quota_headers(
+  p_state logloom_private.ingest_state,
+  p_events integer
 )
-returns double precision
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_limit constant bigint := (p_state.plan).monthly_events_limit;
 begin
-  return least(p_burst, p_tokens + p_rate * extract(epoch from greatest(p_at - p_filled_at, '0')));
+  return p_state.headers || jsonb_build_object(
+    'X-RateLimit-Limit', v_limit::text,
+    'X-RateLimit-Remaining', greatest(v_limit - p_state.events - p_events, 0)::text,
+    'X-RateLimit-Reset', ceil(extract(epoch from p_state.month_end))::bigint::text
+  );
 end;
 $$;
+
+-- ingest/rate_hold.sql
 
 -- X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may
 -- give for so many seconds without asking.
@@ -1227,134 +1168,6 @@ begin
       'error', (logloom_private.error_named(p_error, array[p_rate::text])).message
     )::text
   );
-end;
-$$;
-
--- PT429 until the bucket holds one again.
-create function logloom_private.refuse_rate(
-  p_state logloom_private.ingest_state,
-  p_error text,
-  p_rate integer,
-  p_tokens double precision
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
-begin
-  perform logloom_private.refuse_with_headers(
-    logloom_private.limit_headers(
-      p_state, p_rate, clock_timestamp() + make_interval(secs => v_seconds)
-    )
-      || logloom_private.rate_hold(p_error, p_rate, p_tokens)
-      || jsonb_build_object('Retry-After', v_seconds::text),
-    p_error,
-    p_rate::text
-  );
-end;
-$$;
-
--- PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.
-create function logloom_private.check_rate(p_state logloom_private.ingest_state)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_now constant timestamptz := clock_timestamp();
-  v_plan constant logloom.plans := p_state.plan;
-  v_bucket logloom_private.rate_buckets;
-  v_tokens double precision;
-begin
-  -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
-  select b.* into v_bucket
-  from logloom_private.rate_buckets b
-  where b.tenant_id = p_state.tenant_id;
-  if not found then
-    return;
-  end if;
-  v_tokens := logloom_private.tokens_at(
-    v_bucket.requests, v_bucket.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
-  );
-  if v_plan.requests_per_second is not null and v_tokens < 1 then
-    perform logloom_private.refuse_rate(
-      p_state, 'ingest.too_many_requests', v_plan.requests_per_second, v_tokens
-    );
-  end if;
-  v_tokens := logloom_private.tokens_at(
-    v_bucket.events, v_bucket.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
-  );
-  if v_plan.events_per_second is not null and v_tokens < 1 then
-    perform logloom_private.refuse_rate(
-      p_state, 'ingest.too_many_events', v_plan.events_per_second, v_tokens
-    );
-  end if;
-end;
-$$;
-
--- Takes one request and its events from the tenant's buckets, last in the transaction: others of
--- the tenant wait for its end. Returns what the answer's headers say of the next request. PT429
--- when a bucket is empty. For plans that have a rate.
-create function logloom_private.take_rate(
-  p_state logloom_private.ingest_state,
-  p_events integer
-)
-returns jsonb
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_plan constant logloom.plans := p_state.plan;
-  v_now timestamptz;
-  v_bucket logloom_private.rate_buckets;
-begin
-  insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
-  values (
-    p_state.tenant_id, coalesce(v_plan.events_burst, 0), coalesce(v_plan.requests_burst, 0),
-    clock_timestamp()
-  )
-  on conflict do nothing;
-  -- Whoever waited for the row looks again.
-  perform from logloom_private.rate_buckets b
-  where b.tenant_id = p_state.tenant_id
-  for no key update;
-  perform logloom_private.check_rate(p_state);
-  -- What is left may be less than what is taken: the debt is waited for by the next request.
-  v_now := clock_timestamp();
-  update logloom_private.rate_buckets b
-  set
-    events = coalesce(
-      logloom_private.tokens_at(
-        b.events, b.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
-      ) - p_events,
-      0
-    ),
-    requests = coalesce(
-      logloom_private.tokens_at(
-        b.requests, b.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
-      ) - 1,
-      0
-    ),
-    filled_at = greatest(b.filled_at, v_now)
-  where b.tenant_id = p_state.tenant_id
-  returning b.* into v_bucket;
-
-  -- The function ingest learns at once that the next request would be refused.
-  if v_plan.requests_per_second is not null and v_bucket.requests < 1 then
-    return logloom_private.rate_hold(
-      'ingest.too_many_requests', v_plan.requests_per_second, v_bucket.requests
-    );
-  elsif v_plan.events_per_second is not null and v_bucket.events < 1 then
-    return logloom_private.rate_hold(
-      'ingest.too_many_events', v_plan.events_per_second, v_bucket.events
-    );
-  end if;
-  return '{}';
 end;
 $$;
 
@@ -1457,6 +1270,156 @@ begin
     when v_seconds % 60 = 0 then format('%s min', v_seconds / 60)
     else format('%s s', v_seconds)
   end;
+end;
+$$;
+
+-- ingest/repeated_answer.sql
+
+-- The first answer to an Idempotency-Key, or to a slice of its request; null where there is none.
+-- PT409 where the body was another.
+create function logloom_private.repeated_answer(
+  p_state logloom_private.ingest_state,
+  p_idempotency_key text,
+  p_body_digest bytea,
+  p_slice integer
+)
+returns json
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_known logloom_private.idempotency_keys;
+begin
+  select k.* into v_known
+  from logloom_private.idempotency_keys k
+  where k.tenant_id = p_state.tenant_id and k.idempotency_key = p_idempotency_key
+    and k.created_at >= now() - p_state.idempotency_key_lifetime;
+  if v_known.body_digest <> p_body_digest then
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0), 'ingest.idempotency_key_has_another_body'
+    );
+  end if;
+  return case
+    when p_slice is null then v_known.response
+    else v_known.response -> p_slice::text
+  end;
+end;
+$$;
+
+-- ingest/take_rate.sql
+
+-- Takes one request and its events from the tenant's buckets, last in the transaction: others of
+-- the tenant wait for its end. Returns what the answer's headers say of the next request. PT429
+-- when a bucket is empty. For plans that have a rate.
+create function logloom_private.take_rate(
+  p_state logloom_private.ingest_state,
+  p_events integer
+)
+returns jsonb
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan constant logloom.plans := p_state.plan;
+  v_now timestamptz;
+  v_bucket logloom_private.rate_buckets;
+begin
+  insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
+  values (
+    p_state.tenant_id, coalesce(v_plan.events_burst, 0), coalesce(v_plan.requests_burst, 0),
+    clock_timestamp()
+  )
+  on conflict do nothing;
+  -- Whoever waited for the row looks again.
+  perform from logloom_private.rate_buckets b
+  where b.tenant_id = p_state.tenant_id
+  for no key update;
+  perform logloom_private.check_rate(p_state);
+  -- What is left may be less than what is taken: the debt is waited for by the next request.
+  v_now := clock_timestamp();
+  update logloom_private.rate_buckets b
+  set
+    events = coalesce(
+      logloom_private.tokens_at(
+        b.events, b.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
+      ) - p_events,
+      0
+    ),
+    requests = coalesce(
+      logloom_private.tokens_at(
+        b.requests, b.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
+      ) - 1,
+      0
+    ),
+    filled_at = greatest(b.filled_at, v_now)
+  where b.tenant_id = p_state.tenant_id
+  returning b.* into v_bucket;
+
+  -- The function ingest learns at once that the next request would be refused.
+  if v_plan.requests_per_second is not null and v_bucket.requests < 1 then
+    return logloom_private.rate_hold(
+      'ingest.too_many_requests', v_plan.requests_per_second, v_bucket.requests
+    );
+  elsif v_plan.events_per_second is not null and v_bucket.events < 1 then
+    return logloom_private.rate_hold(
+      'ingest.too_many_events', v_plan.events_per_second, v_bucket.events
+    );
+  end if;
+  return '{}';
+end;
+$$;
+
+-- ingest/tokens_at.sql
+
+-- What a bucket holds after it was filled up to an instant.
+create function logloom_private.tokens_at(
+  p_tokens double precision,
+  p_filled_at timestamptz,
+  p_rate integer,
+  p_burst integer,
+  p_at timestamptz
+)
+returns double precision
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return least(p_burst, p_tokens + p_rate * extract(epoch from greatest(p_at - p_filled_at, '0')));
+end;
+$$;
+
+-- ingest/unmetered_usage.sql
+
+-- What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must
+-- come from the same snapshot as the rows of logloom.usage_days that it is added to.
+create function logloom_private.unmetered_usage(
+  p_tenant_id text,
+  p_pointer logloom_private.queue_pointer
+)
+returns setof public.logloom_usage_day
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_slot smallint;
+begin
+  foreach v_slot in array array_remove(array[p_pointer.open_slot, p_pointer.closed_slot], null) loop
+    -- By the slot's own name: the third slot is never locked, so it can be truncated meanwhile.
+    return query execute format(
+      $query$
+        select (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
+        from logloom_private.%I q
+        where q.tenant_id = $1 and q.batch_id > $2
+        group by 1
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    using p_tenant_id, p_pointer.metered_through;
+  end loop;
 end;
 $$;
 

@@ -22,7 +22,8 @@ create type logloom_private.record_arrays as (
 );
 
 comment on type logloom_private.record_arrays is
-  'Records as an array for each field; in columns those of logloom_private.column_fields, as texts.';
+  'Records as an array for each field; columns has those of logloom_private.column_fields, as '
+  'texts.';
 
 -- blocks/tables/blocks.sql
 
@@ -1432,7 +1433,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- A row in a variable, not in a join: of a table that is spread over nodes a join has rows of
+  -- A row in a variable, not in a join: of a table that is sharded a join has rows of
   -- another type.
   select c.* into v_block
   from logloom_private.blocks c

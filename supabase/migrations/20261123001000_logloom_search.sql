@@ -408,24 +408,6 @@ $$;
 
 -- search/filter_in_turns.sql
 
--- SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records and
--- takes turns meanwhile, wherever it runs.
-create function logloom_private.scanned_tenant_sql(p_tenant text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if not logloom_private.is_spread() then
-    return p_tenant;
-  end if;
-  return format(
-    'logloom_private.scanning(%s, %L)', p_tenant, current_setting('logloom.scan', true)
-  );
-end;
-$$;
-
 -- What an index answers stays outside: a condition within CASE is a filter to the planner.
 -- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
 -- p_filter: the expression of the whole tree, where it is known.
@@ -440,12 +422,8 @@ declare
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
   v_filter constant text := coalesce(p_filter, logloom_private.query_sql(p_tree, 'l'));
-  -- A node has the records and knows no setting of this transaction. Its locks are its own, and all
-  -- that a tenant reads is read there.
-  v_scan constant text := case
-    when logloom_private.is_spread() then quote_nullable(current_setting('logloom.scan', true))
-    else ''
-  end;
+  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
+  v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
 begin
@@ -457,7 +435,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null where a node lacks the member: each item stands on one of the two sides.
+      -- Null where an item lacks the member: each item stands on one of the two sides.
       e.item ->> 'type' = 'none' or (
         e.item ->> 'type' = 'leaf'
         and e.item ->> 'field' not in ('attrs', 'any')
@@ -479,6 +457,183 @@ begin
         else logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_costly), 'l')
       end || ' end'
   ) || ')';
+end;
+$$;
+
+-- search/first_records_sql.sql
+
+-- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc): that
+-- many of rows and of sealed ones, and of these the first. p_filter is the query's and, where p_ts
+-- and p_id are given, that a record is after them. p_reads: what is read besides ts and id; all may
+-- be where it is null. p_is_part: the range is one of search_parts, which begin with what the
+-- tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size
+-- is there.
+create function logloom_private.first_records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid,
+  p_reads text[] default null,
+  p_is_part boolean default false,
+  p_bytes bigint default null
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_order constant text := format(
+    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
+  );
+  v_rows constant text := case
+    when p_is_part then logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => true
+    )
+    else logloom_private.rows_sql(
+      p_tenant_id, p_from, p_to, p_filter,
+      case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit,
+      p_bytes => p_bytes
+    )
+  end || v_order;
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from ((select l.* ' || v_rows || ') union all select '
+    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
+    || ' from logloom_private.sealed_page('
+    || format(
+      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      case when p_is_part then p_from
+        else logloom_private.kept_since(p_tenant_id, p_from) end,
+      p_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+    )
+    || ') l) l' || v_order;
+end;
+$$;
+
+-- search/first_rows.sql
+
+-- From when on the tenant has rows in a range; its end where it has none.
+create function logloom_private.first_rows(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return greatest(p_from, coalesce(
+    (
+      select logloom_private.day_start(min(d.day))
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id
+        and d.day between logloom_private.utc_day(p_from)
+          and logloom_private.utc_day(p_to - interval '1 microsecond')
+    ),
+    p_to
+  ));
+end;
+$$;
+
+-- search/found_page.sql
+
+-- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
+-- after part of the range, until the page is full, by number or by p_bytes (default
+-- max_page_bytes). It begins no further part after search_turn, so that it may find fewer.
+create function logloom_private.found_page(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid,
+  p_bytes bigint default null
+)
+returns logloom_private.found_page
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_parts tstzrange[];
+  v_is_part boolean := true;
+  v_part tstzrange;
+  v_sql text;
+  v_deadline timestamptz;
+  v_found public.logloom_log_record[];
+  v_is_full boolean;
+  v_page logloom_private.found_page;
+begin
+  v_page.logs := '{}';
+  select clock_timestamp() + s.search_turn, coalesce(p_bytes, s.max_page_bytes)
+  into v_deadline, p_bytes
+  from logloom_private.settings s;
+  if p_ts is not null and v_is_descending then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+  elsif p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+  end if;
+  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if v_is_staged and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(v_from, v_to)];
+    v_is_part := false;
+  end if;
+  foreach v_part in array v_parts loop
+    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
+    for v_fits in 0..1 loop
+      v_sql := logloom_private.log_page_sql(
+        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
+        v_is_part, p_bytes, v_fits = 1
+      );
+      -- After a single part nothing more is opened.
+      v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
+        else logloom_private.read_apart(v_sql) end;
+      v_is_full := array_position(v_found, null) is not null;
+      -- What is extracted was measured at once.
+      exit when v_is_staged or not v_is_full;
+    end loop;
+    if v_is_full then
+      v_found := logloom_private.those_that_fit(v_found);
+    end if;
+    v_page.logs := v_page.logs || v_found;
+    if v_is_full or cardinality(v_page.logs) > p_limit then
+      v_page.logs := v_page.logs[1:p_limit];
+      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
+      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
+      return v_page;
+    elsif v_part = v_parts[cardinality(v_parts)] then
+      return v_page;
+    elsif clock_timestamp() > v_deadline then
+      -- Before or after all records of the parts that are left.
+      if v_is_descending then
+        v_page.last_ts := lower(v_part);
+        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        v_page.last_ts := upper(v_part) - interval '1 microsecond';
+        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      return v_page;
+    end if;
+    p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
+  end loop;
+  return v_page;
 end;
 $$;
 
@@ -585,11 +740,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log(p_id, p_ts);
@@ -635,7 +787,6 @@ declare
   v_tree jsonb := '{"type": "and", "items": []}';
   v_name text;
   v_value text;
-  v_logs public.logloom_log_record[];
 begin
   if p_count = 0 then
     return '{}';
@@ -660,18 +811,13 @@ begin
   end loop;
   v_query.tree := v_tree;
   v_query.filter := logloom_private.query_sql(v_tree, 'l');
-  for v_fits in 0..1 loop
-    execute 'select array(' || logloom_private.log_page_sql(
+  return (
+    logloom_private.found_page(
       p_log.tenant_id, v_query,
       tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
-      p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes, p_fits => v_fits = 1
-    ) || ')'
-    into v_logs;
-    if array_position(v_logs, null) is null then
-      return v_logs;
-    end if;
-  end loop;
-  return logloom_private.those_that_fit(v_logs);
+      p_count, p_order, p_log.ts, p_log.id, p_bytes
+    )
+  ).logs;
 end;
 $$;
 
@@ -712,10 +858,8 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
@@ -933,8 +1077,8 @@ $$;
 
 create function logloom_private.read_log_fields(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz
+  p_ts_from text,
+  p_ts_to text
 )
 returns setof public.logloom_log_field
 language plpgsql
@@ -956,17 +1100,15 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
 end;
 $$;
 
-grant execute on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
+grant execute on function logloom_private.read_log_fields(text, text, text)
 to authenticated, service_role;
 
 create function public.list_log_fields(
@@ -984,16 +1126,40 @@ as $$
 begin
   return query
   select f.field, f.type, f.count, f.values
-  from logloom_private.read_log_fields(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to)
-  ) f;
+  from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) f;
 end;
 $$;
 
 comment on function public.list_log_fields(text, text, text) is
   'Fields that the newest records of the range have which match p_query_dsl (all where it is '
   'blank), most frequent first. Errors: PT400, PT401, PT408.';
+
+-- search/log_columns_sql.sql
+
+-- A record of the alias l, column after column.
+create function logloom_private.log_columns_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
+    || 'l.user_id, l.route, l.host, l.attrs';
+end;
+$$;
+
+-- A record of the alias l as a composite.
+create function logloom_private.log_record_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
+end;
+$$;
 
 -- search/log_histogram.sql
 
@@ -1133,8 +1299,8 @@ $$;
 
 create function logloom_private.read_log_histogram(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_buckets integer
 )
 returns public.logloom_log_histogram
@@ -1167,11 +1333,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
@@ -1179,7 +1342,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_histogram(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
 create function public.log_histogram(
@@ -1196,16 +1359,86 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_histogram(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
-  );
+  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
 
 comment on function public.log_histogram(text, text, text, integer) is
   'Records that match p_query_dsl over time, by level, empty buckets included. p_buckets 1 to 1000 '
   '(default 60). Errors: PT400, PT401, PT408.';
+
+-- search/log_page_sql.sql
+
+-- SQL of up to p_limit records, the newest or the oldest of the range first, those after p_ts and
+-- p_id where they are given, each a composite. Large ones are null, or with p_fits those after
+-- p_bytes. p_is_part: the range is one of search_parts.
+create function logloom_private.log_page_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz default null,
+  p_id uuid default null,
+  p_is_part boolean default false,
+  p_bytes bigint default null,
+  p_fits boolean default false
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
+  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
+  v_to timestamptz := least(upper(p_range), p_query.ts_to);
+  v_filter text := p_query.filter;
+  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
+  v_reads integer := p_limit;
+  v_order text;
+  v_rows text;
+begin
+  if p_bytes is null then
+    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
+  end if;
+  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
+  if p_order = 'asc' and p_ts is not null then
+    v_from := greatest(v_from, p_ts);
+    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  elsif p_ts is not null then
+    v_to := least(v_to, p_ts + interval '1 microsecond');
+    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
+  end if;
+  -- A filter after an extraction lets only some through.
+  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
+  end if;
+  v_rows := logloom_private.first_records_sql(
+    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
+    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
+  );
+  if p_fits or v_is_staged then
+    v_order := format('l.ts %1$s, l.id %1$s', p_order);
+    v_rows := case
+      when v_is_staged then
+        -- What is extracted comes on top of what a record has.
+        logloom_private.fitting_sql(
+          v_columns, '',
+          'from (select l.*, 0 as write_seq '
+            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+            || format(' order by %s limit %s) l', v_order, p_limit),
+          v_order, p_bytes,
+          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+        )
+      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
+    end;
+  else
+    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
+  end if;
+  return v_rows;
+end;
+$$;
 
 -- search/log_patterns.sql
 
@@ -1415,8 +1648,8 @@ $$;
 
 create function logloom_private.read_log_series(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_buckets integer
 )
 returns public.logloom_log_series_answer
@@ -1498,11 +1731,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
@@ -1510,7 +1740,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_series(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
 create function public.log_series(
@@ -1527,10 +1757,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_series(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
-  );
+  return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
 
@@ -1563,6 +1790,9 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_warnings = '[]' then
+    return '{}';
+  end if;
   return array(
     select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
     from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
@@ -1712,8 +1942,8 @@ $$;
 
 create function logloom_private.read_log_stats(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_limit integer
 )
 returns setof public.logloom_log_stat
@@ -1747,10 +1977,8 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query
@@ -1760,7 +1988,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_stats(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
 create function public.log_stats(
@@ -1779,10 +2007,7 @@ as $$
 begin
   return query
   select s.*
-  from logloom_private.read_log_stats(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_limit
-  ) s;
+  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
 end;
 $$;
 
@@ -1792,6 +2017,26 @@ comment on function public.log_stats(text, text, text, integer) is
   'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
   'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, '
   'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
+
+-- search/may_read_sealed.sql
+
+-- Whether the tenant has sealed records of the range, or may have by the time that a statement runs
+-- which is made now.
+create function logloom_private.may_read_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+end;
+$$;
 
 -- search/page_bytes.sql
 
@@ -1968,23 +2213,54 @@ begin
 end;
 $$;
 
+-- search/page_order.sql
+
+-- The order of a page: that of the query's sort, or p_order. PT400 where they differ.
+create function logloom_private.page_order(p_plan jsonb, p_order text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+begin
+  if p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  elsif v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  return coalesce(v_order, p_order, 'desc');
+end;
+$$;
+
 -- search/range.sql
 
--- What a caller asks for
-
--- The range that is asked for: [from, to), by default search_default_range to now. PT400.
-create function logloom_private.search_range(p_ts_from timestamptz, p_ts_to timestamptz)
+-- The range that is asked for, [from, to), by default search_default_range to now. p_first, that of
+-- a first page, stands for the bounds that are not given or move with now. PT400.
+create function logloom_private.search_range(
+  p_ts_from text,
+  p_ts_to text,
+  p_first tstzrange default null
+)
 returns tstzrange
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_to constant timestamptz := coalesce(p_ts_to, now());
-  v_from constant timestamptz := coalesce(
-    p_ts_from, v_to - (select s.search_default_range from logloom_private.settings s)
-  );
+  v_from timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
 begin
+  if p_first is not null then
+    v_from := case when p_ts_from ~ '^\s*[^n\s]' then v_from else lower(p_first) end;
+    v_to := case when p_ts_to ~ '^\s*[^n\s]' then v_to else upper(p_first) end;
+  end if;
+  v_to := coalesce(v_to, now());
+  if v_from is null then
+    v_from := v_to - (select s.search_default_range from logloom_private.settings s);
+  end if;
   if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
     perform logloom_private.refuse('search.range_leaves_the_years');
   elsif v_from >= v_to then
@@ -1993,27 +2269,6 @@ begin
   return tstzrange(v_from, v_to);
 end;
 $$;
-
--- A relative bound of a further page is that of the first one, which its cursor knows.
--- A bound of a page's range, null where the cursor says it. PT400 where it is no time.
-create function logloom_private.page_time(p_name text, p_text text, p_cursor text)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_instant constant timestamptz := logloom_private.time_parameter(p_name, p_text);
-begin
-  if p_cursor is not null and logloom_private.trim_space(p_text) ~ '^now' then
-    return null;
-  end if;
-  return v_instant;
-end;
-$$;
-
-grant execute on function logloom_private.page_time(text, text, text)
-to authenticated, service_role;
 
 -- The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.
 create function logloom_private.page_limit(p_limit integer)
@@ -2035,7 +2290,6 @@ begin
 end;
 $$;
 
--- What a query may hold that is asked for this: filter, records, rows, series, or any of them.
 -- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
 -- series, or any. PT400 where the query holds what is not taken.
 create function logloom_private.search_query(
@@ -2081,25 +2335,390 @@ begin
       v_stage
     );
   end if;
-  v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  -- A page of all records reads no more than it shows: it takes no turns.
+  if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
+    v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  end if;
   return v_query;
 end;
 $$;
 
--- search/rows_in_turn.sql
+-- search/read_apart.sql
 
--- Days in turn: what a statement opens stays locked until its transaction ends, so that one over a
--- year would hold thousands of locks. A subtransaction that is rolled back gives its locks back.
+-- The records that SQL selects. A subtransaction that is rolled back gives its locks back.
+create function logloom_private.read_apart(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  begin
+    execute 'select array(' || p_sql || ')' into v_logs;
+    raise sqlstate 'LL002';
+  exception when sqlstate 'LL002' then
+    null;
+  end;
+  return v_logs;
+end;
+$$;
+
+-- search/read_page.sql
+
+-- Seam: the records that SQL selects, of which those without an id may be null.
+create function logloom_private.read_page(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  execute 'select array(' || p_sql || ')' into v_logs;
+  return v_logs;
+end;
+$$;
+
+-- search/reads_sealed.sql
+
+-- Seam: whether the tenant has sealed records of the range in this snapshot. Exact within a stable
+-- function: it and the statement that it decides for share a snapshot, and in a snapshot a record
+-- is a row or in a block.
+create function logloom_private.reads_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+  limit 1;
+  return found;
+end;
+$$;
+
+-- search/records_sql.sql
+
+-- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
+-- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
+-- it is null.
+create function logloom_private.records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_reads text[]
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rows constant text := logloom_private.rows_sql(
+    p_tenant_id, p_from, p_to, p_query.filter, p_reads
+  );
+begin
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return v_rows;
+  end if;
+  return 'from (select l.* ' || v_rows
+    || ' union all select l.* from logloom_private.sealed_rows('
+    || format(
+      '%s, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
+    )
+    || ') l) l where true';
+end;
+$$;
+
+-- search/rows_by_day.sql
+
+-- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
+-- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
+-- those that do not fit nothing but their place and size.
+create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fields constant text[] := case
+    when p_reads is not null then array(select split_part(r, '.', 1) from unnest(p_reads) r)
+  end;
+begin
+  return (
+    select string_agg(
+      case
+        when p_are_sized and c.name = 'record_bytes' then 'l.size'
+        when c.name <> all(v_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
+        when c.type in ('text', 'jsonb') then format(
+          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
+          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
+        )
+        else format('l.%I', c.name)
+      end,
+      ', ' order by c.n
+    )
+    from (
+      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
+      from pg_catalog.pg_attribute a
+      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
+    ) c
+  );
+end;
+$$;
+
+-- The tenant's rows of some search_parts that pass a filter, part after part; the first p_limit of
+-- them in p_order where it is given. Of each what p_reads names is there, all where it is null.
+-- p_bytes: of those that have so many before them only the size is there, besides what names them.
+create function logloom_private.rows_by_day(
+  p_tenant_id text,
+  p_parts tstzrange[],
+  p_filter text,
+  p_reads text[],
+  p_order text default 'desc',
+  p_limit integer default null,
+  p_bytes bigint default null
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
+as $$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(p_reads, p_bytes is not null);
+  v_rows text;
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array p_parts loop
+    begin
+      v_rows := logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => true
+      ) || case when p_limit is not null then format(
+        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
+      ) else '' end;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(
+          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
+        );
+      end if;
+      return query execute 'select ' || v_columns || ' ' || v_rows;
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
+end;
+$$;
+
+-- search/rows_sql.sql
+
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
+-- or, of many days, day by day. Parameters as those of rows_by_day.
+create function logloom_private.rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_reads text[],
+  p_order text default 'desc',
+  p_limit integer default null,
+  p_expired boolean default false,
+  p_bytes bigint default null
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts constant tstzrange[] := logloom_private.search_parts(
+    p_tenant_id, p_from, p_to, p_order, p_expired, false
+  );
+begin
+  if cardinality(v_parts) <= 1 then
+    return logloom_private.tenant_rows_sql(
+      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
+    );
+  end if;
+  return format(
+    'from logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l where true',
+    p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
+  );
+end;
+$$;
+
+-- search/scanned_tenant_sql.sql
+
+-- Seam. SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records
+-- and takes turns meanwhile, wherever it runs.
+create function logloom_private.scanned_tenant_sql(p_tenant text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_tenant;
+end;
+$$;
+
+-- search/search_logs.sql
+
+-- Compiling a filter to machine code takes far longer than it saves here: jit is off.
+create function logloom_private.read_log_page(
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_limit integer,
+  p_cursor text,
+  p_order text
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer := logloom_private.page_limit(p_limit);
+  v_order text;
+  v_now timestamptz := now();
+  v_first tstzrange;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_after text[];
+  v_page logloom_private.found_page;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_first := tstzrange(
+      logloom_private.from_microseconds(v_after[4]::bigint),
+      logloom_private.from_microseconds(v_after[5]::bigint)
+    );
+    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  v_order := logloom_private.page_order(v_query.plan, p_order);
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
+    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(array[
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      logloom_private.to_microseconds(upper(v_range))::text,
+      logloom_private.to_microseconds(v_now)::text, v_left::text
+    ]);
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_page;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
+grant execute on function logloom_private.read_log_page(
+  text, text, text, integer, text, text
+) to authenticated, service_role;
+
+create function public.search_logs(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null,
+  p_cursor text default null,
+  p_order text default null
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_page(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
+comment on function public.search_logs(text, text, text, integer, text, text) is
+  'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
+  'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
+  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
+  'or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null '
+  'says that there is no more. '
+  'Errors: PT400, PT401, PT408 (took longer than 15 s).';
+
+-- search/search_parts.sql
 
 -- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
--- rows and search_blocks_at_once blocks at most. What it no longer keeps is in none, unless
--- p_expired.
+-- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
+-- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
+-- What the tenant no longer keeps is in none, unless p_expired.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_order text,
-  p_expired boolean default false
+  p_expired boolean default false,
+  p_counts_blocks boolean default true
 )
 returns tstzrange[]
 language plpgsql
@@ -2141,7 +2760,8 @@ begin
       select
         logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
       from logloom_private.blocks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
+      where p_counts_blocks
+        and c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
       group by 1
     ) u
     group by u.day
@@ -2171,823 +2791,7 @@ begin
 end;
 $$;
 
--- Whether the tenant has rows on more than search_days_at_once days of a range.
-create function logloom_private.opens_many_days(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_days constant integer := (select s.search_days_at_once from logloom_private.settings s);
-begin
-  if p_to - p_from <= make_interval(days => v_days - 1) then
-    return false;
-  end if;
-  return v_days < (
-    select count(*)
-    from (
-      select
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to)
-      limit v_days + 1
-    ) d
-  );
-end;
-$$;
-
--- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
--- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
--- those that do not fit nothing but their place and size.
-create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_fields constant text[] := case
-    when p_reads is not null then array(select split_part(r, '.', 1) from unnest(p_reads) r)
-  end;
-begin
-  return (
-    select string_agg(
-      case
-        when p_are_sized and c.name = 'record_bytes' then 'l.size'
-        when c.name <> all(v_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
-        when c.type in ('text', 'jsonb') then format(
-          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
-          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
-        )
-        else format('l.%I', c.name)
-      end,
-      ', ' order by c.n
-    )
-    from (
-      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
-      from pg_catalog.pg_attribute a
-      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
-    ) c
-  );
-end;
-$$;
-
--- The tenant's rows of a range that pass a filter, search_days_at_once days after
--- search_days_at_once days; the first p_limit of them in p_order where it is given. Of
--- each what p_reads names is there, all where it is null.
--- p_bytes: of those that have so many before them only the size is there, besides what names them.
-create function logloom_private.rows_in_turn(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_reads text[],
-  p_order text,
-  p_limit integer,
-  p_expired boolean,
-  p_bytes bigint default null
-)
-returns setof logloom.logs
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-rows 1000
-as $$
-declare
-  v_columns constant text := logloom_private.copied_columns_sql(
-    p_reads, p_bytes is not null
-  );
-  v_rows text;
-  v_part tstzrange;
-  v_found bigint;
-  v_left bigint := p_limit;
-begin
-  foreach v_part in array logloom_private.search_parts(
-    p_tenant_id, p_from, p_to, p_order, p_expired
-  )
-  loop
-    begin
-      v_rows := logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => p_expired
-      ) || case when p_limit is not null then format(
-        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
-      ) else '' end;
-      if p_bytes is not null then
-        v_rows := logloom_private.sized_rows_sql(
-          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
-        );
-      end if;
-      return query execute 'select ' || v_columns || ' ' || v_rows;
-      get diagnostics v_found = row_count;
-      raise sqlstate 'LL002';
-    exception when sqlstate 'LL002' then
-      null;
-    end;
-    v_left := v_left - v_found;
-    exit when v_left <= 0;
-  end loop;
-end;
-$$;
-
--- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
--- or, of many days, in turn. Parameters as those of rows_in_turn.
-create function logloom_private.rows_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_reads text[],
-  p_order text default 'desc',
-  p_limit integer default null,
-  p_expired boolean default false,
-  p_bytes bigint default null
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from timestamptz := p_from;
-begin
-  if not p_expired then
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
-  end if;
-  if logloom_private.opens_many_days(p_tenant_id, v_from, p_to) is not true then
-    return logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
-    );
-  end if;
-  return 'from logloom_private.rows_in_turn(' || format(
-    '%L, %L, %L, %L, %L, %L, %L, %L, %L',
-    p_tenant_id, p_from, p_to, p_filter, p_reads, p_order, p_limit, p_expired, p_bytes
-  ) || ') l where true';
-end;
-$$;
-
--- Records that SQL selects, one composite each; its locks end with it.
--- The records that SQL selects; what it locks is free again afterwards.
-create function logloom_private.read_apart(p_sql text)
-returns public.logloom_log_record[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_logs public.logloom_log_record[];
-begin
-  begin
-    execute 'select array(' || p_sql || ')' into v_logs;
-    raise sqlstate 'LL002';
-  exception when sqlstate 'LL002' then
-    null;
-  end;
-  return v_logs;
-end;
-$$;
-
--- search/rows_sql.sql
-
--- SQL over a tenant's records
-
--- A condition on l.ts that names only the days of the range in which the tenant has rows, so that a
--- statement opens no other partition.
-create function logloom_private.tenant_days_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_days date[];
-  v_spans text[];
-begin
-  -- By itself: such a statement costs a coordinator of nodes a third of one with more in it.
-  select array_agg(u.day)
-  into v_days
-  from logloom_private.log_days u
-  where u.tenant_id = p_tenant_id
-    and u.day between logloom_private.utc_day(p_from) and logloom_private.utc_day(p_to);
-  select array_agg(
-    format(
-      'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
-      logloom_private.day_start(i.first_day), logloom_private.day_start(i.last_day + 1)
-    )
-    order by i.first_day
-  )
-  into v_spans
-  from (
-    -- Days in a row, as one span.
-    select min(d.day) as first_day, max(d.day) as last_day
-    from (
-      select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
-      from unnest(v_days) u (day)
-    ) d
-    group by d.row_begin
-  ) i;
-  return case coalesce(cardinality(v_spans), 0)
-    when 0 then 'false'
-    when 1 then v_spans[1]
-    else '(' || array_to_string(v_spans, ' or ') || ')'
-  end;
-end;
-$$;
-
--- Constants, not parameters: with them the planner leaves out the partitions of other days.
--- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
--- those too that the tenant no longer keeps. The only place that says whose rows are read.
-create function logloom_private.tenant_rows_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_table text default 'logloom.logs',
-  p_time text default 'ts',
-  p_expired boolean default false
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from timestamptz := p_from;
-  v_days text := '';
-begin
-  if not p_expired then
-    -- What is older than the tenant keeps is gone, or about to go.
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
-  end if;
-  -- Of a range that touches two days at most, both are opened: to ask which have rows costs more.
-  if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
-    v_days := logloom_private.tenant_days_sql(p_tenant_id, v_from, p_to) || ' and ';
-  end if;
-  return format(
-    'from %1$s l where l.tenant_id = %2$L'
-      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
-    p_table, p_tenant_id, p_time, v_from, p_to
-  ) || v_days || p_filter;
-end;
-$$;
-
--- Exact within a stable function: it and the statement that it decides for share a snapshot, and in
--- a snapshot a record is a row or in a block.
--- Whether the tenant has sealed records of the range in this snapshot.
-create function logloom_private.reads_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- To ask a node costs a small search a sixth, and only days that are over are sealed.
-  if p_from >= logloom_private.day_start(logloom_private.utc_day(clock_timestamp()))
-    and logloom_private.is_spread()
-  then
-    return false;
-  end if;
-  perform
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-  limit 1;
-  return found;
-end;
-$$;
-
--- From when on the tenant has rows in a range; its end where it has none.
-create function logloom_private.first_rows(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return greatest(p_from, coalesce(
-    (
-      select logloom_private.day_start(min(d.day))
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(p_from)
-          and logloom_private.utc_day(p_to - interval '1 microsecond')
-    ),
-    p_to
-  ));
-end;
-$$;
-
--- For who makes a statement now and runs it in a later snapshot.
--- Whether the tenant has sealed records of the range, or may have by the time that a statement
--- runs.
-create function logloom_private.may_read_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
-end;
-$$;
-
--- Rows and sealed records as one.
--- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
--- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
--- it is null.
-create function logloom_private.records_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_reads text[]
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_rows constant text := logloom_private.rows_sql(
-    p_tenant_id, p_from, p_to, p_query.filter, p_reads
-  );
-begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    return v_rows;
-  end if;
-  return 'from (select l.* ' || v_rows
-    || ' union all select l.* from logloom_private.sealed_rows('
-    || format(
-      '%s, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
-    )
-    || ') l) l where true';
-end;
-$$;
-
--- The first records in an order: that many of rows and of sealed records, and of these the first.
--- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc).
--- p_filter is the query's and, where p_ts and p_id are given, that a record is after them. p_reads:
--- what is read besides ts and id; all may be where it is null. p_is_part: the
--- range is one of search_parts, which begin with what the tenant keeps. p_bytes: of sealed records
--- after so many bytes nothing but the place and the size is there.
-create function logloom_private.first_records_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz,
-  p_id uuid,
-  p_reads text[] default null,
-  p_is_part boolean default false,
-  p_bytes bigint default null
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_order constant text := format(
-    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
-  );
-  v_rows constant text := case
-    when p_is_part then logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => true
-    )
-    else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter,
-      case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit,
-      p_bytes => p_bytes
-    )
-  end || v_order;
-begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    return v_rows;
-  end if;
-  return 'from ((select l.* ' || v_rows || ') union all select '
-    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
-    || ' from logloom_private.sealed_page('
-    || format(
-      '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      case when p_is_part then p_from
-        else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
-    )
-    || ') l) l' || v_order;
-end;
-$$;
-
--- A record of the alias l, column after column.
-create function logloom_private.log_columns_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
-    || 'l.user_id, l.route, l.host, l.attrs';
-end;
-$$;
-
--- A record of the alias l as a composite.
-create function logloom_private.log_record_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
-end;
-$$;
-
--- search/search_logs.sql
-
--- Up to p_limit records, the newest or the oldest of the range first, those after p_ts and p_id
--- where they are given: each a composite, or column after column. Large ones are null, or with
--- p_fits those after p_bytes.
-create function logloom_private.log_page_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz default null,
-  p_id uuid default null,
-  p_by_column boolean default false,
-  p_is_part boolean default false,
-  p_bytes bigint default null,
-  p_fits boolean default false
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
-  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to timestamptz := least(upper(p_range), p_query.ts_to);
-  v_filter text := p_query.filter;
-  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
-  v_reads integer := p_limit;
-  v_order text;
-  v_rows text;
-begin
-  if p_bytes is null then
-    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
-  end if;
-  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
-  if p_order = 'asc' and p_ts is not null then
-    v_from := greatest(v_from, p_ts);
-    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
-  elsif p_ts is not null then
-    v_to := least(v_to, p_ts + interval '1 microsecond');
-    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
-  end if;
-  -- A filter after an extraction lets only some through.
-  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
-    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
-  end if;
-  v_rows := logloom_private.first_records_sql(
-    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
-    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
-  );
-  if p_fits or v_is_staged then
-    v_order := format('l.ts %1$s, l.id %1$s', p_order);
-    v_rows := case
-      when v_is_staged then
-        -- What is extracted comes on top of what a record has.
-        logloom_private.fitting_sql(
-          v_columns, '',
-          'from (select l.*, 0 as write_seq '
-            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-            || format(' order by %s limit %s) l', v_order, p_limit),
-          v_order, p_bytes,
-          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
-        )
-      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
-    end;
-  else
-    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
-  end if;
-  return case when p_by_column then 'select (r.record).* from (' || v_rows || ' offset 0) r'
-    else v_rows end;
-end;
-$$;
-
--- The records that SQL selects, column after column: a node sends columns as they are, and a
--- composite as a text, which costs both sides more.
-create function logloom_private.fetched_records(p_sql text)
-returns setof public.logloom_log_record
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-rows 100
-as $$
-begin
-  return query execute p_sql;
-end;
-$$;
-
--- fetched_records() as an array, in which those without an id are null.
-create function logloom_private.fetched_page(p_sql text)
-returns public.logloom_log_record[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select case when f.id is not null then f end from logloom_private.fetched_records(p_sql) f
-  );
-end;
-$$;
-
--- Part after part of the range, until the page is full or its time is up.
--- Up to p_limit records that a query finds, those after p_ts and p_id where they are given. It ends
--- with max_page_bytes, and begins no further part of the range after search_turn, so that it may
--- find fewer.
-create function logloom_private.found_page(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz,
-  p_id uuid
-)
-returns logloom_private.found_page
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_is_descending constant boolean := p_order = 'desc';
-  v_is_spread constant boolean := logloom_private.is_spread();
-  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to timestamptz := least(upper(p_range), p_query.ts_to);
-  v_parts tstzrange[];
-  v_are_parts boolean := true;
-  v_part tstzrange;
-  v_sql text;
-  v_deadline timestamptz;
-  v_bytes bigint;
-  v_before public.logloom_log_record[] := '{}';
-  v_is_full boolean := false;
-  v_page logloom_private.found_page;
-begin
-  v_page.logs := '{}';
-  select clock_timestamp() + s.search_turn, s.max_page_bytes
-  into v_deadline, v_bytes
-  from logloom_private.settings s;
-  if p_ts is not null and v_is_descending then
-    v_to := least(v_to, p_ts + interval '1 microsecond');
-  elsif p_ts is not null then
-    v_from := greatest(v_from, p_ts);
-  end if;
-  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
-  -- The bound of an extraction is one of all that it reads.
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 and cardinality(v_parts) > 1 then
-    v_parts := array[tstzrange(v_from, v_to)];
-    v_are_parts := false;
-  end if;
-  foreach v_part in array v_parts loop
-    v_sql := logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_page.logs), p_order, p_ts, p_id,
-      v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-      v_bytes * (p_limit + 1 - cardinality(v_page.logs)) / (p_limit + 1)
-    );
-    -- Of a single part nothing is opened after it, and a node would learn of the subtransaction.
-    -- Read into the page itself: each variable and expression on the way of an ordinary page
-    -- costs it half a percent.
-    if cardinality(v_parts) = 1 and v_is_spread then
-      v_page.logs := logloom_private.fetched_page(v_sql);
-    elsif cardinality(v_parts) = 1 then
-      execute 'select array(' || v_sql || ')' into v_page.logs;
-    else
-      v_before := v_page.logs;
-      v_page.logs := v_before || logloom_private.read_apart(v_sql);
-    end if;
-    if array_position(v_page.logs, null) is not null then
-      -- What is extracted was measured at once.
-      if jsonb_array_length(p_query.plan -> 'rows') > 0 is not true then
-        v_page.logs := '{}';
-        v_sql := logloom_private.log_page_sql(
-          p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_before), p_order, p_ts, p_id,
-          v_is_spread and cardinality(v_parts) = 1, v_are_parts,
-          v_bytes - logloom_private.answered_bytes(v_before), true
-        );
-        v_page.logs := v_before || case
-          when cardinality(v_parts) = 1 and v_is_spread then logloom_private.fetched_page(v_sql)
-          else logloom_private.read_apart(v_sql)
-        end;
-      end if;
-      v_is_full := array_position(v_page.logs, null) is not null;
-      v_page.logs := logloom_private.those_that_fit(v_page.logs);
-    end if;
-    if v_is_full or cardinality(v_page.logs) > p_limit then
-      v_page.logs := v_page.logs[1:p_limit];
-      v_page.last_ts := (v_page.logs[cardinality(v_page.logs)]).ts;
-      v_page.last_id := (v_page.logs[cardinality(v_page.logs)]).id;
-      return v_page;
-    elsif clock_timestamp() > v_deadline and v_part <> v_parts[cardinality(v_parts)] then
-      -- Before or after all records of the parts that are left.
-      if v_is_descending then
-        v_page.last_ts := lower(v_part);
-        v_page.last_id := '00000000-0000-0000-0000-000000000000';
-      else
-        v_page.last_ts := upper(v_part) - interval '1 microsecond';
-        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-      end if;
-      return v_page;
-    end if;
-  end loop;
-  return v_page;
-end;
-$$;
-
--- Reading: a function for each operation
-
--- Compiling a filter to machine code takes far longer than it saves here: jit is off.
-create function logloom_private.read_log_page(
-  p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
-  p_limit integer,
-  p_cursor text,
-  p_order text
-)
-returns public.logloom_log_page
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
--- definer because a filter drives an index only where row-level security does not stand between
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit integer := logloom_private.page_limit(p_limit);
-  v_order text := coalesce(p_order, 'desc');
-  v_now timestamptz := now();
-  v_from timestamptz := p_ts_from;
-  v_to timestamptz := p_ts_to;
-  v_range tstzrange;
-  v_query logloom_private.compiled_query;
-  v_left integer;
-  v_after text[];
-  v_page logloom_private.found_page;
-  v_cursor text;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  if v_order not in ('desc', 'asc') then
-    perform logloom_private.refuse('search.order_is_unknown');
-  end if;
-  if p_cursor is not null then
-    v_after := logloom_private.decode_cursor(
-      p_cursor,
-      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
-        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
-    );
-    -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_from := coalesce(v_from, logloom_private.from_microseconds(v_after[4]::bigint));
-    v_to := coalesce(v_to, logloom_private.from_microseconds(v_after[5]::bigint));
-    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
-  end if;
-  v_range := logloom_private.search_range(v_from, v_to);
-  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
-  v_order := logloom_private.page_order(v_query.plan, p_order);
-  if v_after[1] <> v_order then
-    perform logloom_private.refuse('search.cursor_has_another_order');
-  end if;
-  -- What limit leaves to this page and those after it.
-  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
-  if p_limit is null and v_left is not null then
-    v_limit := (select s.list_limit_max from logloom_private.settings s);
-  end if;
-  v_limit := least(v_limit, v_left);
-
-  v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order,
-    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
-  );
-  v_left := v_left - cardinality(v_page.logs);
-  if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
-      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
-      logloom_private.to_microseconds(upper(v_range))::text,
-      logloom_private.to_microseconds(v_now)::text, v_left::text
-    ]);
-  end if;
-  return row(
-    v_page.logs, v_cursor, lower(v_range), upper(v_range),
-    logloom_private.query_warnings(v_query.warnings)
-  )::public.logloom_log_page;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_page(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
-  );
-end;
-$$;
-
-grant execute on function logloom_private.read_log_page(
-  text, timestamptz, timestamptz, integer, text, text
-) to authenticated, service_role;
-
--- The operations
-
-create function public.search_logs(
-  p_query_dsl text default null,
-  p_ts_from text default null,
-  p_ts_to text default null,
-  p_limit integer default null,
-  p_cursor text default null,
-  p_order text default null
-)
-returns public.logloom_log_page
-language plpgsql
-stable
-security invoker
-set search_path = pg_catalog, pg_temp
-set statement_timeout = '15s'
-as $$
-begin
-  return logloom_private.read_log_page(
-    p_query_dsl, logloom_private.page_time('p_ts_from', p_ts_from, p_cursor),
-    logloom_private.page_time('p_ts_to', p_ts_to, p_cursor), p_limit, p_cursor, p_order
-  );
-end;
-$$;
-
-comment on function public.search_logs(text, text, text, integer, text, text) is
-  'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
-  'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
-  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
-  'or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null '
-  'says that there is no more. '
-  'Errors: PT400, PT401, PT408 (took longer than 15 s).';
-
 -- search/shown_record.sql
-
--- What the stages of records say of a page: its order, and what is shown of a record.
-
--- The order of a page: that of the query's sort, or p_order. PT400 where they differ.
-create function logloom_private.page_order(p_plan jsonb, p_order text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
-    when true then 'desc' when false then 'asc' end;
-begin
-  if v_order <> p_order then
-    perform logloom_private.refuse('search.order_is_another', v_order);
-  end if;
-  return coalesce(v_order, p_order, 'desc');
-end;
-$$;
 
 -- Puts a value under a path of an object.
 create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
@@ -3485,32 +3289,6 @@ begin
 end;
 $$;
 
--- The newest p_backlog records, the oldest of them first, however late they came.
-create function logloom_private.log_backlog_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_backlog integer
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  -- An event lies 24 hours ahead at most.
-  v_range constant tstzrange := tstzrange(
-    now() - (select s.tail_backlog_span from logloom_private.settings s),
-    now() + interval '25 hours'
-  );
-begin
-  return 'select r.record from (select (p.r).*, p.r as record from ('
-    || logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_range, p_backlog, 'desc', p_fits => true
-    )
-    || ') p (r)) r where r.id is not null order by r.ts, r.id';
-end;
-$$;
-
 -- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function logloom_private.read_log_tail(
   p_query_dsl text,
@@ -3549,9 +3327,21 @@ begin
     -- Write sequences and records are of one snapshot: what is not here yet comes after this
     -- cursor.
     if p_backlog > 0 then
-      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
-        || ')'
-      into v_tail.logs;
+      v_tail.logs := array(
+        select l
+        from unnest((
+          logloom_private.found_page(
+            v_tenant_id, v_query,
+            -- An event lies 24 hours ahead at most.
+            tstzrange(
+              now() - (select s.tail_backlog_span from logloom_private.settings s),
+              now() + interval '25 hours'
+            ),
+            p_backlog, 'desc', null, null
+          )
+        ).logs) l
+        order by l.ts, l.id
+      );
     end if;
   else
     v_after := logloom_private.decode_cursor(
@@ -3579,11 +3369,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
@@ -3717,6 +3504,68 @@ begin
   ) is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
   end if;
+end;
+$$;
+
+-- search/tenant_rows_sql.sql
+
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
+-- those too that the tenant no longer keeps. The only place that says whose rows are read.
+-- Constants, not parameters: with them the planner leaves out the partitions of other days.
+create function logloom_private.tenant_rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_table text default 'logloom.logs',
+  p_time text default 'ts',
+  p_expired boolean default false
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz := p_from;
+  v_days date[];
+  v_spans text := '';
+begin
+  if not p_expired then
+    -- What is older than the tenant keeps is gone, or about to go.
+    v_from := logloom_private.kept_since(p_tenant_id, v_from);
+  end if;
+  -- The days on which the tenant has rows, those in a row as one span: no other partition is
+  -- opened. Of a range that touches two days at most, both are: to ask which have rows costs more.
+  if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
+    -- By itself: where records are sharded that costs a third of a statement with more in it.
+    select array_agg(u.day)
+    into v_days
+    from logloom_private.log_days u
+    where u.tenant_id = p_tenant_id
+      and u.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(p_to);
+    select
+      coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false') || ' and '
+    into v_spans
+    from (
+      select
+        min(d.day) as first_day,
+        format(
+          'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+          logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
+        ) as sql
+      from (
+        select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
+        from unnest(v_days) u (day)
+      ) d
+      group by d.row_begin
+    ) s;
+  end if;
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, v_from, p_to
+  ) || v_spans || p_filter;
 end;
 $$;
 

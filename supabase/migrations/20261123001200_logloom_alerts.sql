@@ -1,8 +1,54 @@
 -- Assembled from supabase/schemas by npm run migration: change it there.
 
--- alerts/types/alerts.sql
+-- alerts/types/alert_preview.sql
 
--- Alert rules, the history of what they found, and its acknowledgement.
+create type public.logloom_alert_preview_entry as (
+  window_start timestamptz,
+  window_end timestamptz,
+  value double precision,
+  "group" jsonb
+);
+
+comment on type public.logloom_alert_preview_entry is
+  'A window in which a rule would have fired; group: for which one, where the rule has by.';
+
+create type public.logloom_alert_preview_point as (
+  ts timestamptz,
+  value double precision
+);
+
+comment on type public.logloom_alert_preview_point is
+  'The value of the window that ends at ts; null where it has none.';
+
+create type public.logloom_alert_preview_group as (
+  "group" jsonb,
+  alerts integer,
+  series public.logloom_alert_preview_point[]
+);
+
+comment on type public.logloom_alert_preview_group is
+  'A group of a rule with by: how often it would have fired, and its value in each window in which '
+  'it has one.';
+
+create type public.logloom_alert_preview as (
+  ts_from timestamptz,
+  ts_to timestamptz,
+  step_minutes integer,
+  alerts public.logloom_alert_preview_entry[],
+  series public.logloom_alert_preview_point[],
+  total_alerts integer,
+  groups public.logloom_alert_preview_group[],
+  total_groups integer,
+  crowded_windows integer
+);
+
+comment on type public.logloom_alert_preview is
+  'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
+  'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
+  'groups those that fire most or have the greatest values, and crowded_windows counts windows '
+  'with more groups than a rule looks at; of others, the last three are null.';
+
+-- alerts/types/alerts.sql
 
 create type public.logloom_alert_comparison as enum ('gt', 'gte', 'lt', 'lte', 'eq', 'neq');
 
@@ -94,22 +140,7 @@ comment on type logloom_private.pending_alert_group is
   'A group that is to be read, for write_seqs of the round or for minutes before; cost: '
   'milliseconds of a record, and those that it took already.';
 
--- alerts/types/bounds.sql
-
--- Whether a rule may look at so many minutes: up to a day.
-create function logloom_private.is_alert_window(p_minutes integer)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_minutes between 1 and 1440;
-end;
-$$;
-
-grant execute on function logloom_private.is_alert_window(integer)
-to authenticated, service_role;
+-- alerts/types/is_alert_cooldown.sql
 
 -- Whether a rule may be silent for so many minutes after an alert: up to a week.
 create function logloom_private.is_alert_cooldown(p_minutes integer)
@@ -124,6 +155,23 @@ end;
 $$;
 
 grant execute on function logloom_private.is_alert_cooldown(integer)
+to authenticated, service_role;
+
+-- alerts/types/is_alert_window.sql
+
+-- Whether a rule may look at so many minutes: up to a day.
+create function logloom_private.is_alert_window(p_minutes integer)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_minutes between 1 and 1440;
+end;
+$$;
+
+grant execute on function logloom_private.is_alert_window(integer)
 to authenticated, service_role;
 
 -- alerts/tables/alert_rules.sql
@@ -517,69 +565,61 @@ $$;
 comment on function public.acknowledge_alert(uuid) is
   'Records that the caller answers an alert. Again: no change. Errors: PT400, PT401, PT404.';
 
--- alerts/advance_alert_groups.sql
+-- alerts/add_alert_partials_sql.sql
 
--- What arrived for a round
-
--- Groups that are expected to take no more than a moment, those with the same filter together.
--- Adds what arrived to the groups that are cheap. True where the deadline came before the end.
-create function logloom_private.advance_alert_groups(
-  p_round logloom_private.alert_rounds,
-  p_deadline timestamptz
-)
-returns boolean
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-set datestyle = 'ISO'
-as $$
-declare
-  v_staged constant text := 'pg_temp.alert_writes';
-  v_unit record;
-begin
-  for v_unit in
-    select
-      u.filter, u.number_sql, array_agg(u.group_id) as group_ids,
-      array_agg(u.filled_from) as froms, sum(u.records) as records
-    from (
-      select
-        g.*, a.records,
-        sum(a.records) over (partition by g.digest order by g.group_id) / 20000 as part
-      from logloom_private.alert_groups g
-      join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
-      where g.write_seq < p_round.write_seq_to
-        and logloom_private.is_cheap(a.records, g.ms_per_record)
-    ) u
-    group by u.digest, u.part, u.filter, u.number_sql
-    order by sum(u.records * u.ms_per_record)
-  loop
-    perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, v_unit.records,
-      p_round
-    );
-    if clock_timestamp() > p_deadline then
-      return true;
-    end if;
-  end loop;
-  return false;
-end;
-$$;
-
--- Whether so many records are expected to take 20 ms at most.
-create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
-returns boolean
+-- SQL that adds partial values to those that are there. p_partials yields group_id, minute, events,
+-- numbers, total, least and greatest.
+create function logloom_private.add_alert_partials_sql(p_partials text)
+returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
+  return 'insert into logloom_private.alert_partials as p '
+    || '(group_id, minute, events, numbers, total, least, greatest) ' || p_partials
+    || ' on conflict (group_id, minute) do update set '
+    || 'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '
+    || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '
+    || 'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)';
 end;
 $$;
 
--- One statement for all groups of a unit; where one of them makes it fail, each by itself.
--- Adds staged records to groups with the same filter and brings them to the round.
+-- alerts/add_alert_piece.sql
+
+-- Adds the records of a source to a group, those up to its write sequence. p_source: SQL that
+-- yields a bounded number of them, newest first.
+create function logloom_private.add_alert_piece(
+  p_group logloom_private.alert_groups,
+  p_source text
+)
+returns logloom_private.alert_piece
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_piece logloom_private.alert_piece;
+begin
+  execute 'with piece as materialized (' || p_source || '), added as ('
+    || logloom_private.add_alert_partials_sql(
+      'select $1, n.* from ('
+      || logloom_private.alert_partials_sql(
+        'select * from piece where write_seq <= $2', p_group.filter, p_group.number_sql
+      ) || ') n'
+    )
+    || ') select (select count(*) from piece), o.ts, o.id '
+    || 'from (select 1) _ left join lateral (select * from piece order by ts, id limit 1) o on true'
+  into v_piece
+  using p_group.group_id, p_group.write_seq;
+  return v_piece;
+end;
+$$;
+
+-- alerts/add_alert_unit.sql
+
+-- Adds staged records to groups with the same filter and brings them to the round: all in one
+-- statement, or where one of them makes it fail, each by itself.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],
@@ -632,130 +672,11 @@ begin
 end;
 $$;
 
--- New groups of tenants that have little in their windows: staged for all at once.
--- Fills new groups whose windows hold few records, p_limit at most. Which ones.
-create function logloom_private.fill_small_alert_groups(
-  p_round logloom_private.alert_rounds,
-  p_limit integer
-)
-returns bigint[]
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_staged constant text := 'pg_temp.alert_backlog';
-  -- What is older may be sealed, and is read tenant by tenant.
-  v_from constant timestamptz := p_round.window_end - (
-    select s.seal_after - s.alert_round_limit from logloom_private.settings s
-  );
-  v_new record;
-  v_records bigint;
-  v_group_ids bigint[];
-  v_froms timestamptz[];
-  v_unit record;
-begin
-  for v_new in
-    select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
-    from logloom_private.alert_needs(p_round) n
-    join logloom_private.alert_groups g on g.group_id = n.group_id
-    where g.write_seq is null
-      and coalesce(g.retry_at <= p_round.window_end, true)
-      and n.needed_from >= v_from
-    order by n.group_id
-  loop
-    -- By itself, because the counts may be on another node.
-    v_records := coalesce(
-      (
-        select sum(c.events)
-        from logloom_private.log_counts c
-        where c.tenant_id = v_new.tenant_id and c.minute >= v_new.needed_from - interval '1 minute'
-      ),
-      0
-    );
-    if v_records <= 1000 and logloom_private.is_cheap(v_records, v_new.ms_per_record) then
-      v_group_ids := v_group_ids || v_new.group_id;
-      v_froms := v_froms || v_new.needed_from;
-      exit when cardinality(v_group_ids) = p_limit;
-    end if;
-  end loop;
-  if v_group_ids is null then
-    return '{}';
-  end if;
-  delete from logloom_private.alert_partials p where p.group_id = any(v_group_ids);
-  if to_regclass(v_staged) is null then
-    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
-    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
-  else
-    execute 'truncate ' || v_staged;
-  end if;
-  execute format(
-    'insert into %s select l.* from (select g.tenant_id, min(n.starts) as starts '
-      || 'from unnest($1, $2) n (group_id, starts) '
-      || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
-      || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
-      || 'where l.ts >= %L::timestamptz and l.write_seq <= %s',
-    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
-  )
-  using v_group_ids, v_froms;
+-- alerts/add_staged_records.sql
 
-  for v_unit in
-    select
-      g.filter, g.number_sql, array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
-    from unnest(v_group_ids, v_froms) n (group_id, starts)
-    join logloom_private.alert_groups g on g.group_id = n.group_id
-    group by g.digest, g.filter, g.number_sql
-  loop
-    perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, 0, p_round
-    );
-  end loop;
-  return v_group_ids;
-end;
-$$;
-
--- alerts/alert_groups.sql
-
--- Partial values per minute of what p_source selects: SQL that yields the columns of logloom.logs.
--- SQL of the partial values per minute of what a source yields.
-create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- "offset 0" has the number computed once a record, not once an aggregate.
-  return 'select m.minute, count(*) as events, count(m.number) as numbers, sum(m.number) as total, '
-    || 'min(m.number) as least, max(m.number) as greatest '
-    || 'from (select date_bin(''1 minute'', l.ts, ''epoch'') as minute, ' || p_number_sql
-    || ' as number from (' || p_source || ') l where (' || p_filter || ') offset 0) m '
-    || 'group by m.minute';
-end;
-$$;
-
--- Adds SQL that yields group_id, minute, events, numbers, total, least and greatest.
--- SQL that adds partial values to those that are there.
-create function logloom_private.add_alert_partials_sql(p_partials text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'insert into logloom_private.alert_partials as p '
-    || '(group_id, minute, events, numbers, total, least, greatest) ' || p_partials
-    || ' on conflict (group_id, minute) do update set '
-    || 'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '
-    || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '
-    || 'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)';
-end;
-$$;
-
--- Whatever a tenant's rules have in common with another's is looked at in one statement. Each
--- record is read by its own tenant's groups only: by the index, never by a scan of all.
 -- Adds the records of a staging table to groups with the same filter and number, of each group
--- those from an instant on that arrived since the group's write sequence.
+-- those from an instant on that arrived since the group's write sequence. One statement for the
+-- groups of all tenants; each group reads its own tenant's records by the index, never all.
 create function logloom_private.add_staged_records(
   p_table text,
   p_group_ids bigint[],
@@ -787,98 +708,54 @@ begin
 end;
 $$;
 
--- A bounded number of records, the newest first. p_source: SQL that yields them as logloom.logs has
--- them, "order by" and "limit" included.
--- Adds the records of a source to a group, those up to its write sequence.
-create function logloom_private.add_alert_piece(
-  p_group logloom_private.alert_groups,
-  p_source text
+-- alerts/advance_alert_groups.sql
+
+-- Adds what arrived to the groups that are cheap, those with the same filter together. True where
+-- the deadline came before the end.
+create function logloom_private.advance_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_deadline timestamptz
 )
-returns logloom_private.alert_piece
+returns boolean
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $$
 declare
-  v_piece logloom_private.alert_piece;
+  v_staged constant text := 'pg_temp.alert_writes';
+  v_unit record;
 begin
-  execute 'with piece as materialized (' || p_source || '), added as ('
-    || logloom_private.add_alert_partials_sql(
-      'select $1, n.* from ('
-      || logloom_private.alert_partials_sql(
-        'select * from piece where write_seq <= $2', p_group.filter, p_group.number_sql
-      ) || ') n'
-    )
-    || ') select (select count(*) from piece), o.ts, o.id '
-    || 'from (select 1) _ left join lateral (select * from piece order by ts, id limit 1) o on true'
-  into v_piece
-  using p_group.group_id, p_group.write_seq;
-  return v_piece;
+  for v_unit in
+    select
+      u.filter, u.number_sql, array_agg(u.group_id) as group_ids,
+      array_agg(u.filled_from) as froms, sum(u.records) as records
+    from (
+      select
+        g.*, a.records,
+        sum(a.records) over (partition by g.digest order by g.group_id) / 20000 as part
+      from logloom_private.alert_groups g
+      join logloom_private.alert_round_writes a on a.tenant_id = g.tenant_id
+      where g.write_seq < p_round.write_seq_to
+        and logloom_private.is_cheap(a.records, g.ms_per_record)
+    ) u
+    group by u.digest, u.part, u.filter, u.number_sql
+    order by sum(u.records * u.ms_per_record)
+  loop
+    perform logloom_private.add_alert_unit(
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, v_unit.records,
+      p_round
+    );
+    if clock_timestamp() > p_deadline then
+      return true;
+    end if;
+  end loop;
+  return false;
 end;
 $$;
 
--- How many records the next piece has, by what the last one took: some 20 to 80 ms.
-create function logloom_private.next_piece_size(p_records integer, p_milliseconds double precision)
-returns integer
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when p_milliseconds < 20 then least(p_records * 4, 4096)
-    when p_milliseconds > 80 then greatest(p_records / 4, 1)
-    else p_records
-  end;
-end;
-$$;
-
--- By the clock.
-create function logloom_private.milliseconds_since(p_at timestamptz)
-returns double precision
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return extract(epoch from clock_timestamp() - p_at) * 1000;
-end;
-$$;
-
--- What cannot be evaluated
-
--- Has groups filled anew from the records.
-create function logloom_private.empty_alert_groups(p_group_ids bigint[])
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  update logloom_private.alert_groups g
-  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
-  where g.group_id = any(p_group_ids);
-end;
-$$;
-
--- Notes an error of a group, which the next round tries again.
-create function logloom_private.fail_alert_group(
-  p_group_id bigint,
-  p_round logloom_private.alert_rounds,
-  p_error text
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.empty_alert_groups(array[p_group_id]);
-  update logloom_private.alert_groups g
-  set last_error = p_error, retry_at = p_round.window_end + interval '1 minute'
-  where g.group_id = p_group_id;
-end;
-$$;
+-- alerts/alert_back_off.sql
 
 -- How long a rule rests that cost too much after so many times before.
 create function logloom_private.alert_back_off(p_failures integer)
@@ -895,60 +772,31 @@ begin
 end;
 $$;
 
--- What last_error says of a rule that went beyond its budget.
-create function logloom_private.too_costly(p_records bigint, p_milliseconds double precision)
-returns text
+-- alerts/alert_condition_holds.sql
+
+-- Whether a value fires. No data, a null, never does.
+create function logloom_private.alert_condition_holds(
+  p_value double precision,
+  p_comparison text,
+  p_threshold double precision
+)
+returns boolean
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return format(
-    'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; it '
-      || 'rests for a while.',
-    p_records, round(p_milliseconds::numeric)
+  return coalesce(
+    case p_comparison
+      when 'gt' then p_value > p_threshold
+      when 'gte' then p_value >= p_threshold
+      when 'lt' then p_value < p_threshold
+      when 'lte' then p_value <= p_threshold
+      when 'eq' then p_value = p_threshold
+      when 'neq' then p_value <> p_threshold
+    end,
+    false
   );
-end;
-$$;
-
--- Has a group that went beyond its budget rest, longer each time.
-create function logloom_private.rest_alert_group(
-  p_group_id bigint,
-  p_now timestamptz,
-  p_records bigint,
-  p_milliseconds double precision
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.empty_alert_groups(array[p_group_id]);
-  update logloom_private.alert_groups g
-  set
-    last_error = logloom_private.too_costly(p_records, p_milliseconds),
-    retry_at = p_now + logloom_private.alert_back_off(g.failures),
-    failures = g.failures + 1,
-    ms_per_record = p_milliseconds / greatest(p_records, 1)
-  where g.group_id = p_group_id;
-end;
-$$;
-
--- Has the groups of tenants filled anew of which records were removed.
-create function logloom_private.reset_alert_groups()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  with resets as (
-    delete from logloom_private.log_removals r returning r.tenant_id
-  )
-  update logloom_private.alert_groups g
-  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
-  where g.tenant_id in (select r.tenant_id from resets r) and g.write_seq is not null;
 end;
 $$;
 
@@ -991,6 +839,72 @@ begin
 end;
 $$;
 
+-- alerts/alert_needs.sql
+
+-- From when on each group's minutes are needed: for the windows that are due, and those that a late
+-- record may open again.
+create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
+returns setof logloom_private.alert_need
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    p.group_id,
+    min(
+      greatest(
+        least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
+        p_round.window_end - s.alert_catch_up_limit
+      ) - make_interval(mins => r.window_minutes)
+    )
+  from logloom.alert_rules r
+  join logloom_private.alert_plans p on p.rule_id = r.rule_id
+  cross join logloom_private.settings s
+  where r.enabled and p.group_id is not null and p.query_dsl = r.query_dsl
+  group by p.group_id;
+end;
+$$;
+
+-- alerts/alert_number_sql.sql
+
+-- The number that an aggregate takes of a record, as SQL over the alias l.
+create function logloom_private.alert_number_sql(p_aggregate text, p_field text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_aggregate in ('count', 'rate') then
+    return 'null::numeric';
+  end if;
+  return 'logloom_private.json_number('
+    || logloom_private.query_value_sql(logloom_private.query_field(p_field, 1), 'l') || ')';
+end;
+$$;
+
+-- alerts/alert_partials_sql.sql
+
+-- SQL of the partial values per minute of what a source yields: SQL with the columns of
+-- logloom.logs.
+create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- "offset 0" has the number computed once a record, not once an aggregate.
+  return 'select m.minute, count(*) as events, count(m.number) as numbers, sum(m.number) as total, '
+    || 'min(m.number) as least, max(m.number) as greatest '
+    || 'from (select date_bin(''1 minute'', l.ts, ''epoch'') as minute, ' || p_number_sql
+    || ' as number from (' || p_source || ') l where (' || p_filter || ') offset 0) m '
+    || 'group by m.minute';
+end;
+$$;
+
 -- alerts/alert_rule_of.sql
 
 -- An alert rule as the operations show it.
@@ -1014,10 +928,10 @@ $$;
 grant execute on function logloom_private.alert_rule_of(logloom.alert_rules)
 to authenticated, service_role;
 
--- alerts/alert_source.sql
+-- alerts/alert_source_sql.sql
 
--- All records of a tenant before a place in time, sealed ones too.
--- SQL that yields the newest records of a range, of those before (p_ts, p_id) where they are given.
+-- SQL that yields a tenant's newest records of a range, sealed ones too, of those before
+-- (p_ts, p_id) where they are given.
 create function logloom_private.alert_source_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -1056,83 +970,26 @@ $$;
 
 -- alerts/begin_alert_round.sql
 
--- Rounds
-
--- From when on each group's minutes are needed: for the windows that are due, and those that a late
--- record may open again.
-create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
-returns setof logloom_private.alert_need
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select
-    p.group_id,
-    min(
-      greatest(
-        least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
-        p_round.window_end - s.alert_catch_up_limit
-      ) - make_interval(mins => r.window_minutes)
-    )
-  from logloom.alert_rules r
-  join logloom_private.alert_plans p on p.rule_id = r.rule_id
-  cross join logloom_private.settings s
-  where r.enabled and p.group_id is not null and p.query_dsl = r.query_dsl
-  group by p.group_id;
-end;
-$$;
-
--- Copies the records that arrived since the last round, of tenants with rules, for this session.
-create function logloom_private.stage_alert_writes(
-  p_round logloom_private.alert_rounds,
-  p_from timestamptz
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-as $$
-declare
-  -- In a variable, because the checker takes a table that it does not find for an error.
-  v_staged constant text := 'pg_temp.alert_writes';
-begin
-  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
-  if to_regclass(v_staged) is null then
-    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
-    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
-  else
-    execute 'truncate ' || v_staged;
-  end if;
-  execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
-    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
-    || format(
-      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
-      p_round.write_seq_from, p_round.write_seq_to, p_from
-    );
-  execute 'analyze ' || v_staged;
-  delete from logloom_private.alert_round_writes a where true;
-  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
-    || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
-end;
-$$;
-
--- Groups whose next write sequences are not staged are filled anew; those of tenants from which
--- nothing came are complete as they are. What no window needs any more is forgotten. Brings the
--- groups to where a round may add what arrived for it.
+-- Brings the groups to where a round may add what arrived for it. Groups whose next write sequences
+-- are not staged, or whose tenant lost records, are filled anew; those of tenants from which
+-- nothing came are complete as they are. What no window needs any more is forgotten.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_group_ids bigint[];
 begin
-  perform logloom_private.reset_alert_groups();
-  perform logloom_private.empty_alert_groups(array(
-    select g.group_id from logloom_private.alert_groups g where g.write_seq < p_round.write_seq_from
-  ));
+  with removals as (
+    delete from logloom_private.log_removals r returning r.tenant_id
+  )
+  select array_agg(g.group_id) into v_group_ids
+  from logloom_private.alert_groups g
+  where g.write_seq < p_round.write_seq_from
+    or g.write_seq is not null and g.tenant_id in (select r.tenant_id from removals r);
+  perform logloom_private.empty_alert_groups(v_group_ids);
   with needs as materialized (
     select n.group_id, n.needed_from - s.alert_grace as needed_from
     from logloom_private.alert_needs(p_round) n
@@ -1245,8 +1102,139 @@ begin
 end;
 $$;
 
--- In another session than the one that began it: what arrived is staged again.
--- The round that is finished but for what has to be read for itself.
+-- alerts/completed_preview.sql
+
+-- Which of the values fire: each group has its own cooldown.
+create function logloom_private.preview_alerts(
+  p_values logloom_private.alert_window[],
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview_entry[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_value record;
+  v_group jsonb;
+  v_last timestamptz;
+  v_alerts public.logloom_alert_preview_entry[] := '{}';
+begin
+  for v_value in
+    select w.window_start, w.window_end, w.value, w."group"
+    from unnest(p_values) w
+    where logloom_private.alert_condition_holds(w.value, p_comparison, p_threshold)
+    order by w."group", w.window_end
+  loop
+    if v_last is null or v_value."group" is distinct from v_group
+      or v_value.window_end >= v_last + p_cooldown
+    then
+      v_group := v_value."group";
+      v_last := v_value.window_end;
+      v_alerts := v_alerts || row(
+        v_value.window_start, v_value.window_end, v_value.value, v_value."group"
+      )::public.logloom_alert_preview_entry;
+    end if;
+  end loop;
+  return v_alerts;
+end;
+$$;
+
+-- A preview that has its times, with what a rule would have seen and fired. Of a rule with by, the
+-- groups that fire most, or have the greatest values, have a series of their own.
+create function logloom_private.completed_preview(
+  p_preview public.logloom_alert_preview,
+  p_values logloom_private.alert_window[],
+  p_is_grouped boolean,
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_step constant interval := make_interval(mins => p_preview.step_minutes);
+  v_crowded timestamptz[];
+  v_seen logloom_private.alert_window[];
+  v_alerts public.logloom_alert_preview_entry[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- A window with more groups than a rule looks at has no value: the rule fires for none.
+  v_crowded := array(
+    select w.window_end
+    from unnest(p_values) w
+    group by w.window_end
+    having count(*) > v_settings.alert_groups
+  );
+  v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
+  v_alerts := logloom_private.preview_alerts(
+    v_seen, p_threshold, p_comparison, p_cooldown
+  );
+  p_preview.total_alerts := cardinality(v_alerts);
+  p_preview.alerts := array(
+    select a
+    from (
+      select o.a, sum(octet_length((o.a)."group"::text)) over (
+        order by (o.a).window_end desc, (o.a)."group"
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+      from (
+        select a from unnest(v_alerts) a
+        order by a.window_end desc, a."group"
+        limit case when p_is_grouped then v_settings.preview_alerts end
+      ) o
+    ) n
+    where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
+    order by (n.a).window_end, (n.a)."group"
+  );
+  p_preview.series := array(
+    select row(e.window_end, max(w.value))::public.logloom_alert_preview_point
+    from (
+      select g from generate_series(p_preview.ts_from + v_step, p_preview.ts_to, v_step) g
+      union
+      select w.window_end from unnest(p_values) w
+    ) e (window_end)
+    left join unnest(v_seen) w on w.window_end = e.window_end
+    group by e.window_end
+    order by e.window_end
+  );
+  if not p_is_grouped then
+    return p_preview;
+  end if;
+  p_preview.crowded_windows := cardinality(v_crowded);
+  p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
+  p_preview.groups := array(
+    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    from (
+      select
+        w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
+        array_agg(
+          row(w.window_end, w.value)::public.logloom_alert_preview_point order by w.window_end
+        ) as series
+      from unnest(v_seen) w
+      left join (
+        select a."group", count(*) as alerts from unnest(v_alerts) a group by 1
+      ) a on a."group" = w."group"
+      group by w."group", a.alerts
+      order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
+      limit v_settings.search_series
+    ) g
+    where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
+  );
+  return p_preview;
+end;
+$$;
+
+-- alerts/continued_alert_round.sql
+
+-- The round that is finished but for what has to be read for itself. What arrived is staged again:
+-- another session may have begun it.
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
@@ -1381,11 +1369,95 @@ $$;
 grant execute on function logloom_private.distinct_destinations(text[])
 to authenticated, service_role;
 
+-- alerts/due_alert_windows.sql
+
+-- The windows that a round evaluates: the new ones, and open ones into which records came late.
+create function logloom_private.due_alert_windows(
+  p_rule_ids uuid[],
+  p_round logloom_private.alert_rounds
+)
+returns setof logloom_private.alert_window
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
+    null::double precision, null::text, null::jsonb
+  from logloom.alert_rules r
+  cross join logloom_private.settings s
+  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
+  cross join lateral generate_series(
+    greatest(
+      least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
+      p_round.window_end - s.alert_catch_up_limit
+    ),
+    p_round.window_end,
+    '1 minute'
+  ) e (window_end)
+  where r.rule_id = any(p_rule_ids)
+    and r.enabled
+    -- A window that ended before the rule was what it is now holds less than a search showed then:
+    -- the first is the next round's.
+    and e.window_end > r.asked_at
+    -- Of the time before its first evaluation, only the last window.
+    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end)
+    -- A window that was evaluated is looked at again only where something came late.
+    and (
+      r.last_evaluated_at is null
+      or e.window_end > r.last_evaluated_at
+      or e.window_end > a.first_ts
+    );
+end;
+$$;
+
+-- alerts/empty_alert_groups.sql
+
+-- Has groups filled anew from the records.
+create function logloom_private.empty_alert_groups(p_group_ids bigint[])
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom_private.alert_groups g
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  where g.group_id = any(p_group_ids);
+end;
+$$;
+
+-- alerts/empty_staging_table.sql
+
+-- Makes a temporary table for records, or empties the one that this session has.
+create function logloom_private.empty_staging_table(
+  p_table text,
+  p_is_indexed boolean default true
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if to_regclass(p_table) is not null then
+    execute 'truncate ' || p_table;
+    return;
+  end if;
+  execute 'create temp table ' || p_table || ' (like logloom.logs)';
+  if p_is_indexed then
+    execute 'create index on ' || p_table || ' (tenant_id, ts, id)';
+  end if;
+end;
+$$;
+
 -- alerts/evaluate_alerts.sql
 
--- One turn of what is not done for all tenants at once. Null where nothing is left to do.
--- Plans new rules, fills new groups, and reads windows for one tenant, about alert_rule_budget
--- long. Alerts fired, or null where nothing was left to do.
+-- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
+-- windows for one tenant, about alert_rule_budget long. Alerts fired, or null where nothing was
+-- left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -1466,22 +1538,10 @@ begin
 end;
 $$;
 
--- Notes that all was evaluated that did not have to be read for itself.
-create function logloom_private.finish_alert_round(p_now timestamptz)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  update logloom_private.alert_rounds r set finished_at = p_now where r.singleton;
-end;
-$$;
-
--- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
--- every type, since one of that name in pg_temp would come first.
 -- A round where a minute has passed, then turns of reading until nothing is left or its time is up.
--- Called by pg_cron every few seconds; most calls find nothing to do.
+-- Called by pg_cron every few seconds; most calls find nothing to do. No set clause and not
+-- definer: such a procedure could not commit. Every name and every type is qualified, since one of
+-- that name in pg_temp would come first.
 create procedure logloom_private.evaluate_alerts()
 language plpgsql
 as $$
@@ -1545,7 +1605,9 @@ begin
       end loop;
       -- The next run goes on with the rules that this round has not evaluated yet.
       exit when v_is_cut_short;
-      perform logloom_private.finish_alert_round(pg_catalog.clock_timestamp());
+      -- All was evaluated that does not have to be read for itself.
+      update logloom_private.alert_rounds r
+      set finished_at = pg_catalog.clock_timestamp() where r.singleton;
       commit;
     end if;
     exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
@@ -1570,12 +1632,109 @@ begin
 end;
 $$;
 
+-- alerts/fail_alert_group.sql
+
+-- Notes an error of a group, which the next round tries again.
+create function logloom_private.fail_alert_group(
+  p_group_id bigint,
+  p_round logloom_private.alert_rounds,
+  p_error text
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.empty_alert_groups(array[p_group_id]);
+  update logloom_private.alert_groups g
+  set last_error = p_error, retry_at = p_round.window_end + interval '1 minute'
+  where g.group_id = p_group_id;
+end;
+$$;
+
+-- alerts/fill_small_alert_groups.sql
+
+-- Fills new groups whose windows hold few records, p_limit at most, all at once. Which ones.
+create function logloom_private.fill_small_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_limit integer
+)
+returns bigint[]
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_staged constant text := 'pg_temp.alert_backlog';
+  -- What is older may be sealed, and is read tenant by tenant.
+  v_from constant timestamptz := p_round.window_end - (
+    select s.seal_after - s.alert_round_limit from logloom_private.settings s
+  );
+  v_new record;
+  v_records bigint;
+  v_group_ids bigint[];
+  v_froms timestamptz[];
+  v_unit record;
+begin
+  for v_new in
+    select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
+    from logloom_private.alert_needs(p_round) n
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    where g.write_seq is null
+      and coalesce(g.retry_at <= p_round.window_end, true)
+      and n.needed_from >= v_from
+    order by n.group_id
+  loop
+    -- By itself, because the counts may be on another node.
+    v_records := coalesce(
+      (
+        select sum(c.events)
+        from logloom_private.log_counts c
+        where c.tenant_id = v_new.tenant_id and c.minute >= v_new.needed_from - interval '1 minute'
+      ),
+      0
+    );
+    if v_records <= 1000 and logloom_private.is_cheap(v_records, v_new.ms_per_record) then
+      v_group_ids := v_group_ids || v_new.group_id;
+      v_froms := v_froms || v_new.needed_from;
+      exit when cardinality(v_group_ids) = p_limit;
+    end if;
+  end loop;
+  if v_group_ids is null then
+    return '{}';
+  end if;
+  delete from logloom_private.alert_partials p where p.group_id = any(v_group_ids);
+  perform logloom_private.empty_staging_table(v_staged);
+  execute format(
+    'insert into %s select l.* from (select g.tenant_id, min(n.starts) as starts '
+      || 'from unnest($1, $2) n (group_id, starts) '
+      || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
+      || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
+      || 'where l.ts >= %L::timestamptz and l.write_seq <= %s',
+    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
+  )
+  using v_group_ids, v_froms;
+
+  for v_unit in
+    select
+      g.filter, g.number_sql, array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
+    from unnest(v_group_ids, v_froms) n (group_id, starts)
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    group by g.digest, g.filter, g.number_sql
+  loop
+    perform logloom_private.add_alert_unit(
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, 0, p_round
+    );
+  end loop;
+  return v_group_ids;
+end;
+$$;
+
 -- alerts/fire_alert.sql
 
--- Firing
-
--- One history entry, unless one of the same group within the cooldown exists: true if so. Who is to
--- hear of it does so by a trigger on alert_history.
+-- Adds an entry to the history, unless one of the same group within the cooldown exists. True if it
+-- did. A trigger on alert_history notifies.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -1640,103 +1799,36 @@ $$;
 comment on function public.get_alert_rule(uuid) is
   'An alert rule of the tenant. Errors: PT400, PT401, PT404.';
 
+-- alerts/has_partials.sql
+
+-- Whether the aggregate of a window follows from those of its minutes.
+create function logloom_private.has_partials(p_aggregate text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_aggregate in ('count', 'rate', 'sum', 'avg', 'min', 'max');
+end;
+$$;
+
+-- alerts/is_cheap.sql
+
+-- Whether so many records are expected to take 20 ms at most.
+create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
+end;
+$$;
+
 -- alerts/judge_alert_rules.sql
 
--- Windows and what becomes of their values
-
--- The windows that a round evaluates: the new ones, and open ones into which records came late.
-create function logloom_private.due_alert_windows(
-  p_rule_ids uuid[],
-  p_round logloom_private.alert_rounds
-)
-returns setof logloom_private.alert_window
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select
-    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
-    null::double precision, null::text, null::jsonb
-  from logloom.alert_rules r
-  cross join logloom_private.settings s
-  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
-  cross join lateral generate_series(
-    greatest(
-      least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
-      p_round.window_end - s.alert_catch_up_limit
-    ),
-    p_round.window_end,
-    '1 minute'
-  ) e (window_end)
-  where r.rule_id = any(p_rule_ids)
-    and r.enabled
-    -- A window that ended before the rule was what it is now holds less than a search showed then:
-    -- the first is the next round's.
-    and e.window_end > r.asked_at
-    -- Of the time before its first evaluation, only the last window.
-    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end)
-    -- A window that was evaluated is looked at again only where something came late.
-    and (
-      r.last_evaluated_at is null
-      or e.window_end > r.last_evaluated_at
-      or e.window_end > a.first_ts
-    );
-end;
-$$;
-
--- Fires what holds and notes value or error with each rule. Alerts fired.
-create function logloom_private.settle_alert_windows(
-  p_windows logloom_private.alert_window[],
-  p_round logloom_private.alert_rounds,
-  p_now timestamptz
-)
-returns integer
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_hit record;
-  v_fired integer := 0;
-  v_errors jsonb := '{}';
-begin
-  for v_hit in
-    select r as rule, w as seen
-    from unnest(p_windows) w
-    join logloom.alert_rules r on r.rule_id = w.rule_id
-    where logloom_private.alert_condition_holds(w.value, r.comparison, r.threshold)
-    order by w.window_end, w.rule_id, w."group"
-  loop
-    begin
-      if logloom_private.fire_alert(v_hit.rule, v_hit.seen, p_now) then
-        v_fired := v_fired + 1;
-      end if;
-    exception when others then
-      v_errors := v_errors || jsonb_build_object((v_hit.rule).rule_id, sqlerrm);
-    end;
-  end loop;
-
-  update logloom.alert_rules r
-  set
-    last_evaluated_at = p_round.window_end,
-    last_value = w.value,
-    last_error = coalesce(v_errors ->> w.rule_id::text, w.error)
-  from (
-    select
-      u.rule_id,
-      max(u.value) filter (where u.window_end = p_round.window_end) as value,
-      max(u.error) as error
-    from unnest(p_windows) u
-    group by u.rule_id
-  ) w
-  where r.rule_id = w.rule_id;
-  return v_fired;
-end;
-$$;
-
--- Values of the rules that have a group, where it is complete.
 -- The due windows of rules whose groups are complete, with their values.
 create function logloom_private.grouped_alert_windows(
   p_rule_ids uuid[],
@@ -1779,7 +1871,6 @@ begin
 end;
 $$;
 
--- What could not be evaluated, of rules with a group and without.
 -- The last window of each rule that has an error, or that rests since it cost too much.
 create function logloom_private.failed_alert_windows(
   p_rule_ids uuid[],
@@ -1836,32 +1927,6 @@ begin
 end;
 $$;
 
--- Rules that the round did not evaluate yet, some at a time.
--- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
-create function logloom_private.next_alert_rules(
-  p_after uuid,
-  p_limit integer,
-  p_round logloom_private.alert_rounds
-)
-returns uuid[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select r.rule_id
-    from logloom.alert_rules r
-    where r.enabled
-      and r.asked_at < p_round.window_end
-      and r.last_evaluated_at is distinct from p_round.window_end
-      and (p_after is null or r.rule_id > p_after)
-    order by r.rule_id
-    limit p_limit
-  );
-end;
-$$;
-
 -- alerts/list_alert_history.sql
 
 create function public.list_alert_history(
@@ -1885,16 +1950,13 @@ declare
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select h.triggered_at
-        from logloom.alert_history h
-        where h.tenant_id = v_tenant_id and h.alert_id = p_after
-      ),
-      'alert', 'alert_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert', 'alert_id',
+    (
+      select h.triggered_at from logloom.alert_history h
+      where h.tenant_id = v_tenant_id and h.alert_id = p_after
     )
-  end;
+  );
 begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
@@ -1958,16 +2020,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select r.created_at
-        from logloom.alert_rules r
-        where r.tenant_id = v_tenant_id and r.rule_id = p_after
-      ),
-      'alert rule', 'rule_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert rule', 'rule_id',
+    (
+      select r.created_at from logloom.alert_rules r
+      where r.tenant_id = v_tenant_id and r.rule_id = p_after
     )
-  end;
+  );
 begin
   return query
   select (p.item).*
@@ -1996,50 +2055,152 @@ comment on function public.list_alert_rules(text, integer, uuid) is
   'Alert rules of the tenant, newest first. p_limit 1 to 1000 (default 100), p_after: rule_id of '
   'the last item of the page before. Errors: PT400, PT401, PT403.';
 
--- alerts/plan_alert_rule.sql
+-- alerts/milliseconds_since.sql
 
--- The start of the minute.
-create function logloom_private.whole_minute(p_at timestamptz)
-returns timestamptz
+create function logloom_private.milliseconds_since(p_at timestamptz)
+returns double precision
 language plpgsql
-immutable
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return date_bin('1 minute', p_at, 'epoch');
+  return extract(epoch from clock_timestamp() - p_at) * 1000;
 end;
 $$;
 
--- Plans and groups
+-- alerts/next_alert_rules.sql
 
--- The numeric expression of an aggregate over an attribute's numbers, over the alias l.
--- The number that an aggregate takes of a record, as SQL over the alias l.
-create function logloom_private.alert_number_sql(p_aggregate text, p_field text)
-returns text
+-- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
+create function logloom_private.next_alert_rules(
+  p_after uuid,
+  p_limit integer,
+  p_round logloom_private.alert_rounds
+)
+returns uuid[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_aggregate in ('count', 'rate') then
-    return 'null::numeric';
-  end if;
-  return 'logloom_private.json_number('
-    || logloom_private.query_value_sql(logloom_private.query_field(p_field, 1), 'l') || ')';
+  return array(
+    select r.rule_id
+    from logloom.alert_rules r
+    where r.enabled
+      and r.asked_at < p_round.window_end
+      and r.last_evaluated_at is distinct from p_round.window_end
+      and (p_after is null or r.rule_id > p_after)
+    order by r.rule_id
+    limit p_limit
+  );
 end;
 $$;
 
--- Whether the aggregate of a window follows from those of its minutes.
-create function logloom_private.has_partials(p_aggregate text)
-returns boolean
+-- alerts/next_piece_size.sql
+
+-- How many records the next piece has, by what the last one took: some 20 to 80 ms.
+create function logloom_private.next_piece_size(p_records integer, p_milliseconds double precision)
+returns integer
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return p_aggregate in ('count', 'rate', 'sum', 'avg', 'min', 'max');
+  return case
+    when p_milliseconds < 20 then least(p_records * 4, 4096)
+    when p_milliseconds > 80 then greatest(p_records / 4, 1)
+    else p_records
+  end;
 end;
 $$;
+
+-- alerts/partial_value.sql
+
+-- A window's value from the sums over its minutes, as the compiler's aggregates have it.
+create function logloom_private.partial_value(
+  p_aggregate text,
+  p_window_minutes integer,
+  p_events numeric,
+  p_numbers numeric,
+  p_total numeric,
+  p_least numeric,
+  p_greatest numeric
+)
+returns double precision
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_aggregate
+    when 'count' then coalesce(p_events, 0)
+    when 'rate' then coalesce(p_events, 0)::double precision / p_window_minutes
+    when 'sum' then logloom_private.finite_double(coalesce(p_total, 0))
+    when 'avg' then logloom_private.finite_double(p_total / nullif(p_numbers, 0))
+    when 'min' then logloom_private.finite_double(p_least)
+    when 'max' then logloom_private.finite_double(p_greatest)
+  end;
+end;
+$$;
+
+-- alerts/pending_alert_groups.sql
+
+-- Groups, of one tenant or of all, that are not complete for the round and do not rest.
+create function logloom_private.pending_alert_groups(
+  p_round logloom_private.alert_rounds,
+  p_tenant_id text default null
+)
+returns setof logloom_private.pending_alert_group
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.tenant_id, g.group_id, n.needed_from,
+    g.write_seq < p_round.write_seq_to, coalesce(g.ms_per_record, 0) + g.spent_ms
+  from logloom_private.alert_groups g
+  join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
+  where (p_tenant_id is null or g.tenant_id = p_tenant_id)
+    and coalesce(g.retry_at <= p_round.window_end, true)
+    and (
+      g.write_seq is null
+      or g.write_seq < p_round.write_seq_to
+      or g.filled_from > n.needed_from
+      or (g.filled_from = n.needed_from and g.filled_id is not null)
+    );
+end;
+$$;
+
+-- alerts/pending_alert_scans.sql
+
+-- Plans of the rules that read their windows (percentiles, distinct counts, by, queries that name
+-- now) and that the round did not evaluate yet.
+create function logloom_private.pending_alert_scans(
+  p_round logloom_private.alert_rounds,
+  p_tenant_id text default null
+)
+returns setof logloom_private.alert_plans
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select p.*
+  from logloom_private.alert_plans p
+  join logloom.alert_rules r on r.rule_id = p.rule_id
+  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
+    and p.group_id is null
+    and p.refusal is null
+    and p.query_dsl = r.query_dsl
+    and r.enabled
+    and r.asked_at < p_round.window_end
+    and r.last_evaluated_at is distinct from p_round.window_end
+    and coalesce(p.retry_at <= p_round.window_end, true);
+end;
+$$;
+
+-- alerts/plan_alert_rule.sql
 
 -- Compiles a rule's query and puts the rule into its group.
 create function logloom_private.plan_alert_rule(p_rule_id uuid, p_now timestamptz)
@@ -2083,6 +2244,8 @@ begin
   );
 end;
 $$;
+
+-- alerts/plan_alert_rules.sql
 
 -- Notes that a rule's query does not compile: it is not tried again until it changes.
 create function logloom_private.refuse_alert_plan(p_rule_id uuid, p_refusal text)
@@ -2143,8 +2306,10 @@ begin
 end;
 $$;
 
--- By who makes or changes a rule, so that no round has to compile it.
--- Compiles an enabled rule of the caller's tenant where it is new or asks something else now.
+-- alerts/plan_own_alert_rule.sql
+
+-- Compiles an enabled rule of the caller's tenant where it is new or asks something else now, so
+-- that no round has to.
 create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
 returns void
 language plpgsql
@@ -2178,76 +2343,8 @@ to authenticated, service_role;
 
 -- alerts/preview_alert_rule.sql
 
-create type public.logloom_alert_preview_entry as (
-  window_start timestamptz,
-  window_end timestamptz,
-  value double precision,
-  "group" jsonb
-);
-
-comment on type public.logloom_alert_preview_entry is
-  'A window in which a rule would have fired; group: for which one, where the rule has by.';
-
-create type public.logloom_alert_preview_point as (
-  ts timestamptz,
-  value double precision
-);
-
-comment on type public.logloom_alert_preview_point is
-  'The value of the window that ends at ts; null where it has none.';
-
-create type public.logloom_alert_preview_group as (
-  "group" jsonb,
-  alerts integer,
-  series public.logloom_alert_preview_point[]
-);
-
-comment on type public.logloom_alert_preview_group is
-  'A group of a rule with by: how often it would have fired, and its value in each window in which '
-  'it has one.';
-
-create type public.logloom_alert_preview as (
-  ts_from timestamptz,
-  ts_to timestamptz,
-  step_minutes integer,
-  alerts public.logloom_alert_preview_entry[],
-  series public.logloom_alert_preview_point[],
-  total_alerts integer,
-  groups public.logloom_alert_preview_group[],
-  total_groups integer,
-  crowded_windows integer
-);
-
-comment on type public.logloom_alert_preview is
-  'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
-  'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
-  'groups those that fire most or have the greatest values, and crowded_windows counts windows '
-  'with more groups than a rule looks at; of others, the last three are null.';
-
--- Preview
-
--- The records of $1 from $2 to $3 that may match, sealed ones too.
--- SQL that yields what a preview reads.
-create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'select s.* from logloom.logs s '
-    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
-    || 'select s.* from logloom_private.sealed_rows('
-    || format(
-      '%s, $2, $3, %L, null) s',
-      logloom_private.scanned_tenant_sql('$1'), p_query.tree
-    );
-end;
-$$;
-
--- Values of windows that end at each step. Windows with partial values end at every minute and
+-- Values of a query over the windows of a span. Windows with partial values end at every minute and
 -- share one reading of the records; the others stand side by side, so that it is one as well.
--- Values of a query over the windows of a span.
 create function logloom_private.preview_values(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -2311,9 +2408,9 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_query logloom_private.compiled_query;
-  v_entry record;
+  v_is_grouped boolean;
+  v_values logloom_private.alert_window[];
   v_result public.logloom_alert_preview;
-  v_last timestamptz;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   perform logloom_private.check_query(p_query_dsl, true);
@@ -2322,46 +2419,30 @@ begin
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
+  v_is_grouped := cardinality(v_query.by_fields) > 0;
   v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
   v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
   v_result.step_minutes := case
-    when cardinality(v_query.by_fields) = 0
+    when not v_is_grouped
       and logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
     else p_window_minutes
   end;
-  if cardinality(v_query.by_fields) > 0 then
-    return logloom_private.preview_grouped_rule(
-      v_result,
-      logloom_private.preview_group_values(
+  if v_is_grouped then
+    v_values := logloom_private.preview_group_values(
+      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+    );
+  else
+    v_values := array(
+      select v
+      from logloom_private.preview_values(
         v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
-      ),
-      p_threshold, p_comparison, make_interval(mins => p_cooldown_minutes)
+      ) v
     );
   end if;
-  v_result.alerts := '{}';
-  v_result.series := '{}';
-  for v_entry in
-    select v.window_start, v.window_end, v.value
-    from logloom_private.preview_values(
-      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
-    ) v
-    order by v.window_end
-  loop
-    v_result.series := v_result.series
-      || row(v_entry.window_end, v_entry.value)::public.logloom_alert_preview_point;
-    if logloom_private.alert_condition_holds(v_entry.value, p_comparison, p_threshold)
-      and (
-        v_last is null or v_entry.window_end >= v_last + make_interval(mins => p_cooldown_minutes)
-      )
-    then
-      v_last := v_entry.window_end;
-      v_result.alerts := v_result.alerts
-        || row(v_entry.window_start, v_entry.window_end,
-          v_entry.value, null)::public.logloom_alert_preview_entry;
-    end if;
-  end loop;
-  v_result.total_alerts := cardinality(v_result.alerts);
-  return v_result;
+  return logloom_private.completed_preview(
+    v_result, v_values, v_is_grouped, p_threshold, p_comparison,
+    make_interval(mins => p_cooldown_minutes)
+  );
 end;
 $$;
 
@@ -2423,11 +2504,8 @@ exception
 when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return public.preview_alert_rule(
@@ -2445,13 +2523,10 @@ comment on function public.preview_alert_rule(
   'queries with by are looked at in windows side by side; of the latter each group fires apart. '
   'Errors: PT400, PT401, PT403, PT404, PT408.';
 
--- alerts/preview_grouped_rule.sql
+-- alerts/preview_group_values.sql
 
--- The preview of a rule with by: it fires for each group apart.
-
--- The value of each group in each window of a span; the windows stand side by side, as those of
--- other rules that read their windows.
--- Values of a query with by over the windows of a span, one for each group.
+-- Values of a query with by over the windows of a span, one for each group. The windows stand side
+-- by side, as those of other rules that read their windows.
 create function logloom_private.preview_group_values(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -2491,134 +2566,30 @@ begin
 end;
 $$;
 
--- Which of the values fire, by group and time: each group has its own cooldown.
--- The alerts of values of groups.
-create function logloom_private.preview_group_alerts(
-  p_values logloom_private.alert_window[],
-  p_threshold double precision,
-  p_comparison text,
-  p_cooldown interval
-)
-returns public.logloom_alert_preview_entry[]
+-- alerts/preview_source_sql.sql
+
+-- SQL that yields the records of $1 from $2 to $3 that may match, sealed ones too.
+create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
+returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_value record;
-  v_group jsonb;
-  v_last timestamptz;
-  v_alerts public.logloom_alert_preview_entry[] := '{}';
 begin
-  for v_value in
-    select w.window_start, w.window_end, w.value, w."group"
-    from unnest(p_values) w
-    where logloom_private.alert_condition_holds(w.value, p_comparison, p_threshold)
-    order by w."group", w.window_end
-  loop
-    if v_value."group" is distinct from v_group or v_value.window_end >= v_last + p_cooldown then
-      v_group := v_value."group";
-      v_last := v_value.window_end;
-      v_alerts := v_alerts || row(
-        v_value.window_start, v_value.window_end, v_value.value, v_value."group"
-      )::public.logloom_alert_preview_entry;
-    end if;
-  end loop;
-  return v_alerts;
+  return 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, %L, null) s',
+      logloom_private.scanned_tenant_sql('$1'), p_query.tree, p_query.filter
+    );
 end;
 $$;
 
--- Completes a preview that has its times.
--- A preview with what a rule with by would have seen and fired: the groups that fire most, or have
--- the greatest values, with a series of their own.
-create function logloom_private.preview_grouped_rule(
-  p_preview public.logloom_alert_preview,
-  p_values logloom_private.alert_window[],
-  p_threshold double precision,
-  p_comparison text,
-  p_cooldown interval
-)
-returns public.logloom_alert_preview
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_crowded timestamptz[];
-  v_seen logloom_private.alert_window[];
-  v_alerts public.logloom_alert_preview_entry[];
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  -- A window with more groups than a rule looks at has no value: the rule fires for none.
-  v_crowded := array(
-    select w.window_end
-    from unnest(p_values) w
-    group by w.window_end
-    having count(*) > v_settings.alert_groups
-  );
-  v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
-  v_alerts := logloom_private.preview_group_alerts(
-    v_seen, p_threshold, p_comparison, p_cooldown
-  );
-  p_preview.crowded_windows := cardinality(v_crowded);
-  p_preview.total_alerts := cardinality(v_alerts);
-  p_preview.alerts := array(
-    select a
-    from (
-      select o.a, sum(octet_length((o.a)."group"::text)) over (
-        order by (o.a).window_end desc, (o.a)."group"
-        rows between unbounded preceding and 1 preceding
-      ) as bytes_before
-      from (
-        select a from unnest(v_alerts) a
-        order by a.window_end desc, a."group"
-        limit v_settings.preview_alerts
-      ) o
-    ) n
-    where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
-    order by (n.a).window_end, (n.a)."group"
-  );
-  p_preview.series := array(
-    select row(e.window_end, max(w.value))::public.logloom_alert_preview_point
-    from generate_series(
-      p_preview.ts_from + make_interval(mins => p_preview.step_minutes),
-      p_preview.ts_to,
-      make_interval(mins => p_preview.step_minutes)
-    ) e (window_end)
-    left join unnest(v_seen) w on w.window_end = e.window_end
-    group by e.window_end
-    order by e.window_end
-  );
-  p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
-  p_preview.groups := array(
-    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
-    from (
-      select
-        w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
-        array_agg(
-          row(w.window_end, w.value)::public.logloom_alert_preview_point order by w.window_end
-        ) as series
-      from unnest(v_seen) w
-      left join (
-        select a."group", count(*) as alerts from unnest(v_alerts) a group by 1
-      ) a on a."group" = w."group"
-      group by w."group", a.alerts
-      order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
-      limit v_settings.search_series
-    ) g
-    where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
-  );
-  return p_preview;
-end;
-$$;
+-- alerts/read_alert_groups.sql
 
--- alerts/read_alert_windows.sql
-
--- What is read for one tenant by itself: many records, new windows, and rules without a group
-
--- Adds what arrived to a group that is not cheap, in pieces. False when it went beyond its budget.
--- Adds the round's write sequences to a group in pieces. False where it went beyond its budget.
+-- Adds what arrived for a round to a group that is not cheap, in pieces. False where it went beyond
+-- its budget.
 create function logloom_private.advance_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -2683,9 +2654,8 @@ begin
 end;
 $$;
 
--- Reads a group's minutes from the newest to the oldest, as far as it comes.
--- Fills a group from the records back to p_needed_from, and keeps its place at the deadline.
--- Whether it is complete.
+-- Fills a group from the records, the newest first, back to p_needed_from, and keeps its place at
+-- the deadline. Whether it is complete.
 create function logloom_private.fill_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
@@ -2772,36 +2742,8 @@ begin
 end;
 $$;
 
--- Which groups are to be read, of one tenant or of all.
--- Groups that are not complete for the round and do not rest.
-create function logloom_private.pending_alert_groups(
-  p_round logloom_private.alert_rounds,
-  p_tenant_id text default null
-)
-returns setof logloom_private.pending_alert_group
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select g.tenant_id, g.group_id, n.needed_from,
-    g.write_seq < p_round.write_seq_to, coalesce(g.ms_per_record, 0) + g.spent_ms
-  from logloom_private.alert_groups g
-  join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
-  where (p_tenant_id is null or g.tenant_id = p_tenant_id)
-    and coalesce(g.retry_at <= p_round.window_end, true)
-    and (
-      g.write_seq is null
-      or g.write_seq < p_round.write_seq_to
-      or g.filled_from > n.needed_from
-      or (g.filled_from = n.needed_from and g.filled_id is not null)
-    );
-end;
-$$;
-
--- One group after the other until the tenant's turn is over, those that cost least first.
--- Reads what is missing of a tenant's groups until the deadline. Which ones it looked at.
+-- Reads what is missing of a tenant's groups until the deadline, those that cost least first. Which
+-- ones it looked at.
 create function logloom_private.read_alert_groups(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,
@@ -2843,9 +2785,33 @@ begin
 end;
 $$;
 
--- alerts/scan_alert_rules.sql
+-- alerts/rest_alert_group.sql
 
--- Rules that read their windows: percentiles, distinct counts, and queries that name now
+-- Has a group that went beyond its budget rest, longer each time.
+create function logloom_private.rest_alert_group(
+  p_group_id bigint,
+  p_now timestamptz,
+  p_records bigint,
+  p_milliseconds double precision
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.empty_alert_groups(array[p_group_id]);
+  update logloom_private.alert_groups g
+  set
+    last_error = logloom_private.too_costly(p_records, p_milliseconds),
+    retry_at = p_now + logloom_private.alert_back_off(g.failures),
+    failures = g.failures + 1,
+    ms_per_record = p_milliseconds / greatest(p_records, 1)
+  where g.group_id = p_group_id;
+end;
+$$;
+
+-- alerts/scan_alert_rules.sql
 
 -- The values of the records that were put aside: of a rule with by one for each group, so that each
 -- fires apart and a group without records does not fire. Without any group the value is null.
@@ -2892,10 +2858,8 @@ begin
 end;
 $$;
 
--- The values of a window from its records: those that match are put aside piece by piece, then
--- aggregated. error where it went beyond its budget.
--- A window with its value, of a rule with by one for each group, read from its records in pieces,
--- or with the error.
+-- A window with its value, of a rule with by one for each group, or with the error where it went
+-- beyond its budget: the records that match are put aside piece by piece, then aggregated.
 create function logloom_private.scanned_window(
   p_plan logloom_private.alert_plans,
   p_window logloom_private.alert_window
@@ -2920,11 +2884,7 @@ begin
       p_plan.tree, 'l', quote_literal(p_window.window_end) || '::timestamptz'
     );
   end if;
-  if to_regclass(v_matches) is null then
-    execute 'create temp table ' || v_matches || ' (like logloom.logs)';
-  else
-    execute 'truncate ' || v_matches;
-  end if;
+  perform logloom_private.empty_staging_table(v_matches, false);
   loop
     v_piece_began := clock_timestamp();
     execute 'with piece as materialized (' || logloom_private.alert_source_sql(
@@ -2953,34 +2913,8 @@ begin
 end;
 $$;
 
--- Plans of the rules that read their windows and that the round did not evaluate yet.
-create function logloom_private.pending_alert_scans(
-  p_round logloom_private.alert_rounds,
-  p_tenant_id text default null
-)
-returns setof logloom_private.alert_plans
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select p.*
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id
-  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
-    and p.group_id is null
-    and p.refusal is null
-    and p.query_dsl = r.query_dsl
-    and r.enabled
-    and r.asked_at < p_round.window_end
-    and r.last_evaluated_at is distinct from p_round.window_end
-    and coalesce(p.retry_at <= p_round.window_end, true);
-end;
-$$;
-
--- Rules that ask the same of the same windows share a reading.
--- Evaluates a tenant's rules that read their windows, until the deadline. Alerts fired.
+-- Evaluates a tenant's rules that read their windows, until the deadline. Rules that ask the same
+-- of the same windows share a reading. Alerts fired.
 create function logloom_private.scan_alert_rules(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,
@@ -3054,6 +2988,108 @@ begin
     exit when clock_timestamp() > p_deadline;
   end loop;
   return v_fired;
+end;
+$$;
+
+-- alerts/settle_alert_windows.sql
+
+-- Fires what holds and notes value or error with each rule. Alerts fired.
+create function logloom_private.settle_alert_windows(
+  p_windows logloom_private.alert_window[],
+  p_round logloom_private.alert_rounds,
+  p_now timestamptz
+)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_hit record;
+  v_fired integer := 0;
+  v_errors jsonb := '{}';
+begin
+  for v_hit in
+    select r as rule, w as seen
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id
+    where logloom_private.alert_condition_holds(w.value, r.comparison, r.threshold)
+    order by w.window_end, w.rule_id, w."group"
+  loop
+    begin
+      if logloom_private.fire_alert(v_hit.rule, v_hit.seen, p_now) then
+        v_fired := v_fired + 1;
+      end if;
+    exception when others then
+      v_errors := v_errors || jsonb_build_object((v_hit.rule).rule_id, sqlerrm);
+    end;
+  end loop;
+
+  update logloom.alert_rules r
+  set
+    last_evaluated_at = p_round.window_end,
+    last_value = w.value,
+    last_error = coalesce(v_errors ->> w.rule_id::text, w.error)
+  from (
+    select
+      u.rule_id,
+      max(u.value) filter (where u.window_end = p_round.window_end) as value,
+      max(u.error) as error
+    from unnest(p_windows) u
+    group by u.rule_id
+  ) w
+  where r.rule_id = w.rule_id;
+  return v_fired;
+end;
+$$;
+
+-- alerts/stage_alert_writes.sql
+
+-- Copies the records that arrived since the last round, of tenants with rules, for this session.
+create function logloom_private.stage_alert_writes(
+  p_round logloom_private.alert_rounds,
+  p_from timestamptz
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  -- In a variable, because the checker takes a table that it does not find for an error.
+  v_staged constant text := 'pg_temp.alert_writes';
+begin
+  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  perform logloom_private.empty_staging_table(v_staged);
+  execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
+    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
+    || format(
+      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
+      p_round.write_seq_from, p_round.write_seq_to, p_from
+    );
+  execute 'analyze ' || v_staged;
+  delete from logloom_private.alert_round_writes a where true;
+  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
+    || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
+end;
+$$;
+
+-- alerts/too_costly.sql
+
+-- What last_error says of a rule that went beyond its budget.
+create function logloom_private.too_costly(p_records bigint, p_milliseconds double precision)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; it '
+      || 'rests for a while.',
+    p_records, round(p_milliseconds::numeric)
+  );
 end;
 $$;
 
@@ -3133,60 +3169,17 @@ comment on function public.update_alert_rule(
   'Changes what is given and returns the alert rule. An empty p_description takes it away, '
   'p_notification_config is replaced as a whole. Errors: PT400, PT401, PT404.';
 
--- alerts/window_value.sql
+-- alerts/whole_minute.sql
 
--- Values
-
--- Whether a value fires. No data, a null, never does.
-create function logloom_private.alert_condition_holds(
-  p_value double precision,
-  p_comparison text,
-  p_threshold double precision
-)
-returns boolean
+-- The start of the minute.
+create function logloom_private.whole_minute(p_at timestamptz)
+returns timestamptz
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return coalesce(
-    case p_comparison
-      when 'gt' then p_value > p_threshold
-      when 'gte' then p_value >= p_threshold
-      when 'lt' then p_value < p_threshold
-      when 'lte' then p_value <= p_threshold
-      when 'eq' then p_value = p_threshold
-      when 'neq' then p_value <> p_threshold
-    end,
-    false
-  );
-end;
-$$;
-
--- A window's value from the sums over its minutes, as the compiler's aggregates have it.
-create function logloom_private.partial_value(
-  p_aggregate text,
-  p_window_minutes integer,
-  p_events numeric,
-  p_numbers numeric,
-  p_total numeric,
-  p_least numeric,
-  p_greatest numeric
-)
-returns double precision
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case p_aggregate
-    when 'count' then coalesce(p_events, 0)
-    when 'rate' then coalesce(p_events, 0)::double precision / p_window_minutes
-    when 'sum' then logloom_private.finite_double(coalesce(p_total, 0))
-    when 'avg' then logloom_private.finite_double(p_total / nullif(p_numbers, 0))
-    when 'min' then logloom_private.finite_double(p_least)
-    when 'max' then logloom_private.finite_double(p_greatest)
-  end;
+  return date_bin('1 minute', p_at, 'epoch');
 end;
 $$;
 

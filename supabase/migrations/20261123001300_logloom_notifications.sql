@@ -201,108 +201,12 @@ begin
 end;
 $$;
 
--- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
-create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return exists (
-    select
-    from logloom.alert_rules r
-    where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
-      and lower(r.notification_config ->> 'email') = p_mailbox
-  );
-end;
-$$;
+-- notifications/channel_address.sql
 
--- What a delivery says that is not made because nobody confirmed its address. It asks for no code
--- that was not mailed.
-create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_error text;
-begin
-  select n.last_error into v_error
-  from logloom_private.notifications n
-  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
-    and lower(n.address) = lower(p_address)
-  order by n.created_at desc
-  limit 1;
-  if v_error is not null then
-    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
-  end if;
-  return 'The address is not confirmed: confirm_alert_address takes the code that was '
-    'mailed to it, test_alert_rule mails a new one';
-end;
-$$;
-
--- Why an email is not to be sent; null where it may go.
-create function logloom_private.email_refusal(
-  p_notification logloom_private.notifications
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
-    p_notification.tenant_id, p_notification.address
-  );
-begin
-  if p_notification.purpose <> 'confirmation' then
-    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
-      p_notification.tenant_id, p_notification.address
-    ) end;
-  elsif v_is_confirmed then
-    return 'The address is confirmed already';
-  -- Who makes a rule and deletes it at once sends nothing to anybody.
-  elsif not logloom_private.rule_names_address(
-    p_notification.tenant_id, lower(p_notification.address)
-  ) then
-    return 'No alert rule has this address any more';
-  end if;
-  select s.* into v_settings from logloom_private.settings s;
-  -- A repeated attempt was counted the first time.
-  if p_notification.attempts = 0 and (
-    select count(*) >= v_settings.confirmation_codes_per_mailbox
-    from logloom_private.confirmation_mails m
-    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
-      and m.sent_at > now() - v_settings.confirmation_lifetime
-  ) then
-    return 'Too many codes went to this address: none is mailed to it today';
-  end if;
-  return null;
-end;
-$$;
-
--- One for all addresses that a mailbox usually has: without letter case and what follows a +.
-create function logloom_private.mailbox_digest(p_address text)
-returns bytea
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
-end;
-$$;
-
--- notifications/channels.sql
-
--- A channel has a line in each of these, a column of logloom.plans, a value in
+-- The address of a channel in a rule's notification_config, or null. A new channel needs a line
+-- here, in channel_is_enabled and in channel_limit, a column of logloom.plans, a value in
 -- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
 -- functions/logloom-notify/channels.ts.
-
--- The address of a channel in a rule's notification_config, or null.
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
 language plpgsql
@@ -317,6 +221,8 @@ begin
   end case;
 end;
 $$;
+
+-- notifications/channel_is_enabled.sql
 
 -- Whether the tenant wants to hear by a channel at all.
 create function logloom_private.channel_is_enabled(
@@ -335,6 +241,8 @@ begin
   end case;
 end;
 $$;
+
+-- notifications/channel_limit.sql
 
 -- Attempts to deliver by a channel that a plan allows in an hour.
 create function logloom_private.channel_limit(p_channel text, p_plan logloom.plans)
@@ -712,55 +620,124 @@ begin
 end;
 $$;
 
--- notifications/enqueue_notifications.sql
+-- notifications/email_refusal.sql
 
--- ISO 8601 in UTC, whatever the session's time zone is.
-create function logloom_private.iso_time(p_at timestamptz)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-end;
-$$;
-
--- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
--- every attempt sends and signs the same bytes.
-create function logloom_private.notification_body(
-  p_type text,
-  p_rule logloom.alert_rules,
-  p_alert logloom.alert_history
+-- Why an email is not to be sent; null where it may go.
+create function logloom_private.email_refusal(
+  p_notification logloom_private.notifications
 )
 returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_settings logloom_private.settings;
+  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
+    p_notification.tenant_id, p_notification.address
+  );
 begin
-  return json_build_object(
-    'type', p_type,
-    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
-    'data', json_build_object(
-      'alert_id', p_alert.alert_id,
-      'rule_id', p_rule.rule_id,
-      'tenant_id', p_rule.tenant_id,
-      'name', p_rule.name,
-      'description', p_rule.description,
-      'query_dsl', p_rule.query_dsl,
-      'value', p_alert.value,
-      'group', p_alert."group",
-      'comparison', p_rule.comparison,
-      'threshold', p_alert.threshold,
-      'window_minutes', p_rule.window_minutes,
-      'window_start', logloom_private.iso_time(p_alert.window_start),
-      'window_end', logloom_private.iso_time(p_alert.window_end),
-      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
-    )
-  )::text;
+  if p_notification.purpose <> 'confirmation' then
+    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
+      p_notification.tenant_id, p_notification.address
+    ) end;
+  elsif v_is_confirmed then
+    return 'The address is confirmed already';
+  -- Who makes a rule and deletes it at once sends nothing to anybody.
+  elsif not logloom_private.rule_names_address(
+    p_notification.tenant_id, lower(p_notification.address)
+  ) then
+    return 'No alert rule has this address any more';
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  -- A repeated attempt was counted the first time.
+  if p_notification.attempts = 0 and (
+    select count(*) >= v_settings.confirmation_codes_per_mailbox
+    from logloom_private.confirmation_mails m
+    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
+      and m.sent_at > now() - v_settings.confirmation_lifetime
+  ) then
+    return 'Too many codes went to this address: none is mailed to it today';
+  end if;
+  return null;
 end;
 $$;
+
+-- notifications/end_notification.sql
+
+-- Notes that a notification was delivered or is given up, in the history of alerts, too.
+create function logloom_private.end_notification(
+  p_notification logloom_private.notifications,
+  p_outcome text,
+  p_status integer,
+  p_error text
+)
+returns logloom_private.notifications
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ended logloom_private.notifications;
+begin
+  update logloom_private.notifications n
+  set claim_id = null,
+    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
+    settled_at = now(),
+    last_status = p_status,
+    last_error = p_error
+  where n.notification_id = p_notification.notification_id
+  returning n.* into v_ended;
+  update logloom.alert_history h
+  set
+    notification_sent_at = case p_outcome
+      when 'delivered' then coalesce(h.notification_sent_at, now())
+      else h.notification_sent_at
+    end,
+    notification_channels = case
+      when p_outcome <> 'delivered' or p_notification.channel = any(h.notification_channels)
+        then h.notification_channels
+      else h.notification_channels || p_notification.channel
+    end,
+    notification_error = case p_outcome
+      when 'delivered' then h.notification_error
+      else p_notification.channel || ': ' || coalesce(p_error, 'not delivered')
+    end
+  where h.alert_id = p_notification.alert_id;
+  return v_ended;
+end;
+$$;
+
+-- notifications/enqueue_alert_notifications.sql
+
+-- The notifications of an alert, in the transaction that fires it.
+create function logloom_private.enqueue_alert_notifications()
+returns trigger
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule logloom.alert_rules;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
+  if found then
+    perform logloom_private.enqueue_notifications(
+      v_rule, new.alert_id, logloom_private.notification_body('alert.triggered', v_rule, new)
+    );
+  end if;
+  return null;
+end;
+$$;
+
+-- An entry that says that it was notified of is put back, not fired.
+create trigger alert_history_enqueues_notifications
+after insert on logloom.alert_history
+for each row when (new.notification_sent_at is null)
+execute function logloom_private.enqueue_alert_notifications();
+
+-- notifications/enqueue_notifications.sql
 
 -- One notification for each destination of the rule that the tenant's preferences allow. One to an
 -- address that is not confirmed is given up at once.
@@ -817,33 +794,6 @@ begin
   end loop;
 end;
 $$;
-
--- The notifications of an alert, in the transaction that fires it.
-create function logloom_private.enqueue_alert_notifications()
-returns trigger
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_rule logloom.alert_rules;
-begin
-  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
-  -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
-  if found then
-    perform logloom_private.enqueue_notifications(
-      v_rule, new.alert_id, logloom_private.notification_body('alert.triggered', v_rule, new)
-    );
-  end if;
-  return null;
-end;
-$$;
-
--- An entry that says that it was notified of is put back, not fired.
-create trigger alert_history_enqueues_notifications
-after insert on logloom.alert_history
-for each row when (new.notification_sent_at is null)
-execute function logloom_private.enqueue_alert_notifications();
 
 -- notifications/list_alert_addresses.sql
 
@@ -924,16 +874,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select n.created_at
-        from logloom_private.notifications n
-        where n.tenant_id = v_tenant_id and n.notification_id = p_after
-      ),
-      'delivery', 'delivery_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'delivery', 'delivery_id',
+    (
+      select n.created_at from logloom_private.notifications n
+      where n.tenant_id = v_tenant_id and n.notification_id = p_after
     )
-  end;
+  );
 begin
   return query
   select d.*
@@ -980,6 +927,120 @@ $$;
 comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
   'Deliveries of an alert, or of a rule with its tests, newest first. p_limit 1 to 1000 (default '
   '100), p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
+
+-- notifications/mail_code.sql
+
+-- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
+-- what the mail says. The code before is good no more.
+create function logloom_private.mail_code(p_notification logloom_private.notifications)
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  v_code constant text := lpad((
+    (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
+  )::text, 6, '0');
+  v_lifetime constant interval := (
+    select s.confirmation_lifetime from logloom_private.settings s
+  );
+begin
+  insert into logloom_private.notification_addresses as a (
+    tenant_id, mailbox, code_hash, code_expires_at
+  )
+  values (
+    p_notification.tenant_id, lower(p_notification.address),
+    extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
+  )
+  on conflict (tenant_id, mailbox) do update
+  set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
+  return (
+    p_notification.body::jsonb || jsonb_build_object(
+      'code', v_code, 'hours', round(extract(epoch from v_lifetime) / 3600, 1)
+    )
+  )::text;
+end;
+$$;
+
+-- notifications/mailbox_digest.sql
+
+-- One for all addresses that a mailbox usually has: without letter case and what follows a +.
+create function logloom_private.mailbox_digest(p_address text)
+returns bytea
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
+end;
+$$;
+
+-- notifications/new_webhook_secret.sql
+
+-- A secret in the form of Standard Webhooks.
+create function logloom_private.new_webhook_secret()
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
+end;
+$$;
+
+-- notifications/notification_body.sql
+
+-- ISO 8601 in UTC, whatever the session's time zone is.
+create function logloom_private.iso_time(p_at timestamptz)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+end;
+$$;
+
+-- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
+-- every attempt sends and signs the same bytes.
+create function logloom_private.notification_body(
+  p_type text,
+  p_rule logloom.alert_rules,
+  p_alert logloom.alert_history
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return json_build_object(
+    'type', p_type,
+    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
+    'data', json_build_object(
+      'alert_id', p_alert.alert_id,
+      'rule_id', p_rule.rule_id,
+      'tenant_id', p_rule.tenant_id,
+      'name', p_rule.name,
+      'description', p_rule.description,
+      'query_dsl', p_rule.query_dsl,
+      'value', p_alert.value,
+      'group', p_alert."group",
+      'comparison', p_rule.comparison,
+      'threshold', p_alert.threshold,
+      'window_minutes', p_rule.window_minutes,
+      'window_start', logloom_private.iso_time(p_alert.window_start),
+      'window_end', logloom_private.iso_time(p_alert.window_end),
+      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
+    )
+  )::text;
+end;
+$$;
 
 -- notifications/request_confirmation.sql
 
@@ -1046,6 +1107,8 @@ begin
 end;
 $$;
 
+-- notifications/request_confirmation_of_rule.sql
+
 -- Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.
 create function logloom_private.request_confirmation_of_rule()
 returns trigger
@@ -1070,40 +1133,6 @@ after insert or update of enabled, notification_destinations, notification_confi
 on logloom.alert_rules
 for each row when (new.enabled and 'email' = any(new.notification_destinations))
 execute function logloom_private.request_confirmation_of_rule();
-
--- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
--- what the mail says. The code before is good no more.
-create function logloom_private.mail_code(p_notification logloom_private.notifications)
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
-  v_code constant text := lpad((
-    (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
-  )::text, 6, '0');
-  v_lifetime constant interval := (
-    select s.confirmation_lifetime from logloom_private.settings s
-  );
-begin
-  insert into logloom_private.notification_addresses as a (
-    tenant_id, mailbox, code_hash, code_expires_at
-  )
-  values (
-    p_notification.tenant_id, lower(p_notification.address),
-    extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
-  )
-  on conflict (tenant_id, mailbox) do update
-  set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
-  return (
-    p_notification.body::jsonb || jsonb_build_object(
-      'code', v_code, 'hours', round(extract(epoch from v_lifetime) / 3600, 1)
-    )
-  )::text;
-end;
-$$;
 
 -- notifications/retry_alert_delivery.sql
 
@@ -1191,18 +1220,6 @@ create type public.logloom_webhook_secret as (
 comment on type public.logloom_webhook_secret is
   'A rule''s new secret, told once, and until when the one before signs, too.';
 
--- A secret in the form of Standard Webhooks.
-create function logloom_private.new_webhook_secret()
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
-end;
-$$;
-
 -- A new secret for a rule of the tenant; the one before is valid for a while.
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)
 returns public.logloom_webhook_secret
@@ -1253,6 +1270,25 @@ $$;
 comment on function public.rotate_alert_webhook_secret(uuid) is
   'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '
   'signed with both. Errors: PT400, PT401, PT404.';
+
+-- notifications/rule_names_address.sql
+
+-- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
+create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom.alert_rules r
+    where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
+      and lower(r.notification_config ->> 'email') = p_mailbox
+  );
+end;
+$$;
 
 -- notifications/send_notifications.sql
 
@@ -1326,49 +1362,6 @@ begin
     make_interval(secs => v_seconds),
     least(make_interval(secs => coalesce(p_retry_after, 0)), v_settings.notification_retry_max)
   );
-end;
-$$;
-
--- Notes that a notification was delivered or is given up, in the history of alerts, too.
-create function logloom_private.end_notification(
-  p_notification logloom_private.notifications,
-  p_outcome text,
-  p_status integer,
-  p_error text
-)
-returns logloom_private.notifications
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_ended logloom_private.notifications;
-begin
-  update logloom_private.notifications n
-  set claim_id = null,
-    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
-    settled_at = now(),
-    last_status = p_status,
-    last_error = p_error
-  where n.notification_id = p_notification.notification_id
-  returning n.* into v_ended;
-  update logloom.alert_history h
-  set
-    notification_sent_at = case p_outcome
-      when 'delivered' then coalesce(h.notification_sent_at, now())
-      else h.notification_sent_at
-    end,
-    notification_channels = case
-      when p_outcome <> 'delivered' or p_notification.channel = any(h.notification_channels)
-        then h.notification_channels
-      else h.notification_channels || p_notification.channel
-    end,
-    notification_error = case p_outcome
-      when 'delivered' then h.notification_error
-      else p_notification.channel || ': ' || coalesce(p_error, 'not delivered')
-    end
-  where h.alert_id = p_notification.alert_id;
-  return v_ended;
 end;
 $$;
 
@@ -1572,5 +1565,32 @@ $$;
 comment on function public.test_alert_rule(uuid) is
   'Sends a notification that is marked as a test to each destination and returns the deliveries. '
   'Errors: PT400, PT401, PT404, PT429.';
+
+-- notifications/unconfirmed_address.sql
+
+-- What a delivery says that is not made because nobody confirmed its address. It asks for no code
+-- that was not mailed.
+create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error text;
+begin
+  select n.last_error into v_error
+  from logloom_private.notifications n
+  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+    and lower(n.address) = lower(p_address)
+  order by n.created_at desc
+  limit 1;
+  if v_error is not null then
+    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
+  end if;
+  return 'The address is not confirmed: confirm_alert_address takes the code that was '
+    'mailed to it, test_alert_rule mails a new one';
+end;
+$$;
 
 select logloom_private.finish_migration();

@@ -223,7 +223,7 @@ comment on function public.get_tenant_usage(text, integer) is
   'end, the same per month and day of the last p_months (1 to 24, default 1), and what is stored. '
   'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
 
--- usage/stored.sql
+-- usage/my_stored.sql
 
 -- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
 -- of other tenants, so that theirs is a share of a partition's size.
@@ -240,33 +240,28 @@ declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
   v_days date[];
   v_records numeric[];
-  v_packed_days date[] := '{}';
-  v_packed_events bigint[] := '{}';
+  v_first_week date;
+  v_packed_days date[];
+  v_packed_events bigint[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  -- Nothing is packed of records that are spread over nodes.
-  if not logloom_private.is_spread() then
-    select array_agg(p.day), array_agg(p.events)
-    into v_packed_days, v_packed_events
-    from (
-      select w.week + c.minute / 1440 as day, sum(c.events) as events
-      from logloom_private.packed_counts w
-      cross join lateral unnest(w.minutes, w.events) c (minute, events)
-      where w.tenant_id = p_tenant_id
-        and w.week >= (
-          select logloom_private.week_of(min(n.day))
-          from (
-            select u.day
-            from logloom_private.log_days u
-            where u.tenant_id = p_tenant_id
-            order by u.day desc
-            limit v_counted
-          ) n
-        )
-      group by 1
-    ) p;
-  end if;
+  select logloom_private.week_of(min(n.day)) into v_first_week
+  from (
+    select u.day
+    from logloom_private.log_days u
+    where u.tenant_id = p_tenant_id
+    order by u.day desc
+    limit v_counted
+  ) n;
+  select array_agg(p.day), array_agg(p.events) into v_packed_days, v_packed_events
+  from (
+    select w.week + c.minute / 1440 as day, sum(c.events) as events
+    from logloom_private.packed_counts w
+    cross join lateral unnest(w.minutes, w.events) c (minute, events)
+    where w.tenant_id = p_tenant_id and w.week >= v_first_week
+    group by 1
+  ) p;
   -- What is known of the days first: records and partitions may be on other nodes than the catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
@@ -336,11 +331,11 @@ begin
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception
-when query_canceled or connection_exception or admin_shutdown then
+when query_canceled then
   perform logloom_private.refuse_search_away();
   return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.my_stored(p_tenant_id);

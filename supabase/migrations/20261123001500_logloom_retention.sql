@@ -286,219 +286,19 @@ begin
 end;
 $$;
 
--- expired_days where records are spread over nodes: a statement a tenant and table.
--- expired_days where records are spread over nodes.
-create function logloom_private.expired_spread_days(
-  p_tenant_ids text[],
-  p_day date,
-  p_limit integer
-)
-returns table (tenant_id text, records bigint)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from constant timestamptz := logloom_private.day_start(p_day);
-  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_is_known boolean;
-begin
-  foreach tenant_id in array p_tenant_ids loop
-    execute format(
-      'select count(*) from (select from logloom.logs l where l.tenant_id = %L '
-        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz limit %s) l',
-      tenant_id, v_from, v_to, p_limit + 1
-    )
-    into records;
-    v_is_known := records > 0;
-    if not v_is_known then
-      v_is_known := exists (
-        select
-        from logloom_private.log_counts c
-        where c.tenant_id = expired_spread_days.tenant_id
-          and c.minute >= v_from and c.minute < v_to
-      );
-    end if;
-    if not v_is_known then
-      v_is_known := exists (
-        select
-        from logloom_private.blocks c
-        where c.tenant_id = expired_spread_days.tenant_id
-          and c.last_ts >= v_from and c.last_ts < v_to
-      );
-    end if;
-    if v_is_known then
-      return next;
-    end if;
-  end loop;
-end;
-$$;
-
--- What there is to do for tenants that do not keep a day: how many rows each has, up to one more
--- than p_limit, and whether anything else is known of its day.
--- Those of the tenants of whose day something is left, with how many rows, p_limit + 1 at most.
-create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
-returns table (tenant_id text, records bigint)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set enable_hashjoin = off
-set enable_mergejoin = off
-as $$
-begin
-  if logloom_private.is_spread() then
-    return query select * from logloom_private.expired_spread_days(p_tenant_ids, p_day, p_limit);
-    return;
-  end if;
-  return query execute format(
-    $query$
-      select u.tenant_id, u.records
-      from (
-        select
-          t.tenant_id,
-          (
-            select count(*)
-            from (
-              select
-              from logloom.logs l
-              where l.tenant_id = t.tenant_id and l.ts >= %1$L::timestamptz
-                and l.ts < %2$L::timestamptz
-              limit $2 + 1
-            ) l
-          ) as records
-        from unnest($1) t (tenant_id)
-      ) u
-      where u.records > 0
-        or exists (
-          select from logloom_private.log_counts c
-          where c.tenant_id = u.tenant_id and c.minute >= %1$L::timestamptz
-            and c.minute < %2$L::timestamptz
-        )
-        or exists (
-          select from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
-          where p.tenant_id = u.tenant_id and p.week = %3$L::date
-            and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
-        )
-        or exists (
-          select from logloom_private.blocks c
-          where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
-            and c.last_ts < %2$L::timestamptz
-        )
-      order by u.tenant_id
-    $query$,
-    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
-    logloom_private.week_of(p_day)
-  )
-  using p_tenant_ids, p_limit;
-end;
-$$;
-
--- Where records are spread over nodes: one tenant, statement by statement. The writer rests, so
--- that no count of a record that comes meanwhile is forgotten.
--- forget_expired for one tenant whose records are on a node. How many were counted.
-create function logloom_private.forget_spread_tenant(
-  p_tenant_id text,
-  p_day date
-)
-returns bigint
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from timestamptz := logloom_private.day_start(p_day);
-  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_first_ts timestamptz;
-  v_last_ts timestamptz;
-  v_records bigint;
-begin
-  with gone as (
-    delete from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
-    returning c.first_ts
-  )
-  select min(g.first_ts) into v_first_ts from gone g;
-  v_from := least(v_from, logloom_private.day_start(logloom_private.utc_day(v_first_ts)));
-  execute format(
-    'with gone as (delete from logloom.logs l where l.tenant_id = %L '
-      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz returning l.ts) '
-      || 'select max(g.ts) from gone g',
-    p_tenant_id, v_from, v_to
-  )
-  into v_last_ts;
-  -- Further back than any alert window reaches.
-  if v_last_ts > now() - interval '3 days' then
-    insert into logloom_private.log_removals (tenant_id) values (p_tenant_id);
-  end if;
-  with forgotten as (
-    delete from logloom_private.log_counts c
-    where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_to
-    returning c.events
-  )
-  select coalesce(sum(f.events), 0) into v_records from forgotten f;
-  return v_records;
-end;
-$$;
-
--- Deletes what there is of a day of tenants that do not keep it: rows, blocks that end in it with
--- their days, and counts.
+-- Deletes what there is of a day of tenants that do not keep it.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
--- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
--- filled since it was last looked at.
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
-  v_froms timestamptz[];
-  v_from timestamptz;
-  v_tenant_id text;
-  v_tenant_ids text[];
-  v_records bigint[];
+  v_forgotten record;
 begin
-  if logloom_private.is_spread() then
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  end if;
-  -- Without compact_log_counts none of the counts is summed up meanwhile.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  if logloom_private.is_spread() then
-    v_tenant_ids := p_tenant_ids;
-    foreach v_tenant_id in array p_tenant_ids loop
-      v_records := v_records || logloom_private.forget_spread_tenant(v_tenant_id, p_day);
-    end loop;
-  else
-    with gone as (
-      delete from logloom_private.blocks c
-      using unnest(p_tenant_ids) t (tenant_id)
-      where c.tenant_id = t.tenant_id
-        and c.last_ts >= logloom_private.day_start(p_day)
-        and c.last_ts < logloom_private.day_start(p_day + 1)
-      returning c.tenant_id, c.first_ts
-    ), froms as (
-      -- A block of several days goes with the last. No row is left of the days before.
-      select
-        t.tenant_id,
-        logloom_private.day_start(
-          least(logloom_private.utc_day(min(g.first_ts)), p_day)
-        ) as starts
-      from unnest(p_tenant_ids) t (tenant_id)
-      left join gone g on g.tenant_id = t.tenant_id
-      group by t.tenant_id
-    )
-    select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
-      min(f.starts)
-    into v_froms, v_tenant_ids, v_from
-    from froms f;
-    execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
-    into v_tenant_ids, v_records
-    using v_tenant_ids, v_froms;
-  end if;
+  v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
   perform logloom_private.note_deletions(
-    v_tenant_ids, v_records,
+    v_forgotten.tenant_ids, v_forgotten.records,
     (
       not logloom_private.partition_exists(p_day)
       and not logloom_private.day_is_kept(p_day, p_today)
@@ -557,8 +357,8 @@ $$;
 -- Notes a deletion that was asked for, and who did; run_deletions works it off.
 create function logloom_private.request_deletion(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_dry_run boolean
 )
 returns logloom.retention_runs
@@ -633,7 +433,7 @@ end;
 $$;
 
 grant execute on function logloom_private.request_deletion(
-  text, timestamptz, timestamptz, boolean
+  text, text, text, boolean
 ) to authenticated, service_role;
 
 create function public.delete_logs(
@@ -656,17 +456,14 @@ begin
   perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
   return logloom_private.retention_run_of(
     logloom_private.request_deletion(
-      p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-      logloom_private.time_parameter('p_ts_to', p_ts_to), coalesce(p_dry_run, true)
+      p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
     )
   );
 exception
 when query_canceled then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);
@@ -890,6 +687,115 @@ begin
 end;
 $$;
 
+-- retention/expired_days.sql
+
+-- Seam: those of the tenants of whose day something is left, with how many rows, p_limit + 1 at
+-- most.
+create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
+returns table (tenant_id text, records bigint)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  return query execute format(
+    $query$
+      select u.tenant_id, u.records
+      from (
+        select
+          t.tenant_id,
+          (
+            select count(*)
+            from (
+              select
+              from logloom.logs l
+              where l.tenant_id = t.tenant_id and l.ts >= %1$L::timestamptz
+                and l.ts < %2$L::timestamptz
+              limit $2 + 1
+            ) l
+          ) as records
+        from unnest($1) t (tenant_id)
+      ) u
+      where u.records > 0
+        or exists (
+          select from logloom_private.log_counts c
+          where c.tenant_id = u.tenant_id and c.minute >= %1$L::timestamptz
+            and c.minute < %2$L::timestamptz
+        )
+        or exists (
+          select from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
+          where p.tenant_id = u.tenant_id and p.week = %3$L::date
+            and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
+        )
+        or exists (
+          select from logloom_private.blocks c
+          where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
+            and c.last_ts < %2$L::timestamptz
+        )
+      order by u.tenant_id
+    $query$,
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
+    logloom_private.week_of(p_day)
+  )
+  using p_tenant_ids, p_limit;
+end;
+$$;
+
+-- retention/forget_tenants_day.sql
+
+-- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it with their days,
+-- and counts. How many records were counted of each of those that had any.
+create function logloom_private.forget_tenants_day(
+  p_tenant_ids text[],
+  p_day date,
+  out tenant_ids text[],
+  out records bigint[]
+)
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+-- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
+-- filled since it was last looked at.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_froms timestamptz[];
+  v_from timestamptz;
+begin
+  -- Without compact_log_counts none of the counts is summed up meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  with gone as (
+    delete from logloom_private.blocks c
+    using unnest(p_tenant_ids) t (tenant_id)
+    where c.tenant_id = t.tenant_id
+      and c.last_ts >= logloom_private.day_start(p_day)
+      and c.last_ts < logloom_private.day_start(p_day + 1)
+    returning c.tenant_id, c.first_ts
+  ), froms as (
+    -- A block of several days goes with the last. No row is left of the days before.
+    select
+      t.tenant_id,
+      logloom_private.day_start(
+        least(logloom_private.utc_day(min(g.first_ts)), p_day)
+      ) as starts
+    from unnest(p_tenant_ids) t (tenant_id)
+    left join gone g on g.tenant_id = t.tenant_id
+    group by t.tenant_id
+  )
+  select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
+    min(f.starts)
+  into v_froms, tenant_ids, v_from
+  from froms f;
+  execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
+  into tenant_ids, records
+  using tenant_ids, v_froms;
+end;
+$$;
+
 -- retention/list_log_retention_runs.sql
 
 create function public.list_log_retention_runs(
@@ -907,16 +813,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select r.requested_at
-        from logloom.retention_runs r
-        where r.tenant_id = v_tenant_id and r.run_id = p_after
-      ),
-      'run', 'run_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'run', 'run_id',
+    (
+      select r.requested_at from logloom.retention_runs r
+      where r.tenant_id = v_tenant_id and r.run_id = p_after
     )
-  end;
+  );
 begin
   return query
   select (logloom_private.retention_run_of(r)).*

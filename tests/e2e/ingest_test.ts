@@ -16,7 +16,7 @@ const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 }
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
 const limit = 512_000;
 
-/** The partition that a record is in; where they are spread over nodes, without a shard's number. */
+/** The partition that a record is in; where they are sharded, without a shard's number. */
 const partition = (sql: Database) =>
   sql`regexp_replace(tableoid::regclass::text, '(_[0-9]{2}_[0-9]{2})_[0-9]+$', '\\1')`;
 

@@ -7,8 +7,8 @@ import {
 } from "../../local/migrations/databases.ts";
 import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
 import { rowDifferences } from "../../local/migrations/rows.ts";
-import { schemaFiles } from "../../local/migrations/schemas.ts";
-import { checkout, stackNamed } from "../../local/stack.ts";
+import { schemaTexts } from "../../local/migrations/schemas.ts";
+import { stackNamed } from "../../local/stack.ts";
 
 const stack = stackNamed("scratch");
 
@@ -24,7 +24,7 @@ Deno.test("the schemas make the same database as the migrations", async () => {
     from,
     await texts((await migrations()).map((name) => `${migrationsFolder}/${name}`)),
   );
-  await applySql(to, await texts((await schemaFiles()).map((path) => `${checkout}/${path}`)));
+  await applySql(to, await schemaTexts());
   assert.equal(await difference(from, to), "");
   assert.deepEqual(await rowDifferences(from, to), []);
 

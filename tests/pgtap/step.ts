@@ -21,8 +21,11 @@ async function proveAll({ files, stack: testStack }: Context): Promise<StepResul
   if (!testStack) throw new Error("pgTAP needs a stack");
   const { stack, system } = testStack;
   // What tests include is named .psql, so that no runner takes it for a test.
-  const all = (await walk(["supabase/tests"])).filter((path) => /\.p?sql$/.test(path));
-  const tests = await chosenTests(files.length ? files : ["supabase/tests"], ".test.sql");
+  const all = (await walk(["supabase/tests", "citus"])).filter((path) => /\.p?sql$/.test(path));
+  const tests = await chosenTests(
+    files.length ? files : ["supabase/tests", "citus/tests"],
+    ".test.sql",
+  );
   if (tests.length === 0) return { passed: 0, failed: 0 };
 
   // pg_prove sees the stack's folder, not necessarily the checkout.
@@ -54,7 +57,7 @@ async function proveAll({ files, stack: testStack }: Context): Promise<StepResul
         LC_ALL: "C.UTF-8",
         PGOPTIONS: sealed ? `-c logloom_test.sealed=${sealed}` : "",
       },
-      (line) => line.replaceAll(`${folder}/supabase/tests/`, ""),
+      (line) => line.replaceAll(`${folder}/`, "").replaceAll("supabase/tests/", ""),
     );
     const run = Number(/^Files=\d+, Tests=(\d+)/m.exec(text)?.[1] ?? 0);
     const failed = [...text.matchAll(/Failed (\d+)\/\d+ subtests/g)]

@@ -15,7 +15,7 @@ import { walk } from "../../local/walk.ts";
 // npm test -- --keep STEP: a stack that stays up after the run, so that the next such run starts at once.
 
 const stack = stackNamed("kept");
-const sources = ["supabase/schemas", "supabase/migrations", "supabase/functions", "local"];
+const sources = ["supabase/schemas", "supabase/migrations", "supabase/functions", "local", "citus"];
 const digestFile = `${stack.folder}/made-of`;
 const progress = (step: string) => console.log(`  ${step} …`);
 

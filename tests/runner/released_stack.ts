@@ -20,7 +20,7 @@ export interface ReleasedStack {
 /**
  * A stack of its own with the released migrations only (all of them until there is a release), or
  * with those of the checkout, and beside its database "bare", a project's before its first migration. With workers its
- * tables are spread over these.
+ * tables are sharded over these.
  */
 export async function startReleasedStack(
   version: "released" | "checkout" = "released",

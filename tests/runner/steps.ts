@@ -1,6 +1,6 @@
 import { walk } from "../../local/walk.ts";
 import { advisors } from "../advisors/step.ts";
-import { citus } from "../citus/step.ts";
+import { citus } from "../../citus/tests/step.ts";
 import { consoleAll, consoleJourneys } from "../console/step.ts";
 import { hosted, hostedAll } from "../hosted/step.ts";
 import { memory } from "../memory/step.ts";
@@ -114,6 +114,7 @@ const unitTests = [
   "supabase/functions",
   "cli",
   "local",
+  "citus/local",
   "types",
   "tests/unit",
   "tests/patterns",
@@ -122,7 +123,7 @@ const unitTests = [
 
 async function typeScript(): Promise<string[]> {
   // The console's tests stand on packages of its own, and are checked when those are there.
-  const sources = ["local", "cli", "tests", "bench", "supabase/functions"];
+  const sources = ["local", "cli", "tests", "types", "citus", "bench", "supabase/functions"];
   return (await walk(sources)).filter((path) =>
     path.endsWith(".ts") && !path.startsWith("tests/console/")
   );

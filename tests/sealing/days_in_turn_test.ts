@@ -95,8 +95,10 @@ async function readAll(sql: postgres.TransactionSql, filter: string) {
         ${tenant}, g.query, g.range, 1000, 'desc', null, null
       )).logs) as page,
       (
-        select count(*) from logloom_private.rows_in_turn(
-          ${tenant}, lower(g.range), upper(g.range), (g.query).filter, null, 'asc', null, false
+        select count(*) from logloom_private.rows_by_day(
+          ${tenant},
+          logloom_private.search_parts(${tenant}, lower(g.range), upper(g.range), 'asc'),
+          (g.query).filter, null
         )
       )::integer as rows,
       (

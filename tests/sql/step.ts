@@ -13,10 +13,10 @@ export const sql: Step = {
 
 /** What a linter reads as PostgreSQL does, function bodies included; and how it is written. */
 async function sqlSources({ files }: Context): Promise<StepResult> {
-  const all = (await walk(["supabase", "local"])).filter((path) => path.endsWith(".sql"));
+  const all = (await walk(["supabase", "citus", "local"])).filter((path) => path.endsWith(".sql"));
   const chosen = files.length ? files : all;
   // Tests are psql's, with commands of its own.
-  const linted = chosen.filter((path) => !path.startsWith("supabase/tests/"));
+  const linted = chosen.filter((path) => !/^(supabase|citus)\/tests\//.test(path));
   const result = linted.length === 0 ? { passed: 0, failed: 0 } : await check([
     `${checkout}/node_modules/.bin/postgres-language-server`,
     "check",

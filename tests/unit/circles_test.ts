@@ -7,7 +7,16 @@ import { walk } from "../../local/walk.ts";
 type Imports = Map<string, string[]>;
 
 Deno.test("no file imports one that imports it again, by whatever way", async () => {
-  const folders = ["bench", "cli", "console/src", "local", "supabase/functions", "tests", "types"];
+  const folders = [
+    "bench",
+    "citus",
+    "cli",
+    "console/src",
+    "local",
+    "supabase/functions",
+    "tests",
+    "types",
+  ];
   const files = (await walk(folders)).filter((path) => /\.tsx?$/.test(path));
   const imports: Imports = new Map();
   for (const path of files) {

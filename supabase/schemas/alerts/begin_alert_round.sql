@@ -1,80 +1,23 @@
--- Rounds
-
--- From when on each group's minutes are needed: for the windows that are due, and those that a late
--- record may open again.
-create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
-returns setof logloom_private.alert_need
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select
-    p.group_id,
-    min(
-      greatest(
-        least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
-        p_round.window_end - s.alert_catch_up_limit
-      ) - make_interval(mins => r.window_minutes)
-    )
-  from logloom.alert_rules r
-  join logloom_private.alert_plans p on p.rule_id = r.rule_id
-  cross join logloom_private.settings s
-  where r.enabled and p.group_id is not null and p.query_dsl = r.query_dsl
-  group by p.group_id;
-end;
-$$;
-
--- Copies the records that arrived since the last round, of tenants with rules, for this session.
-create function logloom_private.stage_alert_writes(
-  p_round logloom_private.alert_rounds,
-  p_from timestamptz
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-as $$
-declare
-  -- In a variable, because the checker takes a table that it does not find for an error.
-  v_staged constant text := 'pg_temp.alert_writes';
-begin
-  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
-  if to_regclass(v_staged) is null then
-    execute 'create temp table ' || v_staged || ' (like logloom.logs)';
-    execute 'create index on ' || v_staged || ' (tenant_id, ts, id)';
-  else
-    execute 'truncate ' || v_staged;
-  end if;
-  execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
-    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
-    || format(
-      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
-      p_round.write_seq_from, p_round.write_seq_to, p_from
-    );
-  execute 'analyze ' || v_staged;
-  delete from logloom_private.alert_round_writes a where true;
-  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
-    || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
-end;
-$$;
-
--- Groups whose next write sequences are not staged are filled anew; those of tenants from which
--- nothing came are complete as they are. What no window needs any more is forgotten. Brings the
--- groups to where a round may add what arrived for it.
+-- Brings the groups to where a round may add what arrived for it. Groups whose next write sequences
+-- are not staged, or whose tenant lost records, are filled anew; those of tenants from which
+-- nothing came are complete as they are. What no window needs any more is forgotten.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_group_ids bigint[];
 begin
-  perform logloom_private.reset_alert_groups();
-  perform logloom_private.empty_alert_groups(array(
-    select g.group_id from logloom_private.alert_groups g where g.write_seq < p_round.write_seq_from
-  ));
+  with removals as (
+    delete from logloom_private.log_removals r returning r.tenant_id
+  )
+  select array_agg(g.group_id) into v_group_ids
+  from logloom_private.alert_groups g
+  where g.write_seq < p_round.write_seq_from
+    or g.write_seq is not null and g.tenant_id in (select r.tenant_id from removals r);
+  perform logloom_private.empty_alert_groups(v_group_ids);
   with needs as materialized (
     select n.group_id, n.needed_from - s.alert_grace as needed_from
     from logloom_private.alert_needs(p_round) n
@@ -183,29 +126,6 @@ begin
     finished_at = null;
   perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
-  return v_round;
-end;
-$$;
-
--- In another session than the one that began it: what arrived is staged again.
--- The round that is finished but for what has to be read for itself.
-create function logloom_private.continued_alert_round()
-returns logloom_private.alert_rounds
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_round logloom_private.alert_rounds;
-begin
-  select r.* into v_round
-  from logloom_private.alert_rounds r, logloom_private.settings s
-  where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
-  if v_round.window_end is not null and exists (
-    select from logloom_private.alert_groups g where g.write_seq < v_round.write_seq_to
-  ) then
-    perform logloom_private.stage_alert_writes(v_round, '-infinity');
-  end if;
   return v_round;
 end;
 $$;

@@ -1,6 +1,6 @@
--- One turn of what is not done for all tenants at once. Null where nothing is left to do.
--- Plans new rules, fills new groups, and reads windows for one tenant, about alert_rule_budget
--- long. Alerts fired, or null where nothing was left to do.
+-- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
+-- windows for one tenant, about alert_rule_budget long. Alerts fired, or null where nothing was
+-- left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -81,22 +81,10 @@ begin
 end;
 $$;
 
--- Notes that all was evaluated that did not have to be read for itself.
-create function logloom_private.finish_alert_round(p_now timestamptz)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  update logloom_private.alert_rounds r set finished_at = p_now where r.singleton;
-end;
-$$;
-
--- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
--- every type, since one of that name in pg_temp would come first.
 -- A round where a minute has passed, then turns of reading until nothing is left or its time is up.
--- Called by pg_cron every few seconds; most calls find nothing to do.
+-- Called by pg_cron every few seconds; most calls find nothing to do. No set clause and not
+-- definer: such a procedure could not commit. Every name and every type is qualified, since one of
+-- that name in pg_temp would come first.
 create procedure logloom_private.evaluate_alerts()
 language plpgsql
 as $$
@@ -160,7 +148,9 @@ begin
       end loop;
       -- The next run goes on with the rules that this round has not evaluated yet.
       exit when v_is_cut_short;
-      perform logloom_private.finish_alert_round(pg_catalog.clock_timestamp());
+      -- All was evaluated that does not have to be read for itself.
+      update logloom_private.alert_rounds r
+      set finished_at = pg_catalog.clock_timestamp() where r.singleton;
       commit;
     end if;
     exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;

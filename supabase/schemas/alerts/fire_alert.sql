@@ -1,7 +1,5 @@
--- Firing
-
--- One history entry, unless one of the same group within the cooldown exists: true if so. Who is to
--- hear of it does so by a trigger on alert_history.
+-- Adds an entry to the history, unless one of the same group within the cooldown exists. True if it
+-- did. A trigger on alert_history notifies.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,

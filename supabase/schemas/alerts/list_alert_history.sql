@@ -19,16 +19,13 @@ declare
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select h.triggered_at
-        from logloom.alert_history h
-        where h.tenant_id = v_tenant_id and h.alert_id = p_after
-      ),
-      'alert', 'alert_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert', 'alert_id',
+    (
+      select h.triggered_at from logloom.alert_history h
+      where h.tenant_id = v_tenant_id and h.alert_id = p_after
     )
-  end;
+  );
 begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');

@@ -12,16 +12,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select r.created_at
-        from logloom.alert_rules r
-        where r.tenant_id = v_tenant_id and r.rule_id = p_after
-      ),
-      'alert rule', 'rule_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert rule', 'rule_id',
+    (
+      select r.created_at from logloom.alert_rules r
+      where r.tenant_id = v_tenant_id and r.rule_id = p_after
     )
-  end;
+  );
 begin
   return query
   select (p.item).*

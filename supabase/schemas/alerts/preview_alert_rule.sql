@@ -1,73 +1,5 @@
-create type public.logloom_alert_preview_entry as (
-  window_start timestamptz,
-  window_end timestamptz,
-  value double precision,
-  "group" jsonb
-);
-
-comment on type public.logloom_alert_preview_entry is
-  'A window in which a rule would have fired; group: for which one, where the rule has by.';
-
-create type public.logloom_alert_preview_point as (
-  ts timestamptz,
-  value double precision
-);
-
-comment on type public.logloom_alert_preview_point is
-  'The value of the window that ends at ts; null where it has none.';
-
-create type public.logloom_alert_preview_group as (
-  "group" jsonb,
-  alerts integer,
-  series public.logloom_alert_preview_point[]
-);
-
-comment on type public.logloom_alert_preview_group is
-  'A group of a rule with by: how often it would have fired, and its value in each window in which '
-  'it has one.';
-
-create type public.logloom_alert_preview as (
-  ts_from timestamptz,
-  ts_to timestamptz,
-  step_minutes integer,
-  alerts public.logloom_alert_preview_entry[],
-  series public.logloom_alert_preview_point[],
-  total_alerts integer,
-  groups public.logloom_alert_preview_group[],
-  total_groups integer,
-  crowded_windows integer
-);
-
-comment on type public.logloom_alert_preview is
-  'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
-  'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
-  'groups those that fire most or have the greatest values, and crowded_windows counts windows '
-  'with more groups than a rule looks at; of others, the last three are null.';
-
--- Preview
-
--- The records of $1 from $2 to $3 that may match, sealed ones too.
--- SQL that yields what a preview reads.
-create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'select s.* from logloom.logs s '
-    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
-    || 'select s.* from logloom_private.sealed_rows('
-    || format(
-      '%s, $2, $3, %L, null) s',
-      logloom_private.scanned_tenant_sql('$1'), p_query.tree
-    );
-end;
-$$;
-
--- Values of windows that end at each step. Windows with partial values end at every minute and
+-- Values of a query over the windows of a span. Windows with partial values end at every minute and
 -- share one reading of the records; the others stand side by side, so that it is one as well.
--- Values of a query over the windows of a span.
 create function logloom_private.preview_values(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -131,9 +63,9 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_query logloom_private.compiled_query;
-  v_entry record;
+  v_is_grouped boolean;
+  v_values logloom_private.alert_window[];
   v_result public.logloom_alert_preview;
-  v_last timestamptz;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   perform logloom_private.check_query(p_query_dsl, true);
@@ -142,46 +74,30 @@ begin
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
+  v_is_grouped := cardinality(v_query.by_fields) > 0;
   v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
   v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
   v_result.step_minutes := case
-    when cardinality(v_query.by_fields) = 0
+    when not v_is_grouped
       and logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
     else p_window_minutes
   end;
-  if cardinality(v_query.by_fields) > 0 then
-    return logloom_private.preview_grouped_rule(
-      v_result,
-      logloom_private.preview_group_values(
+  if v_is_grouped then
+    v_values := logloom_private.preview_group_values(
+      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+    );
+  else
+    v_values := array(
+      select v
+      from logloom_private.preview_values(
         v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
-      ),
-      p_threshold, p_comparison, make_interval(mins => p_cooldown_minutes)
+      ) v
     );
   end if;
-  v_result.alerts := '{}';
-  v_result.series := '{}';
-  for v_entry in
-    select v.window_start, v.window_end, v.value
-    from logloom_private.preview_values(
-      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
-    ) v
-    order by v.window_end
-  loop
-    v_result.series := v_result.series
-      || row(v_entry.window_end, v_entry.value)::public.logloom_alert_preview_point;
-    if logloom_private.alert_condition_holds(v_entry.value, p_comparison, p_threshold)
-      and (
-        v_last is null or v_entry.window_end >= v_last + make_interval(mins => p_cooldown_minutes)
-      )
-    then
-      v_last := v_entry.window_end;
-      v_result.alerts := v_result.alerts
-        || row(v_entry.window_start, v_entry.window_end,
-          v_entry.value, null)::public.logloom_alert_preview_entry;
-    end if;
-  end loop;
-  v_result.total_alerts := cardinality(v_result.alerts);
-  return v_result;
+  return logloom_private.completed_preview(
+    v_result, v_values, v_is_grouped, p_threshold, p_comparison,
+    make_interval(mins => p_cooldown_minutes)
+  );
 end;
 $$;
 
@@ -243,11 +159,8 @@ exception
 when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return public.preview_alert_rule(

@@ -1,5 +1,3 @@
--- Rules that read their windows: percentiles, distinct counts, and queries that name now
-
 -- The values of the records that were put aside: of a rule with by one for each group, so that each
 -- fires apart and a group without records does not fire. Without any group the value is null.
 create function logloom_private.matched_windows(
@@ -45,10 +43,8 @@ begin
 end;
 $$;
 
--- The values of a window from its records: those that match are put aside piece by piece, then
--- aggregated. error where it went beyond its budget.
--- A window with its value, of a rule with by one for each group, read from its records in pieces,
--- or with the error.
+-- A window with its value, of a rule with by one for each group, or with the error where it went
+-- beyond its budget: the records that match are put aside piece by piece, then aggregated.
 create function logloom_private.scanned_window(
   p_plan logloom_private.alert_plans,
   p_window logloom_private.alert_window
@@ -73,11 +69,7 @@ begin
       p_plan.tree, 'l', quote_literal(p_window.window_end) || '::timestamptz'
     );
   end if;
-  if to_regclass(v_matches) is null then
-    execute 'create temp table ' || v_matches || ' (like logloom.logs)';
-  else
-    execute 'truncate ' || v_matches;
-  end if;
+  perform logloom_private.empty_staging_table(v_matches, false);
   loop
     v_piece_began := clock_timestamp();
     execute 'with piece as materialized (' || logloom_private.alert_source_sql(
@@ -106,34 +98,8 @@ begin
 end;
 $$;
 
--- Plans of the rules that read their windows and that the round did not evaluate yet.
-create function logloom_private.pending_alert_scans(
-  p_round logloom_private.alert_rounds,
-  p_tenant_id text default null
-)
-returns setof logloom_private.alert_plans
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select p.*
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id
-  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
-    and p.group_id is null
-    and p.refusal is null
-    and p.query_dsl = r.query_dsl
-    and r.enabled
-    and r.asked_at < p_round.window_end
-    and r.last_evaluated_at is distinct from p_round.window_end
-    and coalesce(p.retry_at <= p_round.window_end, true);
-end;
-$$;
-
--- Rules that ask the same of the same windows share a reading.
--- Evaluates a tenant's rules that read their windows, until the deadline. Alerts fired.
+-- Evaluates a tenant's rules that read their windows, until the deadline. Rules that ask the same
+-- of the same windows share a reading. Alerts fired.
 create function logloom_private.scan_alert_rules(
   p_tenant_id text,
   p_round logloom_private.alert_rounds,

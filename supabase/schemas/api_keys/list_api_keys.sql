@@ -12,16 +12,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select k.created_at
-        from logloom.api_keys k
-        where k.tenant_id = v_tenant_id and k.key_id = p_after
-      ),
-      'API key', 'key_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'API key', 'key_id',
+    (
+      select k.created_at from logloom.api_keys k
+      where k.tenant_id = v_tenant_id and k.key_id = p_after
     )
-  end;
+  );
 begin
   return query
   select

@@ -35,16 +35,13 @@ declare
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select e.occurred_at
-        from logloom.audit_events e
-        where e.tenant_id = v_tenant_id and e.event_id = p_after
-      ),
-      'audit event', 'event_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'audit event', 'event_id',
+    (
+      select e.occurred_at from logloom.audit_events e
+      where e.tenant_id = v_tenant_id and e.event_id = p_after
     )
-  end;
+  );
 begin
   return query
   select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,

@@ -44,5 +44,6 @@ begin
     execute format('grant execute on function %s to public', v_function);
   end loop;
   perform logloom_private.grant_operations();
+  perform logloom_private.after_migration();
 end;
 $$;

@@ -68,27 +68,6 @@ begin
 end;
 $$;
 
--- Those of the operations that the edge functions alone may call, as service_role.
-create function logloom_private.service_operations()
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array[
-    'claim_alert_notifications',
-    'health_report',
-    'ingest_logs',
-    'ingest_requests',
-    'run_writer',
-    'settle_alert_notification'
-  ];
-end;
-$$;
-
-grant execute on function logloom_private.service_operations() to authenticated, service_role;
-
 -- Another function of such a name would be ambiguous for PostgREST, which picks by parameter names.
 do $$
 declare

@@ -1,12 +1,8 @@
--- What pg_cron runs. A job is a function that does one step of its work in one transaction, finds
--- by itself where the last one ended, and returns how long to rest before the next one: null when
--- nothing is left, as a function does that returns nothing. Each run leaves a heartbeat, which
--- health reads.
-
--- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
--- every type, since one of that name in pg_temp would come first.
--- Runs a job step by step, each committed, until nothing is left or its time is up, and leaves its
--- heartbeat, with the error where a step fails.
+-- What pg_cron runs: a job step by step, each committed, until nothing is left or its time is up.
+-- Leaves its heartbeat, with the error where a step fails. A step is a function that finds by
+-- itself where the last one ended, and returns how long to rest before the next one, null when
+-- nothing is left. No set clause and not definer: such a procedure could not commit. Every name and
+-- every type is qualified, since one of that name in pg_temp would come first.
 create procedure logloom_private.run_job(p_job text, p_step regprocedure)
 language plpgsql
 as $$

@@ -1,9 +1,7 @@
--- What of a tenant reads at once for longer than a moment: as many processors as its plan says
-
--- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
--- the worker, whose leader takes it again at its next turn.
 -- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
 -- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
+-- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
+-- the worker, whose leader takes it again when it asks next.
 create function logloom_private.take_turn(
   p_scan text default current_setting('logloom.scan', true)
 )
@@ -25,19 +23,5 @@ begin
     perform pg_sleep(0.005);
   end loop;
   return true;
-end;
-$$;
-
--- The tenant's id. Lets take_turn(), where it is given no scan, take the turns of this one to the
--- end of the transaction: on a node, which knows no setting of who asks.
-create function logloom_private.scanning(p_tenant_id text, p_scan text)
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform set_config('logloom.scan', p_scan, true);
-  return p_tenant_id;
 end;
 $$;

@@ -1,25 +1,3 @@
--- Headers of an answer: what is left of the month's events after p_events more, right to about a
--- second of traffic.
-create function logloom_private.quota_headers(
-  p_state logloom_private.ingest_state,
-  p_events integer
-)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_limit constant bigint := (p_state.plan).monthly_events_limit;
-begin
-  return p_state.headers || jsonb_build_object(
-    'X-RateLimit-Limit', v_limit::text,
-    'X-RateLimit-Remaining', greatest(v_limit - p_state.events - p_events, 0)::text,
-    'X-RateLimit-Reset', ceil(extract(epoch from p_state.month_end))::bigint::text
-  );
-end;
-$$;
-
 -- PT429 when the month's events or bytes have reached the plan's limit. For requests that add
 -- events.
 create function logloom_private.check_quota(p_state logloom_private.ingest_state)
@@ -43,8 +21,10 @@ begin
     return;
   end if;
   perform logloom_private.refuse_with_headers(
-    logloom_private.limit_headers(p_state, v_limit, p_state.month_end)
-    || jsonb_build_object('Retry-After', logloom_private.seconds_until(p_state.month_end)),
+    logloom_private.limit_headers(p_state, v_limit, p_state.month_end) || jsonb_build_object(
+      'Retry-After',
+      greatest(1, ceil(extract(epoch from p_state.month_end - clock_timestamp())))::bigint::text
+    ),
     v_error,
     v_limit::text
   );

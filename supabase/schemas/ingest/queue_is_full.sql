@@ -22,18 +22,3 @@ begin
     ) >= p_limit_bytes;
 end;
 $$;
-
--- PT503 with Retry-After.
-create function logloom_private.refuse_full_queue(p_state logloom_private.ingest_state)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse_with_headers(
-    logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
-    'ingest.queue_is_full'
-  );
-end;
-$$;

@@ -1,7 +1,7 @@
 -- Records are changed by these statements alone: each keeps the counts, the days and the write
--- sequences in the statement that changes the records. There is no trigger to forget, and a table
--- that is spread over nodes takes none. They only ever add rows (a removal adds negative counts),
--- so no row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
+-- sequences in the statement that changes the records. There is no trigger to forget, and a
+-- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
+-- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
 -- was added.
 
 -- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
@@ -78,52 +78,6 @@ begin
     $query$,
     p_insert, logloom_private.added_counts_sql('added')
   );
-end;
-$$;
-
--- Where records are spread over nodes, an insert that returns rows, or may meet a conflict, is
--- written twice there: as a file and then as rows. So the writer inserts without either, and says
--- here what it inserted. Under its lock no other adds a day, or takes one away. Keeps days and
--- write sequences of records that the caller inserts in this transaction, holding the lock writer:
--- what added_records_sql does, for records on nodes.
-create function logloom_private.note_spread_days(
-  p_tenant_ids text[],
-  p_days date[],
-  p_write_seq bigint
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_noted_tenant_ids text[];
-  v_noted_days date[];
-  v_new_tenant_ids text[];
-  v_new_days date[];
-begin
-  insert into logloom_private.log_writes (write_seq, day)
-  select distinct p_write_seq, d.day
-  from unnest(p_days) d (day)
-  on conflict do nothing;
-  -- By itself: with arrays to compare with, each would be written into the statement as a text.
-  select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
-  from logloom_private.log_days d
-  where d.tenant_id = any (p_tenant_ids) and d.day = any (p_days);
-  -- Nearly always all of them are noted.
-  select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
-  from (
-    select a.tenant_id, a.day from unnest(p_tenant_ids, p_days) a (tenant_id, day)
-    except
-    select d.tenant_id, d.day from unnest(v_noted_tenant_ids, v_noted_days) d (tenant_id, day)
-  ) n;
-  if v_new_days is not null then
-    insert into logloom_private.log_days (tenant_id, day)
-    select n.tenant_id, n.day
-    from unnest(v_new_tenant_ids, v_new_days) n (tenant_id, day)
-    order by 1, 2
-    on conflict do nothing;
-  end if;
 end;
 $$;
 

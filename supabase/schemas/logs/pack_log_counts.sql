@@ -72,33 +72,6 @@ begin
 end;
 $$;
 
--- SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all weeks
--- that the range touches.
-create function logloom_private.packed_counts_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if logloom_private.is_spread() then
-    return '(select null::text as tenant_id, null::timestamptz as minute, null::bigint as events, '
-      || 'null::boolean as is_other, null::text as level, null::text as service where false)';
-  end if;
-  return format(
-    '(select p.tenant_id, c.* from logloom_private.packed_counts p, '
-      || 'logloom_private.unpacked_counts(p) c '
-      || 'where p.tenant_id = %L and p.week >= %L::date and p.week <= %L::date)',
-    p_tenant_id, logloom_private.week_of(logloom_private.utc_day(p_from)),
-    logloom_private.week_of(logloom_private.utc_day(p_to))
-  );
-end;
-$$;
-
 -- Packs the counts of minutes that are over for seal_after, of some days of tenants that have few.
 -- How many days it looked at. To be called with the lock log_counts.
 create function logloom_private.pack_log_counts()
@@ -116,8 +89,7 @@ declare
   v_until timestamptz;
   v_days integer;
 begin
-  if logloom_private.is_spread() then
-    delete from logloom_private.counted_days d where true;
+  if not exists (select from logloom_private.counted_days) then
     return 0;
   end if;
   select s.* into v_settings from logloom_private.settings s;

@@ -15,16 +15,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select n.created_at
-        from logloom_private.notifications n
-        where n.tenant_id = v_tenant_id and n.notification_id = p_after
-      ),
-      'delivery', 'delivery_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'delivery', 'delivery_id',
+    (
+      select n.created_at from logloom_private.notifications n
+      where n.tenant_id = v_tenant_id and n.notification_id = p_after
     )
-  end;
+  );
 begin
   return query
   select d.*

@@ -7,18 +7,6 @@ create type public.logloom_webhook_secret as (
 comment on type public.logloom_webhook_secret is
   'A rule''s new secret, told once, and until when the one before signs, too.';
 
--- A secret in the form of Standard Webhooks.
-create function logloom_private.new_webhook_secret()
-returns text
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
-end;
-$$;
-
 -- A new secret for a rule of the tenant; the one before is valid for a while.
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)
 returns public.logloom_webhook_secret

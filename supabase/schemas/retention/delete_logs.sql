@@ -25,8 +25,8 @@ $$;
 -- Notes a deletion that was asked for, and who did; run_deletions works it off.
 create function logloom_private.request_deletion(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_dry_run boolean
 )
 returns logloom.retention_runs
@@ -101,7 +101,7 @@ end;
 $$;
 
 grant execute on function logloom_private.request_deletion(
-  text, timestamptz, timestamptz, boolean
+  text, text, text, boolean
 ) to authenticated, service_role;
 
 create function public.delete_logs(
@@ -124,17 +124,14 @@ begin
   perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
   return logloom_private.retention_run_of(
     logloom_private.request_deletion(
-      p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-      logloom_private.time_parameter('p_ts_to', p_ts_to), coalesce(p_dry_run, true)
+      p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
     )
   );
 exception
 when query_canceled then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);

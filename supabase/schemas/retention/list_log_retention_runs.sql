@@ -13,16 +13,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select r.requested_at
-        from logloom.retention_runs r
-        where r.tenant_id = v_tenant_id and r.run_id = p_after
-      ),
-      'run', 'run_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'run', 'run_id',
+    (
+      select r.requested_at from logloom.retention_runs r
+      where r.tenant_id = v_tenant_id and r.run_id = p_after
     )
-  end;
+  );
 begin
   return query
   select (logloom_private.retention_run_of(r)).*

@@ -13,16 +13,10 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_user_id constant text := logloom_private.current_user_id();
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select s.created_at
-        from logloom.saved_searches s
-        where s.id = p_after
-      ),
-      'saved search', 'id'
-    )
-  end;
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'saved search', 'id',
+    (select s.created_at from logloom.saved_searches s where s.id = p_after)
+  );
 begin
   return query
   select (p.item).*

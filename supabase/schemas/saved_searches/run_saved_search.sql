@@ -11,8 +11,8 @@ comment on type public.logloom_saved_search_run is
 
 create function logloom_private.read_saved_search(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_limit integer,
   p_cursor text
 )
@@ -41,7 +41,7 @@ begin
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
   v_stats := array(
     select s
-      from logloom_private.read_log_stats(p_query_dsl, lower(v_range), upper(v_range), p_limit) s
+    from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s
   );
   return row(
     '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
@@ -50,11 +50,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_saved_search(
@@ -64,7 +61,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_saved_search(
-  text, timestamptz, timestamptz, integer, text
+  text, text, text, integer, text
 ) to authenticated, service_role;
 
 -- Counts a run of a saved search that the caller may read.
@@ -110,8 +107,7 @@ declare
 begin
   select s.query_dsl into v_query_dsl from public.get_saved_search(p_id) s;
   v_run := logloom_private.read_saved_search(
-    v_query_dsl, logloom_private.page_time('p_ts_from', p_ts_from, p_cursor),
-    logloom_private.page_time('p_ts_to', p_ts_to, p_cursor), p_limit, p_cursor
+    v_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
   );
   -- Further pages belong to the run that the first one began.
   if p_cursor is null then

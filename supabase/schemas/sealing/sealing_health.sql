@@ -1,6 +1,5 @@
--- How sealing does: days that no pass has looked at yet, when the last block was made (null where
--- records are spread over nodes), and blocks that were given up because they differed from their
--- records, which stay rows: degraded.
+-- How sealing does: days that no pass has looked at yet, when the last block was made, and blocks
+-- that were given up because they differed from their records, which stay rows: degraded.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -10,7 +9,6 @@ as $$
 declare
   v_days_due bigint;
   v_differences bigint;
-  v_last_block timestamptz;
 begin
   select count(*) into v_days_due
   from logloom_private.settings s
@@ -19,13 +17,6 @@ begin
   where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
     and (d.checked_at is null or d.checked_through is not null);
   select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
-  -- Health must answer while a node is away, whatever that does to who asks it.
-  if not logloom_private.is_spread() then
-    select c.sealed_at into v_last_block
-    from logloom_private.blocks c
-    order by c.block_id desc
-    limit 1;
-  end if;
   return logloom_private.health_grade(
     null,
     case when v_differences > 0 then format(
@@ -34,7 +25,7 @@ begin
     ) end
   ) || jsonb_build_object(
     'days_due', v_days_due,
-    'last_block', v_last_block,
+    'last_block', logloom_private.last_sealed(),
     'differences', v_differences
   );
 end;

@@ -1,21 +1,3 @@
--- SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records and
--- takes turns meanwhile, wherever it runs.
-create function logloom_private.scanned_tenant_sql(p_tenant text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if not logloom_private.is_spread() then
-    return p_tenant;
-  end if;
-  return format(
-    'logloom_private.scanning(%s, %L)', p_tenant, current_setting('logloom.scan', true)
-  );
-end;
-$$;
-
 -- What an index answers stays outside: a condition within CASE is a filter to the planner.
 -- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
 -- p_filter: the expression of the whole tree, where it is known.
@@ -30,12 +12,8 @@ declare
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
   v_filter constant text := coalesce(p_filter, logloom_private.query_sql(p_tree, 'l'));
-  -- A node has the records and knows no setting of this transaction. Its locks are its own, and all
-  -- that a tenant reads is read there.
-  v_scan constant text := case
-    when logloom_private.is_spread() then quote_nullable(current_setting('logloom.scan', true))
-    else ''
-  end;
+  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
+  v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
 begin
@@ -47,7 +25,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null where a node lacks the member: each item stands on one of the two sides.
+      -- Null where an item lacks the member: each item stands on one of the two sides.
       e.item ->> 'type' = 'none' or (
         e.item ->> 'type' = 'leaf'
         and e.item ->> 'field' not in ('attrs', 'any')

@@ -99,11 +99,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log(p_id, p_ts);

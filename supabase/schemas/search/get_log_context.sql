@@ -15,7 +15,6 @@ declare
   v_tree jsonb := '{"type": "and", "items": []}';
   v_name text;
   v_value text;
-  v_logs public.logloom_log_record[];
 begin
   if p_count = 0 then
     return '{}';
@@ -40,18 +39,13 @@ begin
   end loop;
   v_query.tree := v_tree;
   v_query.filter := logloom_private.query_sql(v_tree, 'l');
-  for v_fits in 0..1 loop
-    execute 'select array(' || logloom_private.log_page_sql(
+  return (
+    logloom_private.found_page(
       p_log.tenant_id, v_query,
       tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
-      p_count, p_order, p_log.ts, p_log.id, p_bytes => p_bytes, p_fits => v_fits = 1
-    ) || ')'
-    into v_logs;
-    if array_position(v_logs, null) is null then
-      return v_logs;
-    end if;
-  end loop;
-  return logloom_private.those_that_fit(v_logs);
+      p_count, p_order, p_log.ts, p_log.id, p_bytes
+    )
+  ).logs;
 end;
 $$;
 
@@ -92,10 +86,8 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;

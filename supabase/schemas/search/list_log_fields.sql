@@ -178,8 +178,8 @@ $$;
 
 create function logloom_private.read_log_fields(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz
+  p_ts_from text,
+  p_ts_to text
 )
 returns setof public.logloom_log_field
 language plpgsql
@@ -201,17 +201,15 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
 end;
 $$;
 
-grant execute on function logloom_private.read_log_fields(text, timestamptz, timestamptz)
+grant execute on function logloom_private.read_log_fields(text, text, text)
 to authenticated, service_role;
 
 create function public.list_log_fields(
@@ -229,10 +227,7 @@ as $$
 begin
   return query
   select f.field, f.type, f.count, f.values
-  from logloom_private.read_log_fields(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to)
-  ) f;
+  from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) f;
 end;
 $$;
 

@@ -134,8 +134,8 @@ $$;
 
 create function logloom_private.read_log_histogram(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_buckets integer
 )
 returns public.logloom_log_histogram
@@ -168,11 +168,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
@@ -180,7 +177,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_histogram(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
 create function public.log_histogram(
@@ -197,10 +194,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_histogram(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_buckets
-  );
+  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
 

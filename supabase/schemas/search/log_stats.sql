@@ -17,6 +17,9 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_warnings = '[]' then
+    return '{}';
+  end if;
   return array(
     select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
     from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
@@ -166,8 +169,8 @@ $$;
 
 create function logloom_private.read_log_stats(
   p_query_dsl text,
-  p_ts_from timestamptz,
-  p_ts_to timestamptz,
+  p_ts_from text,
+  p_ts_to text,
   p_limit integer
 )
 returns setof public.logloom_log_stat
@@ -201,10 +204,8 @@ begin
 exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query
@@ -214,7 +215,7 @@ end;
 $$;
 
 grant execute on function logloom_private.read_log_stats(
-  text, timestamptz, timestamptz, integer
+  text, text, text, integer
 ) to authenticated, service_role;
 
 create function public.log_stats(
@@ -233,10 +234,7 @@ as $$
 begin
   return query
   select s.*
-  from logloom_private.read_log_stats(
-    p_query_dsl, logloom_private.time_parameter('p_ts_from', p_ts_from),
-    logloom_private.time_parameter('p_ts_to', p_ts_to), p_limit
-  ) s;
+  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
 end;
 $$;
 

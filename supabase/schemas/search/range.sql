@@ -1,18 +1,27 @@
--- What a caller asks for
-
--- The range that is asked for: [from, to), by default search_default_range to now. PT400.
-create function logloom_private.search_range(p_ts_from timestamptz, p_ts_to timestamptz)
+-- The range that is asked for, [from, to), by default search_default_range to now. p_first, that of
+-- a first page, stands for the bounds that are not given or move with now. PT400.
+create function logloom_private.search_range(
+  p_ts_from text,
+  p_ts_to text,
+  p_first tstzrange default null
+)
 returns tstzrange
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_to constant timestamptz := coalesce(p_ts_to, now());
-  v_from constant timestamptz := coalesce(
-    p_ts_from, v_to - (select s.search_default_range from logloom_private.settings s)
-  );
+  v_from timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
 begin
+  if p_first is not null then
+    v_from := case when p_ts_from ~ '^\s*[^n\s]' then v_from else lower(p_first) end;
+    v_to := case when p_ts_to ~ '^\s*[^n\s]' then v_to else upper(p_first) end;
+  end if;
+  v_to := coalesce(v_to, now());
+  if v_from is null then
+    v_from := v_to - (select s.search_default_range from logloom_private.settings s);
+  end if;
   if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
     perform logloom_private.refuse('search.range_leaves_the_years');
   elsif v_from >= v_to then
@@ -21,27 +30,6 @@ begin
   return tstzrange(v_from, v_to);
 end;
 $$;
-
--- A relative bound of a further page is that of the first one, which its cursor knows.
--- A bound of a page's range, null where the cursor says it. PT400 where it is no time.
-create function logloom_private.page_time(p_name text, p_text text, p_cursor text)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_instant constant timestamptz := logloom_private.time_parameter(p_name, p_text);
-begin
-  if p_cursor is not null and logloom_private.trim_space(p_text) ~ '^now' then
-    return null;
-  end if;
-  return v_instant;
-end;
-$$;
-
-grant execute on function logloom_private.page_time(text, text, text)
-to authenticated, service_role;
 
 -- The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.
 create function logloom_private.page_limit(p_limit integer)
@@ -63,7 +51,6 @@ begin
 end;
 $$;
 
--- What a query may hold that is asked for this: filter, records, rows, series, or any of them.
 -- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
 -- series, or any. PT400 where the query holds what is not taken.
 create function logloom_private.search_query(
@@ -109,7 +96,10 @@ begin
       v_stage
     );
   end if;
-  v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  -- A page of all records reads no more than it shows: it takes no turns.
+  if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
+    v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  end if;
   return v_query;
 end;
 $$;

@@ -1,23 +1,3 @@
--- What the stages of records say of a page: its order, and what is shown of a record.
-
--- The order of a page: that of the query's sort, or p_order. PT400 where they differ.
-create function logloom_private.page_order(p_plan jsonb, p_order text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
-    when true then 'desc' when false then 'asc' end;
-begin
-  if v_order <> p_order then
-    perform logloom_private.refuse('search.order_is_another', v_order);
-  end if;
-  return coalesce(v_order, p_order, 'desc');
-end;
-$$;
-
 -- Puts a value under a path of an object.
 create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
 returns jsonb

@@ -86,32 +86,6 @@ begin
 end;
 $$;
 
--- The newest p_backlog records, the oldest of them first, however late they came.
-create function logloom_private.log_backlog_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_backlog integer
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  -- An event lies 24 hours ahead at most.
-  v_range constant tstzrange := tstzrange(
-    now() - (select s.tail_backlog_span from logloom_private.settings s),
-    now() + interval '25 hours'
-  );
-begin
-  return 'select r.record from (select (p.r).*, p.r as record from ('
-    || logloom_private.log_page_sql(
-      p_tenant_id, p_query, v_range, p_backlog, 'desc', p_fits => true
-    )
-    || ') p (r)) r where r.id is not null order by r.ts, r.id';
-end;
-$$;
-
 -- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function logloom_private.read_log_tail(
   p_query_dsl text,
@@ -150,9 +124,21 @@ begin
     -- Write sequences and records are of one snapshot: what is not here yet comes after this
     -- cursor.
     if p_backlog > 0 then
-      execute 'select array(' || logloom_private.log_backlog_sql(v_tenant_id, v_query, p_backlog)
-        || ')'
-      into v_tail.logs;
+      v_tail.logs := array(
+        select l
+        from unnest((
+          logloom_private.found_page(
+            v_tenant_id, v_query,
+            -- An event lies 24 hours ahead at most.
+            tstzrange(
+              now() - (select s.tail_backlog_span from logloom_private.settings s),
+              now() + interval '25 hours'
+            ),
+            p_backlog, 'desc', null, null
+          )
+        ).logs) l
+        order by l.ts, l.id
+      );
     end if;
   else
     v_after := logloom_private.decode_cursor(
@@ -180,11 +166,8 @@ exception
 when query_canceled or lock_not_available then
   perform logloom_private.refuse_slow_search();
   return null;
-when connection_exception or admin_shutdown then
-  perform logloom_private.refuse_search_away();
-  return null;
-when internal_error then
-  if not logloom_private.reads_again(sqlerrm) then
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);

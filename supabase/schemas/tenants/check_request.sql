@@ -90,18 +90,6 @@ begin
 end;
 $$;
 
--- Calls the pre-request function that the project had before; adopt_pre_request() writes it.
--- Without a set clause: that function sees and sets what the request has.
-create function logloom_private.call_host_pre_request()
-returns void
-language plpgsql
-volatile
-as $$
-begin
-  null;
-end;
-$$;
-
 -- PostgREST's pre-request function: first the project's own, then our check, which lets every
 -- request pass that is not for one of our operations. Without a set clause: the project's own sees
 -- and sets what the request has, and the schema of the request is in its search_path.

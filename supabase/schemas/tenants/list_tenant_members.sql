@@ -10,16 +10,13 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := case when p_after is not null then
-    logloom_private.page_place(
-      (
-        select m.created_at
-        from logloom.tenant_members m
-        where m.tenant_id = v_tenant_id and m.user_id = p_after
-      ),
-      'member', 'user_id'
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'member', 'user_id',
+    (
+      select m.created_at from logloom.tenant_members m
+      where m.tenant_id = v_tenant_id and m.user_id = p_after
     )
-  end;
+  );
 begin
   return query
   with page as materialized (

@@ -1,5 +1,3 @@
--- The watermark
-
 -- How long after its received_at a batch can become visible: the timeout of ingest_logs.
 create function logloom_private.enqueue_timeout()
 returns interval

@@ -1,6 +1,6 @@
--- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
--- every type, since one of that name in pg_temp would come first.
--- One run of the writer, of about writer_run_budget: steps, each committed. Called by pg_cron.
+-- One run of the writer, of about writer_run_budget: steps, each committed. Called by pg_cron. No
+-- set clause and not definer: such a procedure could not commit. Every name and every type is
+-- qualified, since one of that name in pg_temp would come first.
 create procedure logloom_private.write_logs()
 language plpgsql
 as $$

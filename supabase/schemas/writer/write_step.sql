@@ -9,6 +9,7 @@ declare
   v_slot smallint;
   v_batch_from bigint;
   v_batch_to bigint;
+  v_last bigint;
   v_events integer;
   v_largest integer;
   v_write_seq bigint;
@@ -30,8 +31,9 @@ begin
           sum(q.events) over (order by q.batch_id) - q.events as events_before,
           sum(q.bytes) over (order by q.batch_id) - q.bytes as bytes_before
         from logloom_private.%I q
-        where q.batch_id > (select s.moved_through from logloom_private.queue_slots s
-        where s.slot = $1)
+        where q.batch_id > (
+          select s.moved_through from logloom_private.queue_slots s where s.slot = $1
+        )
         order by q.batch_id
         limit (select s.writer_step_batches from logloom_private.settings s)
       ) b
@@ -48,7 +50,9 @@ begin
     return 0;
   end if;
 
-  perform logloom_private.meter_slot(v_slot);
+  execute format('select max(q.batch_id) from logloom_private.%I q', 'queue_slot_' || v_slot)
+  into v_last;
+  perform logloom_private.meter_batches(v_last);
   perform logloom_private.create_missing_partitions(v_slot, v_batch_from, v_batch_to);
   v_write_seq := nextval('logloom_private.write_seq');
   perform logloom_private.write_range(v_slot, v_batch_from, v_batch_to, 1, v_largest, v_write_seq);

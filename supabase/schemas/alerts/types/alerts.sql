@@ -1,5 +1,3 @@
--- Alert rules, the history of what they found, and its acknowledgement.
-
 create type public.logloom_alert_comparison as enum ('gt', 'gte', 'lt', 'lte', 'eq', 'neq');
 
 comment on type public.logloom_alert_comparison is

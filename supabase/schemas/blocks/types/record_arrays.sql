@@ -11,5 +11,5 @@ create type logloom_private.record_arrays as (
 );
 
 comment on type logloom_private.record_arrays is
-  'Records as an array for each field; in columns those of logloom_private.column_fields, as '
+  'Records as an array for each field; columns has those of logloom_private.column_fields, as '
   'texts.';

@@ -59,7 +59,7 @@ begin
         '`concurrent_validations`.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. What is sent meanwhile is kept.',
-      'Records are spread over several, or what is stored took 8 s to sum up; `Retry-After`.')
+      'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

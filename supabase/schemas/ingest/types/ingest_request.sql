@@ -18,4 +18,4 @@ create type logloom_private.ingest_request as (
 
 comment on type logloom_private.ingest_request is
   'One request of ingest: the parameters of public.ingest_logs, which says what they are. Its '
-  'events are parallel arrays, p_ts of full length. Always filled by name.';
+  'events are parallel arrays, p_ts of full length.';

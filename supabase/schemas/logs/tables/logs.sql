@@ -42,7 +42,7 @@ alter table logloom.logs force row level security;
 
 create policy logs_select_tenant on logloom.logs
 for select to authenticated
--- No subquery, which would be evaluated once: a table that is spread over nodes takes none in its
+-- No subquery, which would be evaluated once: a table that is sharded takes none in its
 -- policies. No operation reads through this one.
 using (tenant_id = logloom_private.current_tenant_id());
 

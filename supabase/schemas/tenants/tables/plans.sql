@@ -1,5 +1,3 @@
--- Plans and tenants.
-
 create table logloom.plans (
   plan_id text primary key,
   plan_name text not null,

@@ -1,5 +1,3 @@
--- What a tenant may know of itself, and what it may set.
-
 create type public.logloom_plan_features as (
   saved_searches boolean,
   max_saved_searches integer,

@@ -13,7 +13,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- A row in a variable, not in a join: of a table that is spread over nodes a join has rows of
+  -- A row in a variable, not in a join: of a table that is sharded a join has rows of
   -- another type.
   select c.* into v_block
   from logloom_private.blocks c

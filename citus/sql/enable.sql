@@ -1,0 +1,147 @@
+-- Says why records cannot be sharded: 0A000 without Citus, 55000 without a node that may
+-- hold shards, or where something was added to the tables.
+create function logloom_citus.refuse_unfit()
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workers integer;
+  v_in_the_way text;
+begin
+  if not exists (select from pg_catalog.pg_extension e where e.extname = 'citus') then
+    raise exception using
+      errcode = 'feature_not_supported',
+      message = 'Citus is not in this database',
+      hint = 'Install it on every node, put citus first in shared_preload_libraries, restart and '
+        'run "create extension citus" on each. Hosted Supabase does not have it.';
+  end if;
+  execute format(
+    'select count(*) from %s n where n.noderole = %L and n.isactive and n.shouldhaveshards',
+    to_regclass('pg_catalog.pg_dist_node'), 'primary'
+  )
+  into v_workers;
+  if v_workers = 0 then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'No node may hold shards',
+      hint = 'On the coordinator: citus_set_coordinator_host, then citus_add_node for each worker.';
+  end if;
+  select string_agg(w.what, ', ' order by w.what) into v_in_the_way
+  from unnest(logloom_citus.sharded_tables()) s (name)
+  cross join lateral (
+    select format('trigger %I on %s', t.tgname, s.name)
+    from pg_catalog.pg_trigger t
+    where t.tgrelid = s.name::regclass and not t.tgisinternal
+    union all
+    select format('foreign key %I of %s', k.conname, k.conrelid::regclass)
+    from pg_catalog.pg_constraint k
+    where k.contype = 'f' and k.conparentid = 0
+      and (k.conrelid = s.name::regclass or k.confrelid = s.name::regclass)
+      and not array[k.conrelid, k.confrelid] <@ array(
+        select o.name::regclass::oid from unnest(logloom_citus.sharded_tables()) o (name)
+      )
+  ) w (what);
+  if v_in_the_way is not null then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'These are in the way of sharding records: ' || v_in_the_way,
+      hint = 'They were added to the service''s tables. Drop them, then try again.';
+  end if;
+end;
+$$;
+
+-- Shards records, counts and blocks over the nodes of Citus by tenant, each tenant on one node.
+-- Which tables it sharded; none when called again. 0A000 without Citus; 55000 where they are
+-- sharded in another way or something is in the way: it changes nothing then.
+create function logloom_citus.enable(p_shards integer default 32)
+returns text[]
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+set client_min_messages = warning
+as $$
+-- definer because a table is distributed by its owner, whoever of the operators calls this
+declare
+  v_state constant text := format(
+    'select column_to_column_name(p.logicalrelid, p.partkey), c.shardcount, c.colocationid '
+      || 'from %s p join %s c on c.colocationid = p.colocationid '
+      || 'where p.logicalrelid = $1::regclass',
+    to_regclass('pg_catalog.pg_dist_partition'), to_regclass('pg_catalog.pg_dist_colocation')
+  );
+  v_table text;
+  v_column text;
+  v_shards integer;
+  v_colocation integer;
+  v_first_colocation integer;
+  v_distributed text[] := '{}';
+begin
+  perform logloom_citus.refuse_unfit();
+  if p_shards is null or p_shards not between 1 and 1024 then
+    raise exception using
+      errcode = 'invalid_parameter_value',
+      message = 'Invalid p_shards: 1 to 1024',
+      hint = 'Each day has a table a shard: two to four shards a worker that there may ever be '
+        'are enough.';
+  end if;
+  -- Requests go on into the queue meanwhile.
+  perform logloom_private.hold_writers();
+  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  -- Where records are sharded no count is packed.
+  if not logloom_citus.is_sharded() then
+    insert into logloom_private.log_counts
+      (tenant_id, minute, events, is_other, level, service, is_delta)
+    select p.tenant_id, c.minute, c.events, c.is_other, c.level, c.service, false
+    from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c;
+    delete from logloom_private.packed_counts p where true;
+    delete from logloom_private.counted_days d where true;
+  end if;
+  -- One statement after another: each over the connections of the one before.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  foreach v_table in array logloom_citus.sharded_tables() loop
+    v_shards := null;
+    execute v_state into v_column, v_shards, v_colocation using v_table;
+    if v_shards is null then
+      execute format(
+        'select %s(%L, ''tenant_id'', colocate_with => $1, '
+          || 'shard_count => case when $1 = ''none'' then $2 end)',
+        to_regproc('create_distributed_table'), v_table
+      )
+      using case when v_first_colocation is null then 'none' else 'logloom.logs' end, p_shards;
+      execute v_state into v_column, v_shards, v_colocation using v_table;
+      v_distributed := v_distributed || v_table;
+    elsif v_column <> 'tenant_id' then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is sharded already, by %s', v_table, v_column),
+        hint = 'It was sharded by hand. Begin with a copy from before: undistribute_table makes '
+          'the table anew and drops what depends on it, functions of the service too.';
+    elsif v_shards <> p_shards then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is sharded already, over %s shards', v_table, v_shards),
+        hint = format(
+          'Call it with %s. More shards: citus_split_shard_by_split_points, never '
+            || 'alter_distributed_table, which drops functions of the service with the table.',
+          v_shards
+        );
+    end if;
+    v_first_colocation := coalesce(v_first_colocation, v_colocation);
+    if v_colocation <> v_first_colocation then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is sharded already, apart from logloom.logs', v_table),
+        hint = 'update_distributed_table_colocation brings them together.';
+    end if;
+  end loop;
+  perform logloom_citus.bring_to_nodes();
+  -- A search's functions read, on the node where they run, more of the same tenant.
+  execute format(
+    'alter role %I set citus.allow_nested_distributed_execution to on', current_user
+  );
+  return v_distributed;
+end;
+$$;

@@ -1,0 +1,207 @@
+-- The tables that are sharded; everything else stays on the coordinator.
+create function logloom_citus.sharded_tables()
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- What refers to another comes after it.
+  return array[
+    'logloom.logs', 'logloom_private.log_counts', 'logloom_private.log_days',
+    'logloom_private.blocks', 'logloom_private.block_columns'
+  ];
+end;
+$$;
+
+-- Whether they are.
+create function logloom_citus.is_sharded()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- By the trigger that Citus gives each table that it shards.
+  return exists (
+    select
+    from pg_catalog.pg_trigger t
+    where t.tgrelid = 'logloom.logs'::regclass
+      and t.tgfoid = to_regproc('pg_catalog.citus_truncate_trigger')
+  );
+end;
+$$;
+
+-- Makes the types, and the functions that read nothing but their arguments and sharded tables, on
+-- every node; those that are there already stay. A search runs on the node that has the tenant's
+-- records, with the types and functions that its SQL names. What reads a table that stays on the
+-- coordinator could not work there.
+create function logloom_citus.distribute_functions()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_types text[];
+  v_function regprocedure;
+begin
+  -- Types go to the nodes with a function that needs them; this one goes again, they stay.
+  v_types := array(
+    select format('%I.%I', n.nspname, t.typname)
+    from pg_catalog.pg_type t
+    join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+    left join pg_catalog.pg_class c on c.oid = t.typrelid
+    where (n.nspname = 'logloom_private' or n.nspname = 'public' and t.typname like 'logloom\_%')
+      and (c.relkind = 'c' or t.typtype in ('d', 'e'))
+      and not exists (
+        select
+        from pg_catalog.pg_attribute a
+        join pg_catalog.pg_type u on u.oid = a.atttypid
+        left join pg_catalog.pg_type e on e.oid = u.typelem
+        join pg_catalog.pg_class l on l.oid in (u.typrelid, e.typrelid)
+        where a.attrelid = t.typrelid and l.relkind in ('r', 'p')
+      )
+    order by t.oid
+  );
+  execute format(
+    'create function logloom_citus.distributed_types() returns table (%s) language plpgsql '
+      || 'set search_path = pg_catalog, pg_temp as ''begin end''',
+    (
+      select string_agg(format('t%s %s', w.n, w.name), ', ' order by w.n)
+      from unnest(v_types) with ordinality w (name, n)
+    )
+  );
+  execute format(
+    'select create_distributed_function(%L)', to_regprocedure('logloom_citus.distributed_types()')
+  );
+  execute 'drop function logloom_citus.distributed_types()';
+
+  for v_function in
+    select p.oid::regprocedure
+    from pg_catalog.pg_proc p
+    where (
+        p.pronamespace = 'logloom_private'::regnamespace
+        or p.oid = 'logloom_citus.scanning(text, text)'::regprocedure
+      )
+      and p.prokind in ('f', 'a')
+      and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
+      and not p.prosecdef
+      and not exists (
+        select
+        from pg_catalog.pg_class c
+        join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+        where n.nspname in ('logloom', 'logloom_private', 'public')
+          and c.relkind in ('r', 'p', 'v', 'S')
+          and not c.relispartition
+          and format('%s.%s', n.nspname, c.relname) <> all (logloom_citus.sharded_tables())
+          and concat_ws(
+            ' ', p.prosrc, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+          ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
+      )
+      -- Nor takes or gives a type that holds such a table's row, which is none of those above.
+      and not exists (
+        select
+        from unnest(p.proargtypes::oid[] || p.proallargtypes || p.prorettype) o (oid)
+        join pg_catalog.pg_type t on t.oid = o.oid
+        join pg_catalog.pg_class c on c.oid = t.typrelid and c.relkind = 'c'
+        where format('%I.%I', t.typnamespace::regnamespace, t.typname) <> all (v_types)
+          and t.typnamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+      )
+  loop
+    execute format('select create_distributed_function(%L::regprocedure)', v_function::text);
+  end loop;
+end;
+$$;
+
+-- Lets each operation that only reads have one snapshot, however many statements it sends to a
+-- node. Sealing moves records from one table to another, and a search reads both. One server reads
+-- them in one snapshot; a node has a snapshot for each statement that it is sent, unless the
+-- transaction keeps the first. PostgREST begins the transaction of an operation as its settings
+-- say.
+create function logloom_citus.keep_snapshots()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid::regprocedure
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and p.provolatile = 's'
+      and p.proname = any (logloom_private.operations())
+  loop
+    execute format(
+      'alter function %s set default_transaction_isolation = %L', v_function, 'repeatable read'
+    );
+  end loop;
+end;
+$$;
+
+-- Gives functions the settings that they need where Citus is.
+create function logloom_citus.set_functions()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_citus.keep_snapshots();
+  -- A page that is one statement has one snapshot by itself. Read without a transaction on the
+  -- node it is one message to it instead of four, a fifth of what a small search costs. Where a
+  -- statement before it in the same transaction began one on the node, it is read in that.
+  alter function logloom_citus.fetched_records(text)
+    set citus.select_opens_transaction_block = off;
+  -- Nodes have no PostgREST, and would refuse its setting.
+  alter function logloom_private.set_pre_request(text, boolean)
+    set citus.enable_alter_role_set_propagation = off;
+end;
+$$;
+
+-- Brings what the nodes need of this version to them. What a migration makes anew has lost its
+-- settings, and what it adds the nodes do not have.
+create function logloom_citus.bring_to_nodes()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+-- Citus tells of each function that is where it should be.
+set client_min_messages = warning
+as $$
+begin
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  perform logloom_citus.replace_bodies();
+  perform logloom_citus.distribute_functions();
+  perform logloom_citus.set_functions();
+end;
+$$;
+
+create function logloom_citus.after_migration()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_citus.bring_to_nodes();
+end;
+$$;
+
+-- A migration may make types and functions too, which a node takes only over the connection that
+-- everything before them came by.
+create function logloom_citus.hold_writers()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+end;
+$$;

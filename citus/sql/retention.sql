@@ -1,0 +1,117 @@
+-- A statement a tenant and table.
+create function logloom_citus.expired_days(
+  p_tenant_ids text[],
+  p_day date,
+  p_limit integer
+)
+returns table (tenant_id text, records bigint)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_is_known boolean;
+begin
+  foreach tenant_id in array p_tenant_ids loop
+    execute format(
+      'select count(*) from (select from logloom.logs l where l.tenant_id = %L '
+        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz limit %s) l',
+      tenant_id, v_from, v_to, p_limit + 1
+    )
+    into records;
+    v_is_known := records > 0;
+    if not v_is_known then
+      v_is_known := exists (
+        select
+        from logloom_private.log_counts c
+        where c.tenant_id = expired_days.tenant_id
+          and c.minute >= v_from and c.minute < v_to
+      );
+    end if;
+    if not v_is_known then
+      v_is_known := exists (
+        select
+        from logloom_private.blocks c
+        where c.tenant_id = expired_days.tenant_id
+          and c.last_ts >= v_from and c.last_ts < v_to
+      );
+    end if;
+    if v_is_known then
+      return next;
+    end if;
+  end loop;
+end;
+$$;
+
+-- Deletes what there is of a day of one tenant, statement by statement. How many were counted.
+create function logloom_citus.forget_tenant_day(
+  p_tenant_id text,
+  p_day date
+)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_first_ts timestamptz;
+  v_last_ts timestamptz;
+  v_records bigint;
+begin
+  with gone as (
+    delete from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
+    returning c.first_ts
+  )
+  select min(g.first_ts) into v_first_ts from gone g;
+  v_from := least(v_from, logloom_private.day_start(logloom_private.utc_day(v_first_ts)));
+  execute format(
+    'with gone as (delete from logloom.logs l where l.tenant_id = %L '
+      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz returning l.ts) '
+      || 'select max(g.ts) from gone g',
+    p_tenant_id, v_from, v_to
+  )
+  into v_last_ts;
+  -- Further back than any alert window reaches.
+  if v_last_ts > now() - interval '3 days' then
+    insert into logloom_private.log_removals (tenant_id) values (p_tenant_id);
+  end if;
+  with forgotten as (
+    delete from logloom_private.log_counts c
+    where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_to
+    returning c.events
+  )
+  select coalesce(sum(f.events), 0) into v_records from forgotten f;
+  return v_records;
+end;
+$$;
+
+-- The writer rests, so that no count of a record that comes meanwhile is forgotten.
+create function logloom_citus.forget_tenants_day(
+  p_tenant_ids text[],
+  p_day date,
+  out tenant_ids text[],
+  out records bigint[]
+)
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_tenant_id text;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  tenant_ids := p_tenant_ids;
+  foreach v_tenant_id in array p_tenant_ids loop
+    records := records || logloom_citus.forget_tenant_day(v_tenant_id, p_day);
+  end loop;
+end;
+$$;

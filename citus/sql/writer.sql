@@ -1,0 +1,212 @@
+-- Keeps days and write sequences of records that the caller inserts in this transaction. An insert
+-- that returns rows, or may meet a conflict, would be written twice: as a file and then as rows. So
+-- the writer inserts without either, and says here what it inserted. Under its lock no other adds a
+-- day, or takes one away.
+create function logloom_citus.note_days(
+  p_tenant_ids text[],
+  p_days date[],
+  p_write_seq bigint
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_noted_tenant_ids text[];
+  v_noted_days date[];
+  v_new_tenant_ids text[];
+  v_new_days date[];
+begin
+  insert into logloom_private.log_writes (write_seq, day)
+  select distinct p_write_seq, d.day
+  from unnest(p_days) d (day)
+  on conflict do nothing;
+  -- By itself: with arrays to compare with, each would be written into the statement as a text.
+  select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
+  from logloom_private.log_days d
+  where d.tenant_id = any (p_tenant_ids) and d.day = any (p_days);
+  -- Nearly always all of them are noted.
+  select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
+  from (
+    select a.tenant_id, a.day from unnest(p_tenant_ids, p_days) a (tenant_id, day)
+    except
+    select d.tenant_id, d.day from unnest(v_noted_tenant_ids, v_noted_days) d (tenant_id, day)
+  ) n;
+  if v_new_days is not null then
+    insert into logloom_private.log_days (tenant_id, day)
+    select n.tenant_id, n.day
+    from unnest(v_new_tenant_ids, v_new_days) n (tenant_id, day)
+    order by 1, 2
+    on conflict do nothing;
+  end if;
+end;
+$$;
+
+-- Keeps counts, days and write sequences of what insert_records, with the same parameters, sends to
+-- the nodes. What is counted is read from the queue a second time, of the counts' columns alone.
+create function logloom_citus.note_records(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint,
+  p_index_from integer,
+  p_index_to integer,
+  p_write_seq bigint
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+as $$
+declare
+  v_slot constant text := 'queue_slot_' || p_slot;
+  v_tenant_ids text[];
+  v_days date[];
+begin
+  -- A batch within a day says itself which day it is.
+  execute format(
+    $query$
+      select array_agg(d.tenant_id), array_agg(d.day)
+      from (
+        select q.tenant_id, (q.ts_min at time zone 'UTC')::date as day
+        from logloom_private.%1$I q
+        where q.batch_id between $1 and $2 and cardinality(q.ts) >= $3
+          and (q.ts_min at time zone 'UTC')::date = (q.ts_max at time zone 'UTC')::date
+        union
+        select q.tenant_id, (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
+        from logloom_private.%1$I q, unnest(q.ts[$3:$4]) e (ts)
+        where q.batch_id between $1 and $2
+          and (q.ts_min at time zone 'UTC')::date < (q.ts_max at time zone 'UTC')::date
+      ) d
+    $query$,
+    v_slot
+  )
+  into v_tenant_ids, v_days
+  using p_batch_from, p_batch_to, p_index_from, p_index_to;
+  perform logloom_citus.note_days(v_tenant_ids, v_days, p_write_seq);
+  execute 'insert into logloom_private.log_counts '
+    || '(tenant_id, minute, service, level, is_other, events) '
+    || logloom_private.added_counts_sql(format(
+      $query$
+        (
+          select
+            e.tenant_id, date_bin('1 minute', coalesce(e.ts, e.received_at), 'epoch') as minute,
+            e.service, e.level, count(*) as events
+          from (
+            select
+              q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+              unnest(q.ts) as ts, unnest(q.service) as service, unnest(q.level) as level
+            from logloom_private.%I q
+            where q.batch_id between $1 and $2
+          ) e
+          where e.i between $3 and $4
+          group by 1, 2, 3, 4
+        )
+      $query$,
+      v_slot
+    ))
+  using p_batch_from, p_batch_to, p_index_from, p_index_to;
+end;
+$$;
+
+-- Whether of a tenant's batches one began before another one had ended, by ts: put in order as
+-- batches, their events would not be in order.
+create function logloom_citus.has_batches_that_overlap(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_overlap boolean;
+begin
+  execute format(
+    $query$
+      select exists (
+        select
+        from (
+          select q.ts_min, max(q.ts_max) over (
+            partition by q.tenant_id collate "C" order by q.ts_min, q.batch_id
+            rows between unbounded preceding and 1 preceding
+          ) as ts_before
+          from logloom_private.%I q
+          where q.batch_id between $1 and $2
+        ) b
+        where b.ts_min < b.ts_before
+      )
+    $query$,
+    'queue_slot_' || p_slot
+  )
+  into v_overlap
+  using p_batch_from, p_batch_to;
+  return v_overlap;
+end;
+$$;
+
+-- By COPY, which Citus prepares: neither returning rows nor meeting a conflict.
+create function logloom_citus.insert_records(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint,
+  p_index_from integer,
+  p_index_to integer,
+  p_write_seq bigint
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+as $$
+declare
+  v_slot constant text := 'queue_slot_' || p_slot;
+begin
+  -- One connection a node, not one a shard: each run's are new, and cost more than they save.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  -- The records first: what Citus copies over a connection that has only read before, it does not
+  -- prepare, and a node that is killed while it is told of the commit would lose it. Batches are
+  -- put in order, and each event goes straight from its batch to its node, unless the events of
+  -- several batches mix: what a search reads in order shall lie in order, page after page.
+  execute format(
+    $query$
+      insert into logloom.logs (
+        id, tenant_id, ts, received_at, write_seq, %2$s, record_bytes
+      )
+      select
+        (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5, %3$s, e.record_bytes
+      from (
+        select
+          q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+          unnest(q.ts) as ts, %4$s, unnest(q.record_bytes) as record_bytes
+        from (
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%1$I b
+          where b.batch_id between $1 and $2
+          order by b.tenant_id collate "C", b.ts_min
+          offset 0
+        ) q
+      ) e
+      where e.i between $3 and $4
+      %5$s
+    $query$,
+    v_slot, logloom_private.written_fields_sql('%1$s'),
+    logloom_private.written_fields_sql('e.%1$s%2$s'),
+    logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s'),
+    case
+      when logloom_citus.has_batches_that_overlap(p_slot, p_batch_from, p_batch_to)
+        then 'order by e.tenant_id collate "C", coalesce(e.ts, e.received_at)'
+      else ''
+    end
+  )
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
+  perform logloom_citus.note_records(
+    p_slot, p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq
+  );
+end;
+$$;

@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import postgres from "postgres";
+import { ingest, newTenant } from "../../tests/support/client.ts";
+import {
+  callAsOwner,
+  countRecords,
+  openDatabase,
+  queueIsEmpty,
+  recordsOf,
+  stopWriter,
+} from "../../tests/support/database.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { stack } from "../../tests/support/stack.ts";
+import { localShards } from "../local/nodes.ts";
+
+const sharded = [
+  "logloom.logs",
+  "logloom_private.block_columns",
+  "logloom_private.blocks",
+  "logloom_private.log_counts",
+  "logloom_private.log_days",
+];
+
+async function refusal(work: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const { code, message } = await errorOf(work);
+  return { code, message };
+}
+
+async function errorOf(work: Promise<unknown>): Promise<postgres.PostgresError> {
+  const error = await work.then(() => undefined, (error) => error as postgres.PostgresError);
+  assert.ok(error, "it was refused");
+  return error;
+}
+
+Deno.test("records and what is known of them lie on the nodes together, all else on the coordinator", async () => {
+  await using sql = openDatabase();
+  const rows = await sql`
+    select p.logicalrelid::text as name, c.shardcount,
+      column_to_column_name(p.logicalrelid, p.partkey) as column,
+      p.colocationid = (select o.colocationid from pg_dist_partition o
+        where o.logicalrelid = 'logloom.logs'::regclass) as together
+    from pg_dist_partition p
+    join pg_dist_colocation c on c.colocationid = p.colocationid
+    join pg_class t on t.oid = p.logicalrelid
+    where not t.relispartition
+    order by p.logicalrelid::text collate "C"`;
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    sharded.map((name) => ({ name, shardcount: localShards, column: "tenant_id", together: true })),
+  );
+  const [{ alone }] = await sql`
+    select count(*)::integer as alone
+    from pg_inherits i
+    where i.inhparent = 'logloom.logs'::regclass
+      and not exists (select from pg_dist_partition p where p.logicalrelid = i.inhrelid)`;
+  assert.equal(alone, 0, "each day's partition is sharded like its parent");
+});
+
+Deno.test("called again it shards nothing, and a day that is made later is sharded like the others", async () => {
+  await using sql = openDatabase(stack.databaseUrl);
+  const [{ again }] = await sql`select logloom_citus.enable(${localShards}) as again`;
+  assert.deepEqual(again, []);
+  const [{ shards }] = await sql.begin(async (sql) => {
+    await sql`select logloom_private.create_partition('2020-02-29')`;
+    const rows = await sql<{ shards: number }[]>`
+      select count(*)::integer as shards from pg_dist_shard s
+      where s.logicalrelid = 'logloom.logs_2020_02_29'::regclass`;
+    await sql`drop table logloom.logs_2020_02_29`;
+    return rows;
+  });
+  assert.equal(shards, localShards);
+});
+
+Deno.test("a migration that changes records and makes a type and a function reaches every node", async () => {
+  await using sql = openDatabase(stack.databaseUrl, 1);
+  const tenant = await newTenant();
+  await ingest(tenant.headers, JSON.stringify({ msg: "as it was sent" }));
+  await using admin = openDatabase();
+  await recordsOf(admin, tenant.id, 1);
+  try {
+    await sql.begin(async (sql) => {
+      await sql`select logloom_private.hold_writers()`;
+      await sql`alter table logloom.logs add column later text default 'added'`;
+      await sql`create type logloom_private.later_type as (word text)`;
+      await sql`
+        create function logloom_private.later(p_msg text) returns logloom_private.later_type
+        language plpgsql immutable set search_path = pg_catalog, pg_temp
+        as 'begin return row(p_msg)::logloom_private.later_type; end'`;
+      await sql`select logloom_private.finish_migration()`;
+    });
+    const rows = await sql`
+      select l.later, (logloom_private.later(l.msg)).word from logloom.logs l
+      where l.tenant_id = ${tenant.id}`;
+    assert.deepEqual([...rows], [{ later: "added", word: "as it was sent" }]);
+  } finally {
+    await sql.begin(async (sql) => {
+      await sql`select logloom_private.hold_writers()`;
+      await sql`alter table logloom.logs drop column if exists later`;
+      await sql`drop function if exists logloom_private.later(text)`;
+      await sql`drop type if exists logloom_private.later_type`;
+    });
+  }
+});
+
+Deno.test("it refuses another number of shards, and what could be none", async () => {
+  await using sql = openDatabase(stack.databaseUrl);
+  assert.deepEqual(await refusal(sql`select logloom_citus.enable(9)`.execute()), {
+    code: "55000",
+    message: `logloom.logs is sharded already, over ${localShards} shards`,
+  });
+  assert.deepEqual(await refusal(sql`select logloom_citus.enable(0)`.execute()), {
+    code: "22023",
+    message: "Invalid p_shards: 1 to 1024",
+  });
+});
+
+Deno.test("its hint about another number of shards names nothing that would drop functions", async () => {
+  await using sql = openDatabase(stack.databaseUrl);
+  const { hint = "" } = await errorOf(sql`select logloom_citus.enable(9)`.execute());
+  assert.match(hint, new RegExp(`^Call it with ${localShards}\\. `));
+  await using admin = openDatabase();
+  const kept = admin.begin(async (admin) => {
+    await admin`select logloom_private.hold_writers()`;
+    await admin`select undistribute_table('logloom.logs')`;
+    const [{ functions }] = await admin`
+      select count(*)::integer as functions from pg_proc p
+      where p.pronamespace = 'logloom_private'::regnamespace and p.proname = 'sealed_page'`;
+    throw new Error(`${functions} left`);
+  });
+  // Were it otherwise one day, the hint could name it.
+  assert.equal((await errorOf(kept)).message, "0 left");
+});
+
+Deno.test("only the owner may call it", async () => {
+  await using sql = openDatabase();
+  const rows = await sql`
+    select r.rolname from pg_roles r
+    where r.rolname in ('anon', 'authenticated', 'service_role', 'authenticator')
+      and has_schema_privilege(r.oid, 'logloom_citus', 'usage')`;
+  assert.deepEqual([...rows], []);
+});
+
+Deno.test("repair() makes PostgREST call the check again, of which no node knows", async () => {
+  await using sql = openDatabase(undefined, 1);
+  await sql`set citus.enable_alter_role_set_propagation = off`;
+  await sql`alter role authenticator reset pgrst.db_pre_request`;
+  await callAsOwner(sql, "select logloom_private.repair()");
+  const [{ settings }] = await sql`
+    select s.setconfig as settings from pg_db_role_setting s
+    where s.setrole = 'authenticator'::regrole and s.setdatabase = 0`;
+  assert.ok(settings.includes("pgrst.db_pre_request=logloom_private.check_request"));
+});
+
+Deno.test("a tenant's records lie on one node, and those of many tenants on both", async () => {
+  await using sql = openDatabase();
+  const nodes = new Set<number>();
+  for (let n = 0; n < 8; n++) {
+    const tenant = await newTenant();
+    await ingest(tenant.headers, JSON.stringify([{ msg: "one" }, { msg: "two" }]));
+    await recordsOf(sql, tenant.id, 2);
+    const [{ nodeport }] = await sql`
+      select p.nodeport
+      from pg_dist_shard_placement p
+      where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`;
+    nodes.add(nodeport);
+  }
+  assert.equal(nodes.size, 2);
+});
+
+/** A connection of the service's owner, and what it sends to the nodes. */
+async function overheard(): Promise<{ sql: postgres.Sql; told: string[] }> {
+  const told: string[] = [];
+  const sql = postgres(stack.databaseUrl, {
+    max: 1,
+    onnotice: ({ message = "" }) => told.push(message),
+  });
+  await sql`set client_min_messages = log`;
+  await sql`set citus.log_remote_commands = on`;
+  return { sql, told };
+}
+
+Deno.test("a search asks the node for the records, and of days that are over for what is sealed", async () => {
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  await ingest(tenant.headers, JSON.stringify([{ level: "error", msg: "one" }, { msg: "two" }]));
+  await recordsOf(db, tenant.id, 2);
+  const search = async (from: Date) => {
+    const { sql, told } = await overheard();
+    try {
+      const [{ found }] = await sql.begin("isolation level repeatable read", async (sql) => {
+        await sql`select set_config('request.jwt.claims', ${
+          atob(tenant.token.split(".")[1])
+        }, true)`;
+        await sql`set local role authenticated`;
+        return await sql`
+          select cardinality(p.logs) as found
+          from public.search_logs('level:error', p_ts_from => ${from.toISOString()}) p`;
+      });
+      assert.equal(found, 1);
+    } finally {
+      await sql.end();
+    }
+    assert.deepEqual(told.filter((line) => line.startsWith("issuing ROLLBACK")), []);
+    // As columns: a composite would be written and read as a text on the way.
+    const records = told.filter((line) => line.includes("logloom_log_record"));
+    assert.deepEqual(
+      records.filter((line) => !/^issuing SELECT \(record\)\.id AS id,/.test(line)),
+      [],
+    );
+    const begun = told.filter((line) => line.startsWith("issuing BEGIN")).length;
+    const read = told.flatMap((line) =>
+      /^issuing SELECT\b.*? FROM (\w+\.[a-z_]+)_\d+ /.exec(line)?.slice(1) ?? []
+    );
+    return { begun, read };
+  };
+  const dayBegan = new Date(new Date().setUTCHours(0, 0, 0, 0));
+  // What is read by one statement needs no transaction on the node.
+  assert.deepEqual(await search(dayBegan), { begun: 0, read: ["logloom.logs"] });
+  const hoursAgo = new Date(Math.min(Date.now() - 3_600_000, dayBegan.getTime() - 1));
+  assert.deepEqual(await search(hoursAgo), {
+    begun: 1,
+    read: ["logloom_private.blocks", "logloom.logs"],
+  });
+});
+
+Deno.test("records of batches that overlap lie in the order in which a search reads them", async () => {
+  const tenant = await newTenant();
+  await using sql = openDatabase();
+  const began = Date.now() - 10_000;
+  const send = (milliseconds: number[]) =>
+    ingest(
+      tenant.headers,
+      JSON.stringify(
+        milliseconds.map((ms) => ({ ts: new Date(began + ms).toISOString(), msg: `${ms}` })),
+      ),
+    );
+  {
+    await using _writer = await stopWriter(sql);
+    await send([0, 3, 6]);
+    await send([1, 4, 7]);
+    await send([2, 5, 8]);
+  }
+  await recordsOf(sql, tenant.id, 9);
+  const rows = await sql`
+    select r.result
+    from run_command_on_shards('logloom.logs', ${`
+      select string_agg(l.msg, '' order by l.tableoid, l.ctid) from %s l
+      where l.tenant_id = '${tenant.id}'`}) r
+    where r.result <> ''`;
+  assert.deepEqual(rows.map(({ result }) => result), ["012345678"]);
+});
+
+Deno.test("a step that reaches one node prepares there before the coordinator commits", async () => {
+  // Else a kill between the two commits would repeat the step.
+  const tenant = await newTenant();
+  await using db = openDatabase();
+  const { sql, told } = await overheard();
+  try {
+    await using _writer = await stopWriter(db);
+    await ingest(tenant.headers, JSON.stringify({ msg: "one" }));
+    await eventually("the writer moved it", async () => {
+      await sql`call logloom_private.write_logs()`;
+      return await countRecords(db, tenant.id) === 1;
+    });
+  } finally {
+    await sql.end();
+  }
+  const commands = told.map((line) =>
+    /(PREPARE TRANSACTION|COMMIT PREPARED|COMMIT$)/.exec(line)?.[1]
+  );
+  const seen = commands.filter((command) => command !== undefined);
+  assert.equal(seen.indexOf("PREPARE TRANSACTION"), 0, seen.join(", "));
+  assert.ok(seen.includes("COMMIT PREPARED"), seen.join(", "));
+});
+
+Deno.test("a step of tenants that are known prepares on each node that it writes to, once", async () => {
+  await using db = openDatabase();
+  // On both nodes, but for one time in 500,000.
+  const tenants = await Promise.all(Array.from({ length: 20 }, () => newTenant()));
+  const send = async () => {
+    for (const { headers } of tenants) await ingest(headers, JSON.stringify({ msg: "one" }));
+  };
+  // Once a day the first step of a tenant notes the day besides.
+  await send();
+  await queueIsEmpty(db);
+  const { sql, told } = await overheard();
+  try {
+    await using _writer = await stopWriter(db);
+    await send();
+    await eventually("the writer moved them", async () => {
+      await sql`call logloom_private.write_logs()`;
+      return await countRecords(db, tenants[19].id) === 2;
+    });
+  } finally {
+    await sql.end();
+  }
+  const ends = told.flatMap((line) =>
+    /^issuing (PREPARE TRANSACTION|COMMIT$)/.exec(line)?.[1] ?? []
+  );
+  assert.deepEqual(ends, ["PREPARE TRANSACTION", "PREPARE TRANSACTION"]);
+});

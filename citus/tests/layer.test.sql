@@ -1,0 +1,80 @@
+begin;
+select plan(10);
+
+create function pg_temp.core()
+returns table (definition text)
+language sql
+as $$
+  select pg_get_functiondef(p.oid)
+  from pg_catalog.pg_proc p
+  where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+    and p.prokind = 'f'
+$$;
+
+create temp table before as select c.definition from pg_temp.core() c;
+\ir ../install.psql
+
+select set_eq(
+  'select c.definition from pg_temp.core() c', 'select b.definition from before b',
+  'installed, the layer changes nothing of the core'
+);
+select throws_ok(
+  'select logloom_citus.enable(8)', '0A000', 'Citus is not in this database',
+  'without Citus nothing is sharded, and it says why'
+);
+select is(logloom_citus.is_sharded(), false, 'records are on one server');
+select is_empty(
+  $$select r.rolname from pg_catalog.pg_roles r
+  where r.rolname in ('anon', 'authenticated', 'service_role')
+    and has_schema_privilege(r.oid, 'logloom_citus', 'usage')$$,
+  'no role of the API reaches into its schema'
+);
+
+select logloom_citus.replace_bodies();
+select set_eq(
+  $$select p.oid::regprocedure::text
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace and p.prokind = 'f'
+      and pg_get_functiondef(p.oid) not in (select b.definition from before b)$$,
+  $$select 'logloom_private.'
+      || replace(s, 'timestamptz', 'timestamp with time zone')
+    from unnest(logloom_citus.seams()) s$$,
+  'it replaces the seams and nothing else'
+);
+
+-- A migration that brings a seam anew.
+create or replace function logloom_private.last_sealed()
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'epoch';
+end;
+$$;
+select logloom_citus.replace_bodies();
+select is(logloom_private.last_sealed(), null, 'after a migration its body is in place again');
+select lives_ok('select logloom_citus.replace_bodies()', 'called again it does nothing');
+
+\ir ../install.psql
+select logloom_citus.replace_bodies();
+select logloom_citus.keep_snapshots();
+select logloom_citus.disable();
+select is(
+  logloom_private.last_sealed(), 'epoch', 'the body that comes back is the migration''s'
+);
+select results_eq(
+  $$select (regexp_match(d.definition, 'logloom_private\.\w+'))[1]
+    from (
+      select c.definition from pg_temp.core() c
+      except
+      select b.definition from before b
+    ) d$$,
+  $$values ('logloom_private.last_sealed')$$,
+  'all else is what it was'
+);
+select hasnt_schema('logloom_citus', 'and the layer is gone');
+
+select * from finish();
+rollback;

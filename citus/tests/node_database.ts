@@ -1,0 +1,17 @@
+import { type Database, openDatabase } from "../../tests/support/database.ts";
+import type { Tenant } from "../../tests/support/client.ts";
+import { databaseUrl } from "../../local/stack.ts";
+
+/** A superuser's connection to one node; it may be cut. */
+export function onNode(port: number): Database {
+  return openDatabase(databaseUrl("supabase_admin", port, "postgres"), 1, { isCut: true });
+}
+
+/** The port of the node that has the tenant's records. */
+export async function nodeOf(sql: Database, { id }: Tenant): Promise<number> {
+  const [{ nodeport }] = await sql`
+    select p.nodeport
+    from pg_dist_shard_placement p
+    where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${id}::text)`;
+  return nodeport;
+}

@@ -1,0 +1,283 @@
+-- What Citus asks of tables that are sharded by tenant_id, held without Citus: records and what is
+-- known of them. Each rule was met as an error of Citus.
+begin;
+\ir ../install.psql
+select plan(24);
+
+-- Packed counts are rows of the coordinator there, but the same functions read them.
+create temp table sharded as
+select c.oid, c.oid::regclass::text as name, s.name is not null as is_sharded
+from pg_catalog.pg_class c
+left join unnest(logloom_citus.sharded_tables()) s (name) on s.name::regclass = c.oid
+where s.name is not null
+  or c.oid in ('logloom_private.packed_counts'::regclass, 'logloom_private.counted_days'::regclass);
+
+create temp table ours as
+select
+  p.oid, p.oid::regprocedure::text as signature, p.prosrc as source,
+  p.prosrc ~ (select string_agg(s.name, '|') from sharded s) as names_sharded
+from pg_catalog.pg_proc p
+where p.pronamespace in (
+  'logloom'::regnamespace, 'logloom_private'::regnamespace, 'logloom_citus'::regnamespace,
+  'public'::regnamespace
+);
+
+-- A statement that changes one of these tables, from its verb to its end: a semicolon, the end of
+-- the text, or the bracket that closes the one it stands in.
+create function pg_temp.changes_in(p_source text)
+returns setof text
+language plpgsql
+as $$
+declare
+  v_start text := '\m(?:update|delete\s+from|insert\s+into)\s+(?:'
+    || (select string_agg(s.name, '|') from sharded s) || ')\M';
+  v_rest text := regexp_replace(p_source, '--[^\n]*', '', 'g');
+  v_at integer;
+  v_depth integer;
+  v_char text;
+begin
+  loop
+    v_at := regexp_instr(v_rest, v_start, 1, 1, 0, 'i');
+    exit when v_at = 0;
+    v_rest := substr(v_rest, v_at);
+    v_depth := 0;
+    v_at := 0;
+    loop
+      v_at := v_at + 1;
+      v_char := substr(v_rest, v_at, 1);
+      v_depth := v_depth + case v_char when '(' then 1 when ')' then -1 else 0 end;
+      exit when v_char in (';', '') or v_depth < 0;
+    end loop;
+    return next left(v_rest, v_at - 1);
+    v_rest := substr(v_rest, 2);
+  end loop;
+end;
+$$;
+
+-- The functions that a part of a statement calls, as far as its text tells.
+create function pg_temp.calls_in(p_statement text)
+returns table (called name, volatility "char")
+language sql
+as $$
+  select distinct p.proname, p.provolatile
+  from regexp_matches(p_statement, '(?:\m(\w+)\.)?\m(\w+)\s*\(', 'gi') m
+  join pg_catalog.pg_proc p on p.proname = lower(m[2])
+  join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+  where n.nspname = coalesce(lower(m[1]), 'pg_catalog') and p.prokind = 'f'
+$$;
+
+-- What Citus refuses in an update or a delete: a volatile function, and in what an insert does
+-- instead (do update set) any function that is not immutable.
+create function pg_temp.refused_in(p_source text)
+returns setof text
+language sql
+as $$
+  select distinct c.called::text
+  from pg_temp.changes_in(p_source) s
+  cross join lateral (
+    select t.called from pg_temp.calls_in(s) t where s ~* '^(update|delete)' and t.volatility = 'v'
+    union all
+    select t.called
+    from pg_temp.calls_in(substring(s from '(?i)\mdo\s+update\s+set\M(.*)$')) t
+    where s ~* '^insert' and t.volatility <> 'i'
+  ) c
+$$;
+
+-- Tables that a statement reads, and calls that are given one of them by its alias alone.
+create function pg_temp.rows_passed_in(p_source text)
+returns setof text
+language sql
+as $$
+  select distinct f[1]
+  from regexp_split_to_table(p_source, ';') s
+  cross join lateral regexp_matches(
+    s,
+    format(
+      '(?:from|join|,)\s+(?:%s)\s+(?:as\s+)?(\w+)\M',
+      (select string_agg(t.name, '|') from sharded t where t.is_sharded)
+    ),
+    'gi'
+  ) a
+  cross join lateral regexp_matches(
+    s, format('(logloom_private\.\w+\s*\(\s*%s\s*[,)])', a[1]), 'g'
+  ) f
+$$;
+
+select is(
+  array(select s.name from sharded s where s.is_sharded order by s.name collate "C"),
+  array[
+    'logloom.logs', 'logloom_private.block_columns', 'logloom_private.blocks',
+    'logloom_private.log_counts', 'logloom_private.log_days'
+  ],
+  'these are sharded'
+);
+select is_empty(
+  $$select s.name from sharded s
+  where not exists (
+    select from pg_catalog.pg_attribute a
+    where a.attrelid = s.oid and a.attname = 'tenant_id' and a.attnotnull
+  )$$,
+  'each has a tenant_id that is never null'
+);
+select is_empty(
+  $$select s.name from sharded s
+  join pg_catalog.pg_attribute a on a.attrelid = s.oid and a.attname = 'tenant_id'
+  join pg_catalog.pg_class c on c.oid = s.oid
+  where a.atttypid <> 'text'::regtype or a.attcollation <> 'pg_catalog.default'::regcollation
+    or a.attgenerated <> '' or c.relpersistence <> 'p'$$,
+  'of one type and collation, so that a tenant''s rows of all of them lie together'
+);
+select is_empty(
+  $$select s.name from sharded s
+  where not exists (
+    select from pg_catalog.pg_index i where i.indrelid = s.oid and i.indisprimary
+  )$$,
+  'each has a primary key, without which a shard cannot be moved'
+);
+select is_empty(
+  $$select s.name || ' ' || i.indexrelid::regclass from sharded s
+  join pg_catalog.pg_index i on i.indrelid = s.oid
+  where (i.indisunique or i.indisexclusion)
+    and not exists (
+      select from pg_catalog.pg_attribute a
+      where a.attrelid = s.oid and a.attname = 'tenant_id'
+        and a.attnum = any (i.indkey[0:i.indnkeyatts - 1])
+    )$$,
+  'each unique index holds tenant_id'
+);
+select is_empty(
+  $$select t.tgname from sharded s
+  join pg_catalog.pg_trigger t on t.tgrelid = s.oid
+  where not t.tgisinternal$$,
+  'none has a trigger'
+);
+select is_empty(
+  $$select t.tgname from pg_catalog.pg_inherits i
+  join sharded s on s.oid = i.inhparent
+  join pg_catalog.pg_trigger t on t.tgrelid = i.inhrelid
+  where not t.tgisinternal$$,
+  'and none of their partitions'
+);
+select is_empty(
+  $$select r.rulename from sharded s
+  join pg_catalog.pg_rewrite r on r.ev_class = s.oid$$,
+  'none has a rule'
+);
+select is_empty(
+  $$select s.name || '.' || a.attname from sharded s
+  join pg_catalog.pg_attrdef d on d.adrelid = s.oid
+  join pg_catalog.pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+  where pg_get_expr(d.adbin, d.adrelid) ~ 'nextval|regclass'$$,
+  'no default of a column names a relation, which would be another on every node'
+);
+select is_empty(
+  $$select k.conname from sharded s
+  join pg_catalog.pg_constraint k on k.conrelid = s.oid and k.contype = 'f'
+  where k.confrelid not in (select o.oid from sharded o)
+    or not exists (
+      select from pg_catalog.pg_attribute a
+      where a.attrelid = s.oid and a.attname = 'tenant_id' and a.attnum = any(k.conkey)
+    )$$,
+  'a foreign key leads to another of them only, by tenant_id too'
+);
+select is_empty(
+  $$select k.conname from pg_catalog.pg_constraint k
+  where k.contype = 'f' and k.confrelid in (select s.oid from sharded s)
+    and k.conrelid not in (select s.oid from sharded s)$$,
+  'nothing else refers to them'
+);
+select is_empty(
+  $$select p.policyname from pg_catalog.pg_policies p
+  join sharded s on s.name = p.schemaname || '.' || p.tablename
+  where coalesce(p.qual, '') || coalesce(p.with_check, '') ~* 'select'$$,
+  'no policy has a sub-select'
+);
+select is_empty(
+  $$select o.signature from ours o
+  join pg_catalog.pg_proc p on p.oid = o.oid
+  where pg_get_expr(p.proargdefaults, 0) ~* 'regclass'$$,
+  'no parameter has a relation as its default: that would be the coordinator''s on every node'
+);
+select is_empty(
+  $$select o.signature || ': ' || r from ours o, pg_temp.rows_passed_in(o.source) r$$,
+  'no statement passes a row of theirs to a function: in a shard it has a type of its own'
+);
+select is_empty(
+  $$select k.conname from pg_catalog.pg_constraint k
+  where k.conrelid = 'logloom.logs'::regclass and k.contype = 'c'
+    and not exists (
+      select
+      from pg_catalog.pg_attribute a
+      join pg_catalog.pg_constraint d on d.contype = 'c'
+      join pg_catalog.pg_type t on t.oid = d.contypid
+      where a.attrelid = k.conrelid and k.conkey = array[a.attnum]
+        and replace(pg_get_constraintdef(d.oid), 'VALUE', a.attname)
+          = pg_get_constraintdef(k.oid)
+        and logloom_private.written_fields_sql('%1$s%2$s')
+          ~ format('\m%s::%s\M', a.attname, replace(t.oid::regtype::text, '.', '\.'))
+        and (
+          select count(*)
+          from ours o
+          where o.source ~ 'written_fields_sql\([^\n]+%2\$s'
+            and o.signature ~ 'insert_records|replay_dead_letters'
+        ) = 3
+    )$$,
+  'what a record may be is a domain that the writer casts to, so that no node refuses one'
+);
+select is_empty(
+  $$select o.signature from ours o
+  where o.source ~* '\yctid\y' and o.names_sharded$$,
+  'no function pages them by ctid'
+);
+select is_empty(
+  $$select o.signature from ours o
+  where o.source ~* 'with\s+recursive' and o.names_sharded$$,
+  'no function walks them by recursion'
+);
+select is_empty(
+  $$select o.signature from ours o
+  where o.source ~* '\m(?:in|any)\s*\(\s*select\s+logloom_private\.\w+\(' and o.names_sharded$$,
+  'none compares them with what a function gives in the same statement, of which no node is told'
+);
+select is_empty(
+  $$select o.signature || ': ' || r from ours o, pg_temp.refused_in(o.source) r$$,
+  'no function that a node may not evaluate is in what changes them'
+);
+select is_empty(
+  $$select o.signature from ours o, pg_temp.changes_in(o.source) c
+  where c ~* '^update' and c ~* '\mset\M[^;]*\mtenant_id\s*='
+    and c !~* '\mwhere\M[^;]*\mtenant_id\s*='$$,
+  'none is given to another tenant, or changed without saying whose'
+);
+
+-- Whether the readings of the functions' text see what they are there for.
+select results_eq(
+  $$select pg_temp.changes_in('select 1; with a as (delete from logloom.logs l
+    where l.ts < now() and (true)) insert into x select * from a;
+    -- update logloom.logs
+    update logloom_private.log_counts c set events = 1; update logloom.tenants set a = 1;')$$,
+  $$values (E'delete from logloom.logs l\n    where l.ts < now() and (true)'),
+    ('update logloom_private.log_counts c set events = 1')$$,
+  'a statement is read to its end'
+);
+select set_eq(
+  $$select pg_temp.refused_in('delete from logloom.logs l where l.ts < now() - random() * x;
+    update logloom_private.log_counts c set events = lower(a), b = clock_timestamp();')$$,
+  array['random', 'clock_timestamp'],
+  'a volatile function in it is found'
+);
+select set_eq(
+  $$select pg_temp.refused_in('insert into logloom_private.log_days (day) select clock_timestamp()
+    on conflict (tenant_id, day) do update set day = now() + lower(a)')$$,
+  array['now'],
+  'and one that is not immutable in what an insert does instead'
+);
+select set_eq(
+  $$select pg_temp.rows_passed_in('select logloom_private.f(c, 1), logloom_private.g(c.a)
+    from logloom_private.blocks c; select logloom_private.h(c)')$$,
+  array['logloom_private.f(c,'],
+  'and a row that is passed to a function'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,42 @@
+import { checkout } from "../stack.ts";
+import { schemaFiles } from "./schemas.ts";
+
+/** A function or procedure of the schemas; of one name there may be several. */
+export interface SchemaFunction {
+  /** With its schema. */
+  name: string;
+  file: string;
+  /** What stands between its name and its body: parameters and their defaults among it. */
+  head: string;
+  body: string;
+}
+
+/** Files of the schemas with their texts, in the order in which they build on each other. */
+export async function schemaTexts(): Promise<{ path: string; text: string }[]> {
+  return await Promise.all((await schemaFiles()).map(async (path) => ({
+    path,
+    text: await Deno.readTextFile(`${checkout}/${path}`),
+  })));
+}
+
+export function functionsOf(files: { path: string; text: string }[]): SchemaFunction[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(
+      /^create (?:or replace )?(?:function|procedure) (\w+\.\w+)([\s\S]*?)\nas (\$\w*\$)([\s\S]*?)\3;/gm,
+    )].map(([, name, head, , body]) => ({ name, file: path, head, body }))
+  );
+}
+
+/**
+ * Names of the functions that a text calls, those in the text of statements that it makes included. A name that a
+ * format completes stands for all that begin with it.
+ */
+export function callsIn(text: string, names: Set<string>): Set<string> {
+  const calls = new Set<string>();
+  const code = text.replace(/--[^\n]*/g, "");
+  for (const [, name, rest] of code.matchAll(/\b((?:public|logloom_private)\.\w+)(%s)?/g)) {
+    if (names.has(name)) calls.add(name);
+    if (rest) { for (const other of names) if (other.startsWith(name)) calls.add(other); }
+  }
+  return calls;
+}

@@ -1,0 +1,25 @@
+-- Whether a value fires. No data, a null, never does.
+create function logloom_private.alert_condition_holds(
+  p_value double precision,
+  p_comparison text,
+  p_threshold double precision
+)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    case p_comparison
+      when 'gt' then p_value > p_threshold
+      when 'gte' then p_value >= p_threshold
+      when 'lt' then p_value < p_threshold
+      when 'lte' then p_value <= p_threshold
+      when 'eq' then p_value = p_threshold
+      when 'neq' then p_value <> p_threshold
+    end,
+    false
+  );
+end;
+$$;

@@ -1,0 +1,17 @@
+-- SQL of the partial values per minute of what a source yields: SQL with the columns of
+-- logloom.logs.
+create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- "offset 0" has the number computed once a record, not once an aggregate.
+  return 'select m.minute, count(*) as events, count(m.number) as numbers, sum(m.number) as total, '
+    || 'min(m.number) as least, max(m.number) as greatest '
+    || 'from (select date_bin(''1 minute'', l.ts, ''epoch'') as minute, ' || p_number_sql
+    || ' as number from (' || p_source || ') l where (' || p_filter || ') offset 0) m '
+    || 'group by m.minute';
+end;
+$$;

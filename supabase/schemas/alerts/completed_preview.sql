@@ -1,0 +1,126 @@
+-- Which of the values fire: each group has its own cooldown.
+create function logloom_private.preview_alerts(
+  p_values logloom_private.alert_window[],
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview_entry[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_value record;
+  v_group jsonb;
+  v_last timestamptz;
+  v_alerts public.logloom_alert_preview_entry[] := '{}';
+begin
+  for v_value in
+    select w.window_start, w.window_end, w.value, w."group"
+    from unnest(p_values) w
+    where logloom_private.alert_condition_holds(w.value, p_comparison, p_threshold)
+    order by w."group", w.window_end
+  loop
+    if v_last is null or v_value."group" is distinct from v_group
+      or v_value.window_end >= v_last + p_cooldown
+    then
+      v_group := v_value."group";
+      v_last := v_value.window_end;
+      v_alerts := v_alerts || row(
+        v_value.window_start, v_value.window_end, v_value.value, v_value."group"
+      )::public.logloom_alert_preview_entry;
+    end if;
+  end loop;
+  return v_alerts;
+end;
+$$;
+
+-- A preview that has its times, with what a rule would have seen and fired. Of a rule with by, the
+-- groups that fire most, or have the greatest values, have a series of their own.
+create function logloom_private.completed_preview(
+  p_preview public.logloom_alert_preview,
+  p_values logloom_private.alert_window[],
+  p_is_grouped boolean,
+  p_threshold double precision,
+  p_comparison text,
+  p_cooldown interval
+)
+returns public.logloom_alert_preview
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_step constant interval := make_interval(mins => p_preview.step_minutes);
+  v_crowded timestamptz[];
+  v_seen logloom_private.alert_window[];
+  v_alerts public.logloom_alert_preview_entry[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- A window with more groups than a rule looks at has no value: the rule fires for none.
+  v_crowded := array(
+    select w.window_end
+    from unnest(p_values) w
+    group by w.window_end
+    having count(*) > v_settings.alert_groups
+  );
+  v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
+  v_alerts := logloom_private.preview_alerts(
+    v_seen, p_threshold, p_comparison, p_cooldown
+  );
+  p_preview.total_alerts := cardinality(v_alerts);
+  p_preview.alerts := array(
+    select a
+    from (
+      select o.a, sum(octet_length((o.a)."group"::text)) over (
+        order by (o.a).window_end desc, (o.a)."group"
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+      from (
+        select a from unnest(v_alerts) a
+        order by a.window_end desc, a."group"
+        limit case when p_is_grouped then v_settings.preview_alerts end
+      ) o
+    ) n
+    where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
+    order by (n.a).window_end, (n.a)."group"
+  );
+  p_preview.series := array(
+    select row(e.window_end, max(w.value))::public.logloom_alert_preview_point
+    from (
+      select g from generate_series(p_preview.ts_from + v_step, p_preview.ts_to, v_step) g
+      union
+      select w.window_end from unnest(p_values) w
+    ) e (window_end)
+    left join unnest(v_seen) w on w.window_end = e.window_end
+    group by e.window_end
+    order by e.window_end
+  );
+  if not p_is_grouped then
+    return p_preview;
+  end if;
+  p_preview.crowded_windows := cardinality(v_crowded);
+  p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
+  p_preview.groups := array(
+    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    from (
+      select
+        w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
+        array_agg(
+          row(w.window_end, w.value)::public.logloom_alert_preview_point order by w.window_end
+        ) as series
+      from unnest(v_seen) w
+      left join (
+        select a."group", count(*) as alerts from unnest(v_alerts) a group by 1
+      ) a on a."group" = w."group"
+      group by w."group", a.alerts
+      order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
+      limit v_settings.search_series
+    ) g
+    where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
+  );
+  return p_preview;
+end;
+$$;

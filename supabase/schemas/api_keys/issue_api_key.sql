@@ -1,0 +1,33 @@
+-- Makes a key of checked parameters and returns it with key_value.
+create function logloom_private.issue_api_key(
+  p_tenant_id text,
+  p_name text,
+  p_expires_at timestamptz,
+  p_scopes text[]
+)
+returns public.logloom_created_api_key
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_key_value constant text := logloom_private.new_api_key();
+  v_result public.logloom_created_api_key;
+begin
+  insert into logloom.api_keys (
+    tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at
+  )
+  values (
+    p_tenant_id, p_name, left(v_key_value, 11), sha256(convert_to(v_key_value, 'UTF8')),
+    array(select distinct unnest(p_scopes)), logloom_private.current_user_id(), p_expires_at
+  )
+  returning
+    key_id, tenant_id, name, key_prefix, v_key_value, scopes,
+    logloom_private.api_key_status(revoked_at, expires_at), created_at, expires_at
+  into v_result;
+  return v_result;
+end;
+$$;
+
+grant execute on function logloom_private.issue_api_key(text, text, timestamptz, text[])
+to authenticated, service_role;

@@ -1,0 +1,52 @@
+-- Counts the batches up to p_through that are not counted yet: for the quotas, and for what is
+-- asked of the queue. To be called by the writer, when no batch up to p_through is in flight.
+create function logloom_private.meter_batches(p_through bigint)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_slot smallint;
+  v_last bigint;
+  v_events bigint;
+  v_received_at timestamptz;
+begin
+  select p.* into v_pointer from logloom_private.queue_pointer p;
+  if p_through <= v_pointer.metered_through then
+    return;
+  end if;
+  foreach v_slot in array array_remove(array[v_pointer.closed_slot, v_pointer.open_slot], null) loop
+    execute format(
+      'select max(q.batch_id), sum(q.events), min(q.received_at)
+       from logloom_private.%I q where q.batch_id > $1 and q.batch_id <= $2',
+      'queue_slot_' || v_slot
+    )
+    into v_last, v_events, v_received_at
+    using v_pointer.metered_through, p_through;
+    continue when v_last is null;
+    -- A tenant that was deleted meanwhile has nothing to be counted for.
+    execute format(
+      $query$
+        insert into logloom.usage_days as u (tenant_id, day, events, bytes)
+        select q.tenant_id, (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
+        from logloom_private.%I q
+        join logloom.tenants t on t.tenant_id = q.tenant_id
+        where q.batch_id > $1 and q.batch_id <= $2
+        group by 1, 2
+        on conflict (tenant_id, day) do update
+        set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    using v_pointer.metered_through, p_through;
+    update logloom_private.queue_slots s
+    set metered_events = s.metered_events + v_events
+    where s.slot = v_slot;
+    insert into logloom_private.queue_marks (slot, batch_to, received_at)
+    values (v_slot, v_last, v_received_at);
+  end loop;
+  update logloom_private.queue_pointer set metered_through = p_through where singleton;
+end;
+$$;

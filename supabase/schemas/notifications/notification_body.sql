@@ -1,0 +1,47 @@
+-- ISO 8601 in UTC, whatever the session's time zone is.
+create function logloom_private.iso_time(p_at timestamptz)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+end;
+$$;
+
+-- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
+-- every attempt sends and signs the same bytes.
+create function logloom_private.notification_body(
+  p_type text,
+  p_rule logloom.alert_rules,
+  p_alert logloom.alert_history
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return json_build_object(
+    'type', p_type,
+    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
+    'data', json_build_object(
+      'alert_id', p_alert.alert_id,
+      'rule_id', p_rule.rule_id,
+      'tenant_id', p_rule.tenant_id,
+      'name', p_rule.name,
+      'description', p_rule.description,
+      'query_dsl', p_rule.query_dsl,
+      'value', p_alert.value,
+      'group', p_alert."group",
+      'comparison', p_rule.comparison,
+      'threshold', p_alert.threshold,
+      'window_minutes', p_rule.window_minutes,
+      'window_start', logloom_private.iso_time(p_alert.window_start),
+      'window_end', logloom_private.iso_time(p_alert.window_end),
+      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
+    )
+  )::text;
+end;
+$$;

@@ -1,0 +1,12 @@
+-- Seam. SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records
+-- and takes turns meanwhile, wherever it runs.
+create function logloom_private.scanned_tenant_sql(p_tenant text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_tenant;
+end;
+$$;

@@ -1,0 +1,31 @@
+-- What a user is in a tenant: member, admin or owner. A tenant without members does not use roles,
+-- each of its users is owner. Null for who does not belong to it, and in a tenant that is being
+-- deleted.
+create function logloom_private.acting_role(p_tenant_id text, p_user_id text)
+returns text
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the policies of these tables ask it
+declare
+  v_role text;
+begin
+  if logloom_private.is_being_deleted(p_tenant_id) then
+    return null;
+  end if;
+  select m.role into v_role
+  from logloom.tenant_members m
+  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
+  if found then
+    return v_role;
+  end if;
+  if exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id) then
+    return null;
+  end if;
+  return 'owner';
+end;
+$$;
+
+grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;

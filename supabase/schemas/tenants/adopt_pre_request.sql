@@ -1,0 +1,55 @@
+-- Makes PostgREST call this function before every request; null: none.
+create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_role constant text := 'alter role authenticator'
+    || case when p_of_database then format(' in database %I', current_database()) else '' end;
+begin
+  if p_function is null then
+    execute v_role || ' reset pgrst.db_pre_request';
+  else
+    execute v_role || format(' set pgrst.db_pre_request = %L', p_function);
+  end if;
+  notify pgrst, 'reload config';
+end;
+$$;
+
+-- Makes check_request() PostgREST's pre-request function and lets it call the one that was set so
+-- far. To be called again, as postgres, where the project has set another since.
+create function logloom_private.adopt_pre_request()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ours constant text := 'logloom_private.check_request';
+  v_setting constant logloom_private.pre_request_setting := logloom_private.pre_request_setting();
+  v_host constant text := nullif(v_setting.function, '');
+begin
+  if v_host = v_ours then
+    return;
+  end if;
+  -- PostgREST takes what stands before the first dot for the schema, and quotes both.
+  execute format(
+    'create or replace function logloom_private.call_host_pre_request() returns void '
+      'language plpgsql volatile security invoker as %L',
+    format(
+      e'\nbegin\n  %s;\nend;\n',
+      case
+        when v_host is null then 'null'
+        when v_host like '%.%' then format(
+          'perform %I.%I()', split_part(v_host, '.', 1), substr(v_host, strpos(v_host, '.') + 1)
+        )
+        else format('perform %I()', v_host)
+      end
+    )
+  );
+  update logloom_private.installation set host_pre_request = v_host where singleton;
+  perform logloom_private.set_pre_request(v_ours, coalesce(v_setting.of_database, false));
+end;
+$$;

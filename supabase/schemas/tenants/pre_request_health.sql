@@ -1,0 +1,31 @@
+-- Degraded where PostgREST no longer calls our check before a request. The operations stay safe,
+-- they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for
+-- another method, the last digits of doubles, and UTC where the project has a time zone.
+create function logloom_private.pre_request_health()
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_function constant text := (logloom_private.pre_request_setting()).function;
+  v_is_called boolean;
+begin
+  -- Ours itself, or a function of the project that calls ours.
+  v_is_called := v_function = 'logloom_private.check_request' or exists (
+    select
+    from pg_catalog.pg_proc p
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    where p.proname = substr(v_function, strpos(v_function, '.') + 1)
+      and (strpos(v_function, '.') = 0 or n.nspname = split_part(v_function, '.', 1))
+      and strpos(p.prosrc, 'logloom_private.check_request') > 0
+  );
+  return logloom_private.health_grade(
+    null,
+    case when not v_is_called then
+      'PostgREST does not call logloom_private.check_request: '
+        'logloom_private.adopt_pre_request() mends it'
+    end
+  );
+end;
+$$;

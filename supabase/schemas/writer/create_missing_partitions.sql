@@ -1,0 +1,48 @@
+-- Makes the partitions of past days that the batches need.
+create function logloom_private.create_missing_partitions(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint
+)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+  v_first_day date;
+  v_last_day date;
+begin
+  execute format(
+    'select logloom_private.utc_day(min(q.ts_min)), logloom_private.utc_day(max(q.ts_max))
+     from logloom_private.%I q where q.batch_id between $1 and $2',
+    'queue_slot_' || p_slot
+  )
+  into v_first_day, v_last_day
+  using p_batch_from, p_batch_to;
+  -- Nearly always the days between the outermost events exist; only else is each event looked at.
+  if v_last_day - v_first_day < 3 then
+    for i in 0..v_last_day - v_first_day loop
+      exit when not logloom_private.partition_exists(v_first_day + i);
+      if v_first_day + i = v_last_day then
+        return;
+      end if;
+    end loop;
+  end if;
+
+  for v_day in
+    execute format(
+      $query$
+        select distinct (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
+        from logloom_private.%I q, unnest(q.ts) e (ts)
+        where q.batch_id between $1 and $2
+      $query$,
+      'queue_slot_' || p_slot
+    )
+    using p_batch_from, p_batch_to
+  loop
+    perform logloom_private.create_partition(v_day);
+  end loop;
+end;
+$$;

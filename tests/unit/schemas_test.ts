@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { callsIn, functionsOf, schemaTexts } from "../../local/migrations/functions.ts";
+import { checkout } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
+
+const texts = await schemaTexts();
+const functions = functionsOf(texts);
+
+Deno.test("no file of the schemas is longer than 300 lines", () => {
+  assert.ok(texts.length > 100);
+  const long = texts.map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
+    .filter(({ lines }) => lines > 300);
+  assert.deepEqual(long, []);
+});
+
+Deno.test("no function of the schemas is longer than 120 lines", () => {
+  assert.ok(functions.length > 500);
+  const long = functions.map(({ name, body }) => ({ name, lines: body.split("\n").length - 2 }))
+    .filter(({ lines }) => lines > 120);
+  assert.deepEqual(long, []);
+});
+
+Deno.test("every private function is called: by another, a table, a job, code or an operator", async () => {
+  const names = new Set(functions.map(({ name }) => name));
+  const called = new Set<string>();
+  for (const { name, head, body } of functions) {
+    for (const call of callsIn(head + body, names)) if (call !== name) called.add(call);
+  }
+  // Triggers, policies, defaults and constraints are what is left of the schemas.
+  for (const { text } of texts) {
+    const rest = functions.reduce((left, { body }) => left.replace(body, ""), text)
+      .replace(/^create (?:or replace )?(?:function|procedure) [\w.]+/gm, "")
+      .replace(/^(?:grant|revoke) [^;]*;/gm, "")
+      .replace(/^comment on [^;']*?\bis\s+(?:'(?:[^']|'')*'\s*)+;/gm, "");
+    for (const call of callsIn(rest, names)) called.add(call);
+  }
+  const jobs = texts.find(({ path }) => path.endsWith("/schedules/jobs.sql"))?.text ?? "";
+  for (const [, job] of jobs.matchAll(/'(\w+)'/g)) called.add(`logloom_private.${job}`);
+  // What the documents tell an operator to call stands there with its schema.
+  for (const file of await walk(["supabase/functions", "local", "cli", "citus", "docs"])) {
+    if (!/\.(?:ts|mjs|sql|psql|md)$/.test(file)) continue;
+    const text = await Deno.readTextFile(`${checkout}/${file}`);
+    for (const call of callsIn(text, names)) called.add(call);
+  }
+  assert.deepEqual(
+    [...names].filter((name) => name.startsWith("logloom_private.") && !called.has(name)),
+    [],
+  );
+});
