@@ -17,12 +17,12 @@ const largeTenant = "bench";
 
 interface Measured {
   workers: number;
-  /** Microseconds of processor time an event that the writer moved, of all nodes and of the first. */
+  /** Microseconds of processor time for each moved event, of all nodes and of the first. */
   writer: number;
   writerFirst: number;
-  /** Milliseconds of processor time a query, of all nodes, and of waiting, by question. */
+  /** Milliseconds of processor time and of waiting for each query, of all nodes, by question. */
   queries: { processor: number; median: number }[];
-  /** The largest share of the records, and of their bytes, that a node has. */
+  /** The fullest node's share of the records, and of their bytes. */
   records: number;
   bytes: number;
   mebibytes: number;
@@ -63,7 +63,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** One server, or a coordinator with workers. They take turns, so that whatever else runs meanwhile weighs on all alike. */
+/** One server, or a coordinator with workers. They take turns, so that other work on the machine affects all alike. */
 interface Contestant {
   workers: number;
   bench: BenchStack;
@@ -109,10 +109,10 @@ async function measure(
       const { bench, keys, writer, writerFirst } = contestant;
       const sent = await ingest(contestant, bodies, bodies.length, (n) => keys[n % keys.length]);
       await bench.sql`checkpoint`;
-      // Of each node, so that none writes out meanwhile what an earlier round changed.
+      // On each node, so that none still writes out the changes of an earlier round.
       if (contestant.workers > 0) await bench.sql`select run_command_on_workers('checkpoint')`;
       const spent = await drainCounted(bench);
-      // The first round makes what the others find.
+      // The first round creates the records for the others.
       if (round === 0) continue;
       writer.push(sum(spent) * 1e6 / sent);
       writerFirst.push((spent.get("postgres") ?? 0) * 1e6 / sent);
@@ -136,7 +136,7 @@ async function measure(
   }
   for (const question of questions) {
     const spent = contestants.map(() => ({ processor: 0, times: [] as number[] }));
-    // Pages are there, and plans on each connection that PostgREST takes in turn.
+    // Now pages are cached, and plans on each connection of PostgREST.
     for (const { bench } of contestants) {
       for (let n = 0; n < 2 * apiPoolSize; n++) await ask(bench, question);
     }
@@ -157,7 +157,7 @@ async function measure(
   return measured;
 }
 
-/** Jobs rest, and no node cleans up by itself while another one is measured. */
+/** Jobs pause, and no node cleans up while another is measured. */
 async function countNothingElse({ bench: { sql }, workers }: Contestant): Promise<void> {
   await sql`update cron.job set active = false where active`;
   await sql`alter system set autovacuum = off`;
@@ -167,7 +167,7 @@ async function countNothingElse({ bench: { sql }, workers }: Contestant): Promis
   await sql`select run_command_on_workers('select pg_reload_conf()')`;
 }
 
-/** Asks a question of the large tenant; how long the answer took. */
+/** Asks a question of the large tenant; returns the time of the answer. */
 async function ask(
   { state }: BenchStack,
   [operation, query]: typeof questions[number],
@@ -207,9 +207,9 @@ function bodiesOf(events: Iterable<Event>, size: number): Body[] {
   return [...chunks(events, size)].map((chunk) => makeBodies(chunk, 490_000)[0]);
 }
 
-/** Runs the writer until the queue is empty; the processor time of each node. */
+/** Runs the writer until the queue is empty; returns the processor time of each node. */
 async function drainCounted(bench: BenchStack): Promise<Map<string, number>> {
-  // As the job does, so that one node logs in to another as the service's owner.
+  // Like the job, so that nodes log in to each other as the service's owner.
   const owner = postgres(bench.stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     const before = await processorSeconds(bench.stack);

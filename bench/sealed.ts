@@ -14,8 +14,8 @@ const tenant = "bench";
 type Parameters = Record<string, string | number>;
 
 /**
- * Milliseconds of a question: p95 over HTTP, and PostgreSQL's processor time a call. Infinity where
- * it runs into the operation's time limit.
+ * Milliseconds of a question: p95 over HTTP, and PostgreSQL's processor time. Infinity if it exceeds the operation's
+ * time limit.
  */
 interface Measured {
   p95: number;
@@ -132,7 +132,7 @@ async function dayFigures(
   ];
 }
 
-/** A request id that one record of thirty days has, and one that none has. */
+/** A request id of one record in thirty days, and one of none. */
 async function monthFigures(
   bench: BenchStack,
   events: Event[],
@@ -173,7 +173,7 @@ async function monthFigures(
   return comparedFigures(asked, rows, sealed, 20);
 }
 
-/** `processor`: the most milliseconds of it, where that is not so much of what rows take. */
+/** `processor`: a limit in milliseconds that suffices where the share of rows is exceeded. */
 function comparedFigures(
   asked: Question[],
   rows: Measured[],
@@ -203,11 +203,11 @@ function shown(milliseconds: number): string {
 async function vacuumSealed({ sql }: BenchStack): Promise<void> {
   await sql`vacuum analyze logloom_private.blocks`;
   await sql`vacuum analyze logloom_private.block_columns`;
-  // Else autovacuum does it while questions are asked.
+  // Otherwise autovacuum runs while questions are asked.
   await sql`vacuum analyze logloom.logs`;
 }
 
-/** Seals days of the tenant by a backend that does nothing else. */
+/** Seals days of the tenant in a backend that does nothing else. */
 async function seal(
   { sql }: BenchStack,
   days: string[],
@@ -227,7 +227,7 @@ async function seal(
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return {
       seconds: await secondsOf(pid) - before,
-      // What it gives back between two blocks it has kept: the allocator holds it.
+      // The allocator keeps what was freed between two blocks, so this includes it.
       megabytes: Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024,
     };
   } finally {
@@ -235,7 +235,7 @@ async function seal(
   }
 }
 
-/** Bytes a record of what is hard to make small: noise, and tenants with a hundred records a day. */
+/** Bytes a record of data that compresses badly: noise, and tenants with a hundred records a day. */
 async function oddities(bench: BenchStack, events: Event[], day: string): Promise<Figure[]> {
   const { sql } = bench;
   const random = seededRandom(2);
@@ -353,7 +353,7 @@ async function measure(
         body: JSON.stringify(parameters),
       });
       const text = await response.text();
-      // The first call warms.
+      // The first call warms up.
       if (response.ok && run > 0) times.push(performance.now() - sent);
       if (response.ok) continue;
       if (JSON.parse(text).code !== "PT408") throw new Error(`${name}: ${text}`);

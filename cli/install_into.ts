@@ -28,17 +28,17 @@ import { parseOptions } from "./options.ts";
 
 const help = `Puts Logloom into another Supabase project: npm run install-into -- DIR
 
-DIR is the project's folder, the one with supabase/ in it. Its supabase/ gains
+DIR is the project's folder, which contains supabase/. Its supabase/ gains
 
   migrations/   Logloom's, with versions after the project's last one
-  functions/    ingest, health and logloom-notify, and what they share in _logloom
+  functions/    ingest, health and logloom-notify, and their shared code in _logloom
   config.toml   a block with the functions' sections and the access-token hook
 
-Run again, from a newer Logloom, it upgrades: migrations are added, functions and the block renewed.
-It refuses, and changes nothing, where something of the project has a name that Logloom needs.
+Run it again from a newer Logloom to upgrade: it adds migrations and replaces functions and block.
+If a name that Logloom needs is already taken, it changes nothing and says which.
 
-  --health-as NAME   what Logloom's function health is called in this project, where that has one of
-                     its own; later runs remember it`;
+  --health-as NAME   the name of Logloom's function health, if the project already has one;
+                     later runs remember it`;
 
 export interface Installed {
   migrations: string[];

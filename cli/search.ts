@@ -9,14 +9,14 @@ const help = `Searches the logs: npm run search -- [OPTIONS] 'QUERY'
   npm run search -- 'level:error | count() by service' --since 24h
 
   --since WHEN     15m, 2h, 7d, now-1h or a time; default the last hour
-  --until WHEN     likewise; default now
-  --limit N        records at most, 1 to 100000 (default 1000); groups where the query counts
+  --until WHEN     the same; default now
+  --limit N        the most records, 1 to 100000 (default 1000), or groups of an aggregate
   --oldest         the oldest first
   --json           a JSON object a line
-  --no-pager       everything at once
+  --no-pager       no pager, even for long output
 ${connectionHelp}
 
-Exit code: 0 when it was answered, 1 when not, 130 after Ctrl-C.`;
+Exit code: 0 after an answer, 1 after an error, 130 after Ctrl-C.`;
 
 interface Page {
   logs: LogRecord[];

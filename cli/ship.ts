@@ -11,21 +11,21 @@ import { Shipper, type Source, type Totals } from "./shipping/shipper.ts";
 
 const help = `Sends log files to Logloom: npm run ship -- [OPTIONS] [FILE…]
 
-Without FILE, or for -, standard input is read. A line that is a JSON object is an event, any other
-line is the message of one. Files may be compressed with gzip.
+Without FILE, or with -, it reads standard input. A line with a JSON object is an event, any other
+line is a message. Files may be compressed with gzip.
 
-  --follow FILE          send what is written to FILE from now on, through rotation and truncation
-  --from-start           with --follow: begin with what the file already holds
+  --follow FILE          send new lines of FILE, through rotation and truncation
+  --from-start           with --follow: begin with the existing lines
   --url URL              the project's address; else LOGLOOM_URL, else the running local stack
   --key KEY              an API key; else LOGLOOM_API_KEY, else the local stack's demo key
-  --service NAME         the service of events that name none
-  --host-name NAME       the host of events that name none
-  --env NAME             the env of events that name none
+  --service NAME         the service of events without one
+  --host-name NAME       the host of events without one
+  --env NAME             the env of events without one
   --parallel N           batches under way at once, 1 to 16 (default 2)
-  --gzip                 compress what is sent
-  --give-up-after S      how long to try one batch, in seconds (default 600; --follow never gives up)
+  --gzip                 compress requests
+  --give-up-after S      how long to retry a batch, in seconds (default 600; --follow never gives up)
 
-Exit code: 0 all events were accepted, 2 all were sent and some rejected, 1 not all were sent.`;
+Exit code: 0 all events were accepted, 2 some were rejected, 1 not all could be sent.`;
 
 const exitCodes = { accepted: 0, notSent: 1, rejected: 2 };
 

@@ -12,7 +12,7 @@ const help = `Follows the logs: npm run tail -- [OPTIONS] 'QUERY'
   --json           a JSON object a line
 ${connectionHelp}
 
-Ctrl-C ends it. While the service is away it waits; nothing that comes meanwhile is left out.`;
+Ctrl-C ends it. While the service is unreachable it waits, and misses nothing.`;
 
 interface Tail {
   logs: LogRecord[];

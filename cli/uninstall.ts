@@ -6,9 +6,9 @@ import { parseOptions } from "./options.ts";
 
 const warning = `This removes Logloom with all of its logs from the database, for good.
 
-First, where Auth's access-token hook is Logloom's, switch it off (dashboard: Authentication, Hooks;
-or [auth.hook.custom_access_token] in config.toml, then supabase config push): Auth stops signing
-in without the function that it calls.`;
+If Auth's access-token hook is Logloom's, switch it off first (dashboard: Authentication, Hooks; or
+[auth.hook.custom_access_token] in config.toml, then supabase config push). Otherwise nobody can sign
+in, because Auth calls a function that is gone.`;
 
 /** The next steps after the removal from the database, with the names in this project if known. */
 export async function afterwards(project?: string): Promise<string> {

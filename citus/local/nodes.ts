@@ -84,17 +84,16 @@ export async function shardOverNodes(stack: Stack, workers: Node[]): Promise<voi
     }
     // The extension's views are in the API's schema, but not for its users.
     await sql`revoke all on public.citus_tables, public.citus_schemas from public`;
-    await sql.unsafe(`begin; ${await layer()}; commit`).simple();
+    await installLayer(sql);
     await sql`select logloom_citus.enable(${localShards})`;
   });
 }
 
-/** The SQL that citus/install.psql includes. */
-async function layer(): Promise<string> {
+/** Installs the layer, or brings an installed one to this checkout: citus/install.psql by its includes. */
+export async function installLayer(sql: postgres.Sql): Promise<void> {
   const folder = `${checkout}/citus`;
   const install = await Deno.readTextFile(`${folder}/install.psql`);
   const paths = [...install.matchAll(/^\\ir (.+)$/gm)].map(([, path]) => path);
-  return (await Promise.all(paths.map((path) => Deno.readTextFile(`${folder}/${path}`)))).join(
-    "\n",
-  );
+  const texts = await Promise.all(paths.map((path) => Deno.readTextFile(`${folder}/${path}`)));
+  await sql.begin((sql) => sql.unsafe(texts.join("\n")).simple());
 }

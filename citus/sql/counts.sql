@@ -1,5 +1,5 @@
 -- Nothing is packed.
-create function logloom_citus.sum_counts(p_rows integer)
+create or replace function logloom_citus.sum_counts(p_rows integer)
 returns integer
 language plpgsql
 volatile
@@ -54,7 +54,7 @@ begin
 end;
 $$;
 
-create function logloom_citus.packed_counts_sql(
+create or replace function logloom_citus.packed_counts_sql(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz

@@ -1,6 +1,6 @@
 -- Says why records cannot be sharded: 0A000 without Citus, 55000 without a node that may
 -- hold shards, or where something was added to the tables.
-create function logloom_citus.refuse_unfit()
+create or replace function logloom_citus.refuse_unfit()
 returns void
 language plpgsql
 stable
@@ -55,7 +55,7 @@ $$;
 -- Shards records, counts and blocks over the nodes of Citus by tenant, each tenant on one node.
 -- Which tables it sharded; none when called again. 0A000 without Citus; 55000 where they are
 -- sharded in another way or something is in the way: it changes nothing then.
-create function logloom_citus.enable(p_shards integer default 32)
+create or replace function logloom_citus.enable(p_shards integer default 32)
 returns text[]
 language plpgsql
 volatile
@@ -137,7 +137,7 @@ begin
         hint = 'update_distributed_table_colocation brings them together.';
     end if;
   end loop;
-  perform logloom_citus.bring_to_nodes();
+  perform logloom_citus.after_migration();
   -- A search's functions read, on the node where they run, more of the same tenant.
   execute format(
     'alter role %I set citus.allow_nested_distributed_execution to on', current_user

@@ -1,12 +1,12 @@
--- Where records are sharded already, this version's bodies come into place with the same commit.
-insert into logloom_citus.core_bodies select k.* from pg_temp.kept_bodies k;
-
+-- Where records are sharded already, this version's functions come into place with the same commit,
+-- or with the migration that brings functions of these parameters.
 do $$
 begin
-  drop table pg_temp.kept_bodies;
-  perform set_config('citus.enable_ddl_propagation', 'on', true);
-  if logloom_citus.is_sharded() then
-    perform logloom_citus.bring_to_nodes();
+  if logloom_citus.is_sharded() and not exists (
+    select from unnest(logloom_citus.seams()) s (seam)
+    where to_regprocedure('logloom_private.' || s.seam) is null
+  ) then
+    perform logloom_citus.after_migration();
   end if;
 end;
 $$;

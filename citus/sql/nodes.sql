@@ -1,5 +1,5 @@
 -- The tables that are sharded; everything else stays on the coordinator.
-create function logloom_citus.sharded_tables()
+create or replace function logloom_citus.sharded_tables()
 returns text[]
 language plpgsql
 immutable
@@ -15,7 +15,7 @@ end;
 $$;
 
 -- Whether they are.
-create function logloom_citus.is_sharded()
+create or replace function logloom_citus.is_sharded()
 returns boolean
 language plpgsql
 stable
@@ -36,7 +36,7 @@ $$;
 -- every node; those that are there already stay. A search runs on the node that has the tenant's
 -- records, with the types and functions that its SQL names. What reads a table that stays on the
 -- coordinator could not work there.
-create function logloom_citus.distribute_functions()
+create or replace function logloom_citus.distribute_functions()
 returns void
 language plpgsql
 volatile
@@ -114,57 +114,9 @@ begin
 end;
 $$;
 
--- Lets each operation that only reads have one snapshot, however many statements it sends to a
--- node. Sealing moves records from one table to another, and a search reads both. One server reads
--- them in one snapshot; a node has a snapshot for each statement that it is sent, unless the
--- transaction keeps the first. PostgREST begins the transaction of an operation as its settings
--- say.
-create function logloom_citus.keep_snapshots()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_function regprocedure;
-begin
-  for v_function in
-    select p.oid::regprocedure
-    from pg_catalog.pg_proc p
-    where p.pronamespace = 'public'::regnamespace
-      and p.provolatile = 's'
-      and p.proname = any (logloom_private.operations())
-  loop
-    execute format(
-      'alter function %s set default_transaction_isolation = %L', v_function, 'repeatable read'
-    );
-  end loop;
-end;
-$$;
-
--- Gives functions the settings that they need where Citus is.
-create function logloom_citus.set_functions()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_citus.keep_snapshots();
-  -- A page that is one statement has one snapshot by itself. Read without a transaction on the
-  -- node it is one message to it instead of four, a fifth of what a small search costs. Where a
-  -- statement before it in the same transaction began one on the node, it is read in that.
-  alter function logloom_citus.fetched_records(text)
-    set citus.select_opens_transaction_block = off;
-  -- Nodes have no PostgREST, and would refuse its setting.
-  alter function logloom_private.set_pre_request(text, boolean)
-    set citus.enable_alter_role_set_propagation = off;
-end;
-$$;
-
--- Brings what the nodes need of this version to them. What a migration makes anew has lost its
--- settings, and what it adds the nodes do not have.
-create function logloom_citus.bring_to_nodes()
+-- Brings what the nodes need of this version to them. What a migration makes anew is the core's
+-- again, and what it adds the nodes do not have.
+create or replace function logloom_citus.after_migration()
 returns void
 language plpgsql
 volatile
@@ -174,26 +126,19 @@ set client_min_messages = warning
 as $$
 begin
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-  perform logloom_citus.replace_bodies();
+  perform logloom_citus.replace_functions();
   perform logloom_citus.distribute_functions();
-  perform logloom_citus.set_functions();
-end;
-$$;
-
-create function logloom_citus.after_migration()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_citus.bring_to_nodes();
+  -- A page that is one statement has one snapshot by itself. Read without a transaction on the
+  -- node it is one message to it instead of four, a fifth of what a small search costs. Where a
+  -- statement before it in the same transaction began one on the node, it is read in that.
+  alter function logloom_citus.fetched_records(text)
+    set citus.select_opens_transaction_block = off;
 end;
 $$;
 
 -- A migration may make types and functions too, which a node takes only over the connection that
 -- everything before them came by.
-create function logloom_citus.hold_writers()
+create or replace function logloom_citus.hold_writers()
 returns void
 language plpgsql
 volatile

@@ -1,5 +1,5 @@
 -- A statement a tenant and table.
-create function logloom_citus.expired_days(
+create or replace function logloom_citus.expired_days(
   p_tenant_ids text[],
   p_day date,
   p_limit integer
@@ -45,53 +45,9 @@ begin
 end;
 $$;
 
--- Deletes what there is of a day of one tenant, statement by statement. How many were counted.
-create function logloom_citus.forget_tenant_day(
-  p_tenant_id text,
-  p_day date
-)
-returns bigint
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from timestamptz := logloom_private.day_start(p_day);
-  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_first_ts timestamptz;
-  v_last_ts timestamptz;
-  v_records bigint;
-begin
-  with gone as (
-    delete from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
-    returning c.first_ts
-  )
-  select min(g.first_ts) into v_first_ts from gone g;
-  v_from := least(v_from, logloom_private.day_start(logloom_private.utc_day(v_first_ts)));
-  execute format(
-    'with gone as (delete from logloom.logs l where l.tenant_id = %L '
-      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz returning l.ts) '
-      || 'select max(g.ts) from gone g',
-    p_tenant_id, v_from, v_to
-  )
-  into v_last_ts;
-  -- Further back than any alert window reaches.
-  if v_last_ts > now() - interval '3 days' then
-    insert into logloom_private.log_removals (tenant_id) values (p_tenant_id);
-  end if;
-  with forgotten as (
-    delete from logloom_private.log_counts c
-    where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_to
-    returning c.events
-  )
-  select coalesce(sum(f.events), 0) into v_records from forgotten f;
-  return v_records;
-end;
-$$;
-
--- The writer rests, so that no count of a record that comes meanwhile is forgotten.
-create function logloom_citus.forget_tenants_day(
+-- Tenant by tenant and statement by statement. The writer rests, so that no count of a record that
+-- comes meanwhile is forgotten.
+create or replace function logloom_citus.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
   out tenant_ids text[],
@@ -105,13 +61,43 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
   v_tenant_id text;
+  v_from timestamptz;
+  v_first_ts timestamptz;
+  v_last_ts timestamptz;
+  v_records bigint;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   tenant_ids := p_tenant_ids;
   foreach v_tenant_id in array p_tenant_ids loop
-    records := records || logloom_citus.forget_tenant_day(v_tenant_id, p_day);
+    v_from := logloom_private.day_start(p_day);
+    with gone as (
+      delete from logloom_private.blocks c
+      where c.tenant_id = v_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
+      returning c.first_ts
+    )
+    select min(g.first_ts) into v_first_ts from gone g;
+    v_from := least(v_from, logloom_private.day_start(logloom_private.utc_day(v_first_ts)));
+    execute format(
+      'with gone as (delete from logloom.logs l where l.tenant_id = %L '
+        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz returning l.ts) '
+        || 'select max(g.ts) from gone g',
+      v_tenant_id, v_from, v_to
+    )
+    into v_last_ts;
+    -- Further back than any alert window reaches.
+    if v_last_ts > now() - interval '3 days' then
+      insert into logloom_private.log_removals (tenant_id) values (v_tenant_id);
+    end if;
+    with forgotten as (
+      delete from logloom_private.log_counts c
+      where c.tenant_id = v_tenant_id and c.minute >= v_from and c.minute < v_to
+      returning c.events
+    )
+    select coalesce(sum(f.events), 0) into v_records from forgotten f;
+    records := records || v_records;
   end loop;
 end;
 $$;

@@ -1,6 +1,6 @@
 -- The functions of logloom_private that have another body where records are sharded: the one of the
 -- same name here.
-create function logloom_citus.seams()
+create or replace function logloom_citus.seams()
 returns text[]
 language plpgsql
 immutable
@@ -17,58 +17,74 @@ begin
 end;
 $$;
 
--- Puts the bodies of this layer in place of the core's, which it keeps; once more after a migration
--- has brought some of the core's anew.
-create function logloom_citus.replace_bodies()
-returns void
+-- Every function of the core that is another where records are sharded, as it is to be: the seams,
+-- and those that need a setting of this server.
+create or replace function logloom_citus.replacements()
+returns table (signature text, definition text)
 language plpgsql
-volatile
+stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_signature text;
-  v_core regprocedure;
-  v_is text;
-  v_body text;
 begin
-  foreach v_signature in array logloom_citus.seams() loop
-    v_core := to_regprocedure('logloom_private.' || v_signature);
-    if v_core is null then
-      raise exception using
-        errcode = 'object_not_in_prerequisite_state',
-        message = format('logloom_private.%s is not there to be replaced', v_signature),
-        hint = 'Run citus/install.psql of the same version as the migrations.';
-    end if;
-    v_body := regexp_replace(
-      pg_get_functiondef(to_regprocedure('logloom_citus.' || v_signature)),
-      '^CREATE OR REPLACE FUNCTION logloom_citus\.', 'CREATE OR REPLACE FUNCTION logloom_private.'
-    );
-    v_is := pg_get_functiondef(v_core);
-    continue when v_is = v_body;
-    -- What an earlier version of this layer put there is not the core's.
-    insert into logloom_citus.core_bodies as b (signature, core, replaced_by)
-    values (v_signature, v_is, v_body)
-    on conflict (signature) do update
-    set core = case when b.replaced_by = v_is then b.core else v_is end,
-      replaced_by = excluded.replaced_by;
-    execute v_body;
-  end loop;
+  return query
+  select 'logloom_private.' || s.seam, regexp_replace(
+    pg_get_functiondef(to_regprocedure('logloom_citus.' || s.seam)),
+    '^CREATE OR REPLACE FUNCTION logloom_citus\.', 'CREATE OR REPLACE FUNCTION logloom_private.'
+  )
+  from unnest(logloom_citus.seams()) s (seam);
+  return query
+  select p.oid::regprocedure::text, regexp_replace(
+    pg_get_functiondef(p.oid), '\nAS \$', format(e'\n SET %I TO %L\nAS $', s.name, s.value)
+  )
+  from (
+    values
+      -- An operation that only reads has one snapshot, however many statements it sends to a node.
+      -- Sealing moves records from one table to another, and a search reads both; a node has a
+      -- snapshot for each statement, unless the transaction keeps the first. PostgREST begins the
+      -- transaction of an operation as its settings say.
+      ('default_transaction_isolation', 'repeatable read'),
+      -- Nodes have no PostgREST, and would refuse its setting.
+      ('citus.enable_alter_role_set_propagation', 'off')
+  ) s (name, value)
+  join pg_catalog.pg_proc p on case s.value
+    when 'off' then p.oid = 'logloom_private.set_pre_request(text, boolean)'::regprocedure
+    else p.pronamespace = 'public'::regnamespace and p.provolatile = 's'
+      and p.proname = any (logloom_private.operations())
+  end
+  -- Without Citus only a superuser may name a setting of it.
+  where current_setting(s.name, true) is not null
+    and coalesce(array_to_string(p.proconfig, ' '), '') !~ s.name;
 end;
 $$;
 
--- Puts the core's bodies back.
-create function logloom_citus.put_bodies_back()
+-- Puts the replacements in place and keeps what is the core's; once more after a migration has
+-- brought some of it anew.
+create or replace function logloom_citus.replace_functions()
 returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_definition text;
+  v_replacement record;
+  v_is text;
 begin
-  for v_definition in select b.core from logloom_citus.core_bodies b loop
-    execute v_definition;
+  for v_replacement in select r.* from logloom_citus.replacements() r loop
+    if to_regprocedure(v_replacement.signature) is null then
+      raise exception using
+        errcode = 'object_not_in_prerequisite_state',
+        message = format('%s is not there to be replaced', v_replacement.signature),
+        hint = 'Run citus/install.psql of the version of these migrations, then try again.';
+    end if;
+    v_is := pg_get_functiondef(to_regprocedure(v_replacement.signature));
+    continue when v_is = v_replacement.definition;
+    -- What an earlier version of this layer put there is not the core's.
+    insert into logloom_citus.core_functions as f (signature, core, replaced_by)
+    values (v_replacement.signature, v_is, v_replacement.definition)
+    on conflict (signature) do update
+    set core = case when f.replaced_by = v_is then f.core else v_is end,
+      replaced_by = excluded.replaced_by;
+    execute v_replacement.definition;
   end loop;
-  delete from logloom_citus.core_bodies b where true;
 end;
 $$;

@@ -1,6 +1,6 @@
 -- The records that SQL selects, column after column: a node sends columns as they are, and a
 -- composite as a text, which costs both sides more.
-create function logloom_citus.fetched_records(p_sql text)
+create or replace function logloom_citus.fetched_records(p_sql text)
 returns setof public.logloom_log_record
 language plpgsql
 stable
@@ -13,7 +13,7 @@ end;
 $$;
 
 -- Nothing is opened after it, in a subtransaction that a node would learn of.
-create function logloom_citus.read_page(p_sql text)
+create or replace function logloom_citus.read_page(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
 stable
@@ -27,7 +27,7 @@ end;
 $$;
 
 -- To ask a node costs a small search a sixth, and only days that are over are sealed.
-create function logloom_citus.reads_sealed(
+create or replace function logloom_citus.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz
@@ -51,7 +51,7 @@ $$;
 
 -- The tenant's id. Lets take_turn(), where it is given no scan, take the turns of this one to the
 -- end of the transaction: a node, whose locks are its own, knows no setting of who asks.
-create function logloom_citus.scanning(p_tenant_id text, p_scan text)
+create or replace function logloom_citus.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
 volatile
@@ -63,7 +63,7 @@ begin
 end;
 $$;
 
-create function logloom_citus.scanned_tenant_sql(p_tenant text)
+create or replace function logloom_citus.scanned_tenant_sql(p_tenant text)
 returns text
 language plpgsql
 stable
@@ -79,7 +79,7 @@ $$;
 -- PT504 where the node that has the records does not answer: what it said has its address and is
 -- not for tenants. True where Citus moved or split the shard between plan and execution, and has
 -- its new place by then; PT504 where the second try met that again.
-create function logloom_citus.reads_again(p_state text, p_error text)
+create or replace function logloom_citus.reads_again(p_state text, p_error text)
 returns boolean
 language plpgsql
 stable
@@ -100,7 +100,7 @@ end;
 $$;
 
 -- Null: health must answer while a node is away, and asks none.
-create function logloom_citus.last_sealed()
+create or replace function logloom_citus.last_sealed()
 returns timestamptz
 language plpgsql
 stable

@@ -1,51 +1,9 @@
--- Keeps days and write sequences of records that the caller inserts in this transaction. An insert
--- that returns rows, or may meet a conflict, would be written twice: as a file and then as rows. So
--- the writer inserts without either, and says here what it inserted. Under its lock no other adds a
--- day, or takes one away.
-create function logloom_citus.note_days(
-  p_tenant_ids text[],
-  p_days date[],
-  p_write_seq bigint
-)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_noted_tenant_ids text[];
-  v_noted_days date[];
-  v_new_tenant_ids text[];
-  v_new_days date[];
-begin
-  insert into logloom_private.log_writes (write_seq, day)
-  select distinct p_write_seq, d.day
-  from unnest(p_days) d (day)
-  on conflict do nothing;
-  -- By itself: with arrays to compare with, each would be written into the statement as a text.
-  select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
-  from logloom_private.log_days d
-  where d.tenant_id = any (p_tenant_ids) and d.day = any (p_days);
-  -- Nearly always all of them are noted.
-  select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
-  from (
-    select a.tenant_id, a.day from unnest(p_tenant_ids, p_days) a (tenant_id, day)
-    except
-    select d.tenant_id, d.day from unnest(v_noted_tenant_ids, v_noted_days) d (tenant_id, day)
-  ) n;
-  if v_new_days is not null then
-    insert into logloom_private.log_days (tenant_id, day)
-    select n.tenant_id, n.day
-    from unnest(v_new_tenant_ids, v_new_days) n (tenant_id, day)
-    order by 1, 2
-    on conflict do nothing;
-  end if;
-end;
-$$;
-
 -- Keeps counts, days and write sequences of what insert_records, with the same parameters, sends to
--- the nodes. What is counted is read from the queue a second time, of the counts' columns alone.
-create function logloom_citus.note_records(
+-- the nodes, in its transaction and under the writer's lock: no other adds a day, or takes one
+-- away. An insert that returns rows, or may meet a conflict, would be written twice: as a file and
+-- then as rows. So the writer inserts without either, and what is counted is read from the queue a
+-- second time, of the counts' columns alone.
+create or replace function logloom_citus.note_records(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
@@ -63,6 +21,10 @@ declare
   v_slot constant text := 'queue_slot_' || p_slot;
   v_tenant_ids text[];
   v_days date[];
+  v_noted_tenant_ids text[];
+  v_noted_days date[];
+  v_new_tenant_ids text[];
+  v_new_days date[];
 begin
   -- A batch within a day says itself which day it is.
   execute format(
@@ -84,7 +46,28 @@ begin
   )
   into v_tenant_ids, v_days
   using p_batch_from, p_batch_to, p_index_from, p_index_to;
-  perform logloom_citus.note_days(v_tenant_ids, v_days, p_write_seq);
+  insert into logloom_private.log_writes (write_seq, day)
+  select distinct p_write_seq, d.day
+  from unnest(v_days) d (day)
+  on conflict do nothing;
+  -- By itself: with arrays to compare with, each would be written into the statement as a text.
+  select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
+  from logloom_private.log_days d
+  where d.tenant_id = any (v_tenant_ids) and d.day = any (v_days);
+  -- Nearly always all of them are noted.
+  select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
+  from (
+    select a.tenant_id, a.day from unnest(v_tenant_ids, v_days) a (tenant_id, day)
+    except
+    select d.tenant_id, d.day from unnest(v_noted_tenant_ids, v_noted_days) d (tenant_id, day)
+  ) n;
+  if v_new_days is not null then
+    insert into logloom_private.log_days (tenant_id, day)
+    select n.tenant_id, n.day
+    from unnest(v_new_tenant_ids, v_new_days) n (tenant_id, day)
+    order by 1, 2
+    on conflict do nothing;
+  end if;
   execute 'insert into logloom_private.log_counts '
     || '(tenant_id, minute, service, level, is_other, events) '
     || logloom_private.added_counts_sql(format(
@@ -110,46 +93,8 @@ begin
 end;
 $$;
 
--- Whether of a tenant's batches one began before another one had ended, by ts: put in order as
--- batches, their events would not be in order.
-create function logloom_citus.has_batches_that_overlap(
-  p_slot smallint,
-  p_batch_from bigint,
-  p_batch_to bigint
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_overlap boolean;
-begin
-  execute format(
-    $query$
-      select exists (
-        select
-        from (
-          select q.ts_min, max(q.ts_max) over (
-            partition by q.tenant_id collate "C" order by q.ts_min, q.batch_id
-            rows between unbounded preceding and 1 preceding
-          ) as ts_before
-          from logloom_private.%I q
-          where q.batch_id between $1 and $2
-        ) b
-        where b.ts_min < b.ts_before
-      )
-    $query$,
-    'queue_slot_' || p_slot
-  )
-  into v_overlap
-  using p_batch_from, p_batch_to;
-  return v_overlap;
-end;
-$$;
-
 -- By COPY, which Citus prepares: neither returning rows nor meeting a conflict.
-create function logloom_citus.insert_records(
+create or replace function logloom_citus.insert_records(
   p_slot smallint,
   p_batch_from bigint,
   p_batch_to bigint,
@@ -165,9 +110,31 @@ set work_mem = '64MB'
 as $$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
+  v_overlap boolean;
 begin
   -- One connection a node, not one a shard: each run's are new, and cost more than they save.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  -- Whether of a tenant's batches one began before another one had ended, by ts: put in order as
+  -- batches, their events would not be in order.
+  execute format(
+    $query$
+      select exists (
+        select
+        from (
+          select q.ts_min, max(q.ts_max) over (
+            partition by q.tenant_id collate "C" order by q.ts_min, q.batch_id
+            rows between unbounded preceding and 1 preceding
+          ) as ts_before
+          from logloom_private.%I q
+          where q.batch_id between $1 and $2
+        ) b
+        where b.ts_min < b.ts_before
+      )
+    $query$,
+    v_slot
+  )
+  into v_overlap
+  using p_batch_from, p_batch_to;
   -- The records first: what Citus copies over a connection that has only read before, it does not
   -- prepare, and a node that is killed while it is told of the commit would lose it. Batches are
   -- put in order, and each event goes straight from its batch to its node, unless the events of
@@ -198,11 +165,7 @@ begin
     v_slot, logloom_private.written_fields_sql('%1$s'),
     logloom_private.written_fields_sql('e.%1$s%2$s'),
     logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s'),
-    case
-      when logloom_citus.has_batches_that_overlap(p_slot, p_batch_from, p_batch_to)
-        then 'order by e.tenant_id collate "C", coalesce(e.ts, e.received_at)'
-      else ''
-    end
+    case when v_overlap then 'order by e.tenant_id collate "C", coalesce(e.ts, e.received_at)' end
   )
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
   perform logloom_citus.note_records(

@@ -3,7 +3,7 @@ begin;
 \ir ../install.psql
 select plan(40);
 
-select logloom_citus.replace_bodies();
+select logloom_citus.replace_functions();
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 select public.ingest_logs(

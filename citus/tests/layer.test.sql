@@ -1,5 +1,5 @@
 begin;
-select plan(10);
+select plan(11);
 
 create function pg_temp.core()
 returns table (definition text)
@@ -30,16 +30,27 @@ select is_empty(
   'no role of the API reaches into its schema'
 );
 
-select logloom_citus.replace_bodies();
+select logloom_citus.replace_functions();
 select set_eq(
   $$select p.oid::regprocedure::text
     from pg_catalog.pg_proc p
     where p.pronamespace = 'logloom_private'::regnamespace and p.prokind = 'f'
       and pg_get_functiondef(p.oid) not in (select b.definition from before b)$$,
-  $$select 'logloom_private.'
-      || replace(s, 'timestamptz', 'timestamp with time zone')
+  $$select 'logloom_private.' || replace(s, 'timestamptz', 'timestamp with time zone')
     from unnest(logloom_citus.seams()) s$$,
-  'it replaces the seams and nothing else'
+  'it replaces the seams and nothing else of the core'
+);
+select set_eq(
+  $$select p.oid
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+      and pg_get_functiondef(p.oid) not in (select b.definition from before b)$$,
+  $$select p.oid
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.provolatile = 's'
+      and p.proname = any (logloom_private.operations())
+      and p.proconfig @> '{default_transaction_isolation=repeatable read}'$$,
+  'operations that only read keep one snapshot'
 );
 
 -- A migration that brings a seam anew.
@@ -53,13 +64,12 @@ begin
   return 'epoch';
 end;
 $$;
-select logloom_citus.replace_bodies();
+select logloom_citus.replace_functions();
 select is(logloom_private.last_sealed(), null, 'after a migration its body is in place again');
-select lives_ok('select logloom_citus.replace_bodies()', 'called again it does nothing');
+select lives_ok('select logloom_citus.replace_functions()', 'called again it does nothing');
 
 \ir ../install.psql
-select logloom_citus.replace_bodies();
-select logloom_citus.keep_snapshots();
+select logloom_citus.replace_functions();
 select logloom_citus.disable();
 select is(
   logloom_private.last_sealed(), 'epoch', 'the body that comes back is the migration''s'

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { uninstall } from "../../cli/uninstall.ts";
 import { pushMigrations } from "../../local/database.ts";
-import { localShards } from "../local/nodes.ts";
+import { installLayer, localShards } from "../local/nodes.ts";
+import { checkout } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
 import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
 import { callAsOwner, type Database, openDatabase } from "../../tests/support/database.ts";
 import { eventually, pause } from "../../tests/support/eventually.ts";
@@ -48,6 +50,18 @@ async function onNodes(sql: Database): Promise<unknown[]> {
   return [...rows];
 }
 
+async function seamsAnew(): Promise<string> {
+  const paths = await walk(["supabase/schemas"]);
+  const texts = await Promise.all(paths.map((path) => Deno.readTextFile(`${checkout}/${path}`)));
+  const seams = texts.filter((text) => /^-- Seam/m.test(text));
+  assert.ok(seams.length > 10);
+  return [
+    "select logloom_private.hold_writers();",
+    ...seams.map((text) => text.replaceAll("create function", "create or replace function")),
+    "select logloom_private.finish_migration();",
+  ].join("\n");
+}
+
 Deno.test("an upgrade over nodes fails no search and loses nothing", async () => {
   await using sql = openDatabase();
   const tenant = await tenantWithDay(sql);
@@ -71,6 +85,8 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
   })();
   asking.catch(() => {});
 
+  // A migration brings each function anew that the layer replaces.
+  await Deno.writeTextFile(`${folder}/29991231000000_logloom_again.sql`, await seamsAnew());
   const applied = await migrations(folder);
   const newer = (await migrations()).filter((name) => !applied.includes(name));
   for (const name of newer) await Deno.copyFile(`${migrationsFolder}/${name}`, `${folder}/${name}`);
@@ -78,12 +94,17 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
     await pushMigrations(stack.databaseUrl, undefined, Deno.env.get("LOGLOOM_PROJECT")),
     null,
   );
+  await installLayer(sql);
   isOver = true;
   await asking;
   assert.deepEqual(await answers(), before);
   const there = await onNodes(sql);
   await callAsOwner(sql, `select logloom_citus.enable(${localShards})`);
   assert.deepEqual(there, await onNodes(sql), "nothing is left to be done by hand");
+  const replaced = await sql`
+    select r.signature from logloom_citus.replacements() r
+    where pg_get_functiondef(to_regprocedure(r.signature)) <> r.definition`;
+  assert.deepEqual([...replaced], [], "the layer's functions are in place");
   console.log(`${asked} times asked: ${await load.end()}`);
   await assertNothingLost(sql, load.senders);
 });

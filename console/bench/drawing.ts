@@ -86,7 +86,7 @@ async function fillLiveView(page: Page, send: (count: number) => Promise<void>):
   await page.evaluate(() => {
     location.hash = "live=1";
   });
-  await page.getByText("Following what comes in.").waitFor();
+  await page.getByText("Following new records.").waitFor();
   await send(12_000);
   await page.getByText("5,000 loaded").waitFor();
   // Everything has arrived when the newest row stays the same.

@@ -613,9 +613,9 @@ begin
           'together.'),
         ('count_service_length_max', 'A service with a longer name is not counted apart.'),
         ('count_compact_rows',
-          'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.'),
+          'Rows of log_counts that one run of compact_log_counts sums up, about.'),
         ('count_pack_rows',
-          'Of a day of a tenant that has at most so many rows of logloom_private.log_counts '
+          'Of a day of a tenant that has at most so many rows of log_counts '
           'they are packed.'),
         ('count_pack_days', 'Days of tenants that one step of compact_log_counts packs.'),
         ('api_pool_size',
@@ -1305,6 +1305,9 @@ begin
       'Wait for one to end.',
       '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
         '`concurrent_validations`.'),
+    ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
+      'A later version of Logloom has written them: install it again.',
+      'A later version has sealed these records: the database was brought back to an older one.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. What is sent meanwhile is kept.',
       'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')
@@ -1807,8 +1810,9 @@ $$;
 
 -- foundations/list_limit.sql
 
--- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds.
-create function logloom_private.list_limit(p_limit integer)
+-- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds, by
+-- p_error where that is not the error of all lists.
+create function logloom_private.list_limit(p_limit integer, p_error text default null)
 returns integer
 language plpgsql
 stable
@@ -1823,13 +1827,15 @@ begin
   select s.list_limit_max, s.list_limit_default into v_max, v_default
     from logloom_private.settings s;
   if p_limit < 1 or p_limit > v_max then
-    perform logloom_private.refuse('parameters.list_limit_is_out_of_range', v_max::text);
+    perform logloom_private.refuse(
+      coalesce(p_error, 'parameters.list_limit_is_out_of_range'), v_max::text
+    );
   end if;
   return coalesce(p_limit, v_default);
 end;
 $$;
 
-grant execute on function logloom_private.list_limit(integer)
+grant execute on function logloom_private.list_limit(integer, text)
 to authenticated, service_role;
 
 -- foundations/lock_key.sql

@@ -397,6 +397,7 @@ declare
   v_added logloom.tenant_members;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   if length(v_email) > 320 then
     perform logloom_private.refuse('tenants.email_is_too_long');
@@ -1344,7 +1345,6 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_role', p_role is null);
   if p_role not in ('member', 'admin', 'owner') then
     perform logloom_private.refuse('tenants.role_is_unknown');
   end if;
@@ -1560,6 +1560,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   perform logloom_private.lock_members(v_tenant_id);
   select m.* into v_member

@@ -36,9 +36,6 @@ create table logloom_private.counted_days (
 
 create index counted_days_noted_at_idx on logloom_private.counted_days (noted_at);
 
-alter table logloom_private.counted_days enable row level security;
-alter table logloom_private.counted_days force row level security;
-
 comment on table logloom_private.counted_days is
   'Days of a tenant whose counts were summed up since pack_log_counts last looked at all of them.';
 
@@ -58,9 +55,6 @@ create table logloom_private.log_counts (
 
 create index log_counts_other_idx on logloom_private.log_counts (tenant_id, minute) where is_other;
 create index log_counts_delta_idx on logloom_private.log_counts (minute) where is_delta;
-
-alter table logloom_private.log_counts enable row level security;
-alter table logloom_private.log_counts force row level security;
 
 comment on table logloom_private.log_counts is
   'Records by tenant, minute of ts, service and level: the sum of events over the rows of a key. '
@@ -89,9 +83,6 @@ create table logloom_private.log_days (
 
 create index log_days_day_tenant_id_idx on logloom_private.log_days (day, tenant_id);
 
-alter table logloom_private.log_days enable row level security;
-alter table logloom_private.log_days force row level security;
-
 comment on table logloom_private.log_days is
   'The UTC days in which a tenant has records, so that a search names those days only. A day stays '
   'here until its partition goes or retention finds nothing of the tenant left in it.';
@@ -103,9 +94,6 @@ create table logloom_private.log_removals (
 );
 
 create index log_removals_tenant_id_idx on logloom_private.log_removals (tenant_id);
-
-alter table logloom_private.log_removals enable row level security;
-alter table logloom_private.log_removals force row level security;
 
 comment on table logloom_private.log_removals is
   'Tenants of which records were removed within the longest alert window: what was added up over '
@@ -121,9 +109,6 @@ create table logloom_private.log_writes (
 );
 
 create index log_writes_day_write_seq_idx on logloom_private.log_writes (day, write_seq);
-
-alter table logloom_private.log_writes enable row level security;
-alter table logloom_private.log_writes force row level security;
 
 comment on table logloom_private.log_writes is
   'The greatest write sequence in each day''s partition, and lesser ones until the next summing '
@@ -170,8 +155,6 @@ where req_id is not null;
 
 alter table logloom.logs alter column msg set compression lz4;
 alter table logloom.logs alter column attrs set compression lz4;
-alter table logloom.logs enable row level security;
-alter table logloom.logs force row level security;
 
 create policy logs_select_tenant on logloom.logs
 for select to authenticated
@@ -209,9 +192,6 @@ create table logloom_private.packed_counts (
   services text[] not null,
   primary key (tenant_id, week)
 );
-
-alter table logloom_private.packed_counts enable row level security;
-alter table logloom_private.packed_counts force row level security;
 
 comment on table logloom_private.packed_counts is
   'What logloom_private.log_counts said of minutes long ago, of tenants with few rows there: a row '

@@ -10,25 +10,10 @@
 --   {"type": "leaf", "field": …, "name": as written, "test": …, …}, with "path" and "joined" where
 --   the field is attrs. The field any means every text of the record: its text columns
 --   (logloom_private.query_text_columns) and the scalars of its attributes at any depth.
--- Tests of a leaf, by field (T: the text columns, level, attrs and any):
---   exists                                 has a value                      all but any
---   equal    values, fold                  one of these texts               all but times
---   like     pattern                       a LIKE pattern, whole text       T but msg, level, any
---   contains pattern                       a LIKE pattern over folded text  msg, any
---   word     pattern, regex                pattern: LIKE over folded text that every match
---                                          passes; regex decides            T but level
---   regex    pattern, fold, size, position  PostgreSQL's dialect, translated from ours, over the
---                                          text, folded where fold          T
---   network  network                       an address of it                 host, attrs
---   range    lower, lower_open, upper, upper_open   by code point; null is no bound   T but msg,
---                                          level, any, attrs
---   range    the same, of JSON numbers     decimals as texts                attrs
---   range    the same, and unit            "seconds" or "bytes": logloom_private.quantity(text,
---                                          unit) of JSON strings            attrs
---   within   from, to, from_shift, to_shift   from <= time < to, null is no bound; a shift is there
---                                          where a bound moves with now: microseconds from it
--- fold is true or absent; then values (or the pattern) and the text are compared in the lower case
--- of lower(… collate pg_c_utf8). A leaf is never true for a field without a value.
+-- A leaf is a record that logloom_private.query_leaf makes once. The tests, what they compare with
+-- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them: blocks/tests.
+-- With folds_case the text is compared in the lower case of lower(… collate pg_c_utf8). A leaf is
+-- never true for a field without a value.
 --
 -- Nothing of a caller's text reaches the SQL but through quote_literal, and no expression in it
 -- can raise on any record. No role is granted anything here: the functions that search, save
@@ -336,271 +321,7 @@ begin
 end;
 $$;
 
--- query/attrs_sql.sql
-
--- The generator of tests of attributes and of a record's texts together.
-
--- Equality with an attribute. Containment finds a scalar, and a scalar that an array holds. A
--- number or boolean has a text too; 5 contains 5.0, so a number's text is compared again.
-create function logloom_private.query_attr_equal_sql(p_value text, p_text text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_sql text := p_value || ' @> ' || quote_literal(to_jsonb(p_text)::text);
-begin
-  if p_text in ('true', 'false') then
-    v_sql := v_sql || ' or ' || p_value || ' @> ' || quote_literal(p_text);
-  elsif p_text ~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$' then
-    v_sql := v_sql || ' or (' || p_value || ' @> ' || quote_literal(p_text) || ' and '
-      || logloom_private.query_any_text_sql(p_value, array['', ' = ' || quote_literal(p_text)])
-      || ')';
-  end if;
-  return v_sql;
-end;
-$$;
-
-create function logloom_private.query_attrs_sql(p_leaf jsonb, p_value text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_sql text := '';
-  v_number text;
-begin
-  if p_leaf ->> 'test' = 'exists' then
-    return p_value || ' <> ''null''';
-  elsif p_leaf ->> 'test' = 'equal' and not p_leaf ? 'fold' then
-    for v_at in 0 .. jsonb_array_length(p_leaf -> 'values') - 1 loop
-      v_sql := v_sql || case when v_at > 0 then ' or ' else '' end
-        || logloom_private.query_attr_equal_sql(p_value, p_leaf -> 'values' ->> v_at);
-    end loop;
-    return v_sql;
-  elsif p_leaf ->> 'test' = 'range' and p_leaf ? 'unit' then
-    return logloom_private.query_bounds_sql(
-      p_leaf,
-      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
-        || p_value || ' #>> ''{}'' end, ' || quote_literal(p_leaf ->> 'unit') || ')',
-      '::numeric'
-    );
-  elsif p_leaf ->> 'test' = 'range' then
-    -- jsonb orders types before values, so the type comes first.
-    v_number := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
-    return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
-      || coalesce(logloom_private.query_bounds_sql(p_leaf, p_value), 'true')
-      || ' when ''string'' then '
-      || coalesce(
-        logloom_private.query_bounds_sql(p_leaf, v_number, '::numeric'), v_number || ' is not null'
-      )
-      || ' end';
-  end if;
-  return logloom_private.query_any_text_sql(
-    p_value, logloom_private.query_text_test(p_leaf)
-  );
-end;
-$$;
-
--- A test of any text of a record. Most records do not hold the text that is looked for: one LIKE
--- over all of a record's texts at once says so, and only where it finds something each is tested.
-create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_columns text;
-  v_tests text;
-  v_test text := p_leaf ->> 'test';
-  v_sql text;
-  v_likely text;
-begin
-  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
-  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
-  if v_test in ('equal', 'regex') and (p_leaf -> 'fold')::boolean then
-    v_test := 'folded ' || v_test;
-  end if;
-  v_tests := case when v_test = 'word' then p_leaf ->> 'regex' else p_leaf ->> 'pattern' end;
-  v_sql := format(
-    'logloom_private.record_holds(array[%s], %I.attrs, %L, array[%s])',
-    v_columns, p_alias, v_test,
-    coalesce(quote_literal(v_tests), logloom_private.query_texts_sql(p_leaf -> 'values'))
-  );
-  if p_leaf ->> 'test' = 'regex' then
-    return v_sql;
-  end if;
-  select string_agg(quote_literal(logloom_private.query_like_record(p.pattern)), ', ')
-  into v_likely
-  from (
-    select p_leaf ->> 'pattern' as pattern
-    where p_leaf ? 'pattern'
-    union all
-    select logloom_private.query_like_text(lower(v collate pg_c_utf8))
-    from jsonb_array_elements_text(p_leaf -> 'values') v
-  ) p;
-  return format(
-    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
-    v_columns, p_alias
-  )
-    || case when jsonb_array_length(p_leaf -> 'values') > 1
-      then 'any (array[' || v_likely || '])' else v_likely end
-    || ' then ' || v_sql || ' else false end';
-end;
-$$;
-
--- query/check_ranges.sql
-
--- The checker of comparisons and ranges.
-
-create function logloom_private.query_check_range_of_times(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_lower logloom_private.query_span;
-  v_upper logloom_private.query_span;
-begin
-  if p_range.lower_token is not null then
-    v_lower := logloom_private.query_time(
-      p_range.lower_token, p_range.lower_position, p_state."now"
-    );
-  end if;
-  if p_range.upper_token is not null then
-    v_upper := logloom_private.query_time(
-      p_range.upper_token, p_range.upper_position, p_state."now"
-    );
-  end if;
-  return logloom_private.query_check_within(
-    p_state, p_field,
-    case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
-    case when p_range.upper_open then v_upper.starts else v_upper.ends end, v_upper.names_now
-  );
-end;
-$$;
-
-create function logloom_private.query_check_range_of_levels(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_levels constant text[] := array['debug', 'info', 'warn', 'error'];
-  v_from integer := 1;
-  v_to integer := 4;
-begin
-  if p_range.lower_token is not null then
-    v_from := p_range.lower_open::integer + array_position(
-      v_levels,
-      logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
-    );
-  end if;
-  if p_range.upper_token is not null then
-    v_to := array_position(
-      v_levels,
-      logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
-    ) - p_range.upper_open::integer;
-  end if;
-  p_state.node := case when v_from > v_to then '{"type": "none"}'::jsonb
-    else logloom_private.query_leaf(
-      p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
-    ) end;
-  return p_state;
-end;
-$$;
-
-create function logloom_private.query_check_range_of_numbers(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_lower jsonb;
-  v_upper jsonb;
-  v_unit text;
-begin
-  if p_range.lower_token is not null then
-    v_lower := logloom_private.query_number(p_range.lower_token, p_range.lower_position);
-  end if;
-  if p_range.upper_token is not null then
-    v_upper := logloom_private.query_number(p_range.upper_token, p_range.upper_position);
-  end if;
-  if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
-    and v_lower is not null and v_upper is not null
-  then
-    perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
-  end if;
-  v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
-  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'range',
-    'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
-    'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open
-  ) || case when v_unit is null then '{}'::jsonb else jsonb_build_object('unit', v_unit) end);
-  return p_state;
-end;
-$$;
-
-create function logloom_private.query_check_range(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_name constant text := p_field ->> 'field';
-begin
-  if v_name in ('msg', 'id', 'any') then
-    perform logloom_private.refuse_at(
-      coalesce(p_range.lower_position, p_range.upper_position),
-      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
-      v_name
-    );
-  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
-    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
-  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
-    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
-  elsif v_name in ('ts', 'received_at') then
-    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
-  elsif v_name = 'level' then
-    return logloom_private.query_check_range_of_levels(p_state, p_field, p_range);
-  elsif v_name = 'attrs' then
-    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
-  end if;
-  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'range',
-    'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
-    'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
-  ));
-  return p_state;
-end;
-$$;
-
 -- query/checks.sql
-
--- The checker: what a field may be asked. Each function answers the state with the leaf as node.
 
 create function logloom_private.query_refuse_any(p_position integer)
 returns void
@@ -613,132 +334,8 @@ begin
 end;
 $$;
 
--- A span of time. Bounds that move with now also say how far from it they are, in microseconds.
-create function logloom_private.query_check_within(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_from timestamptz,
-  p_from_moves boolean,
-  p_to timestamptz,
-  p_to_moves boolean
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_moves constant boolean := coalesce(p_from_moves, false) or coalesce(p_to_moves, false);
-begin
-  p_state.names_now := p_state.names_now or v_moves;
-  if p_from >= p_to and not v_moves then
-    p_state.node := '{"type": "none"}';
-    return p_state;
-  end if;
-  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'within',
-    'from', to_char(p_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-    'to', to_char(p_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-  ));
-  if p_from_moves then
-    p_state.node := p_state.node || jsonb_build_object(
-      'from_shift', (extract(epoch from p_from - p_state."now") * 1000000)::bigint
-    );
-  end if;
-  if p_to_moves then
-    p_state.node := p_state.node || jsonb_build_object(
-      'to_shift', (extract(epoch from p_to - p_state."now") * 1000000)::bigint
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
-create function logloom_private.query_check_time(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_span logloom_private.query_span;
-  v_now timestamptz;
-begin
-  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
-  if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
-    -- ts:-15m, the last 15 minutes; ts:+15m, the next.
-    v_now := p_state."now";
-    v_span.starts := least(v_span.starts, v_now);
-    v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
-  end if;
-  return logloom_private.query_check_within(
-    p_state, p_field, v_span.starts, v_span.names_now, v_span.ends, v_span.names_now
-  );
-end;
-$$;
-
--- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
-create function logloom_private.query_network(p_token text, p_position integer)
-returns inet
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if left(p_token, 1) = '"' then
-    return null;
-  elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
-    if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
-      perform logloom_private.refuse_at(
-        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
-      );
-    end if;
-    return network(p_token::inet);
-  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
-    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
-    if pg_input_is_valid(p_token, 'inet')
-      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/'
-    then
-      return network(p_token::inet);
-    -- 12:30:45/2 is a text.
-    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
-      perform logloom_private.refuse_at(
-        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
-      );
-    end if;
-  end if;
-  return null;
-end;
-$$;
-
--- A text inside a text, in either letter case: for msg and any.
-create function logloom_private.query_check_contains(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
-  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'contains',
-    'pattern', '%' || logloom_private.query_like(lower(p_token collate pg_c_utf8)) || '%'
-  ));
-  return p_state;
-end;
-$$;
-
--- A word or a quoted text that stands for itself.
+-- The grammar of a word or a quoted text that stands for itself: which test it is, by its field. A
+-- check answers the state with the leaf as node.
 create function logloom_private.query_check_term(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -754,143 +351,27 @@ declare
   v_name constant text := p_field ->> 'field';
   v_network inet;
 begin
-  if p_token = '*' and v_name = 'any' then
+  if v_name = 'any' and p_token in ('*', '""') then
     perform logloom_private.query_refuse_any(p_position);
   elsif p_token = '*' then
     p_state.node := logloom_private.query_leaf(p_field, '{"test": "exists"}');
     return p_state;
   elsif v_name in ('msg', 'any') then
-    if p_token = '""' and v_name = 'any' then
-      perform logloom_private.query_refuse_any(p_position);
-    end if;
     return logloom_private.query_check_contains(p_state, p_field, p_token, p_position);
-  elsif v_name in ('level', 'id') then
-    return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
   elsif v_name in ('ts', 'received_at') then
     return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
-  elsif logloom_private.query_has_wildcard(p_token) then
-    p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
-    p_state.node := logloom_private.query_leaf(
-      p_field, jsonb_build_object('test', 'like', 'pattern', logloom_private.query_like(p_token))
-    );
-    return p_state;
+  elsif v_name not in ('level', 'id') and logloom_private.query_has_wildcard(p_token) then
+    return logloom_private.query_check_like(p_state, p_field, p_token, p_position);
   elsif v_name in ('attrs', 'host') then
     v_network := logloom_private.query_network(p_token, p_position);
     if v_network is not null then
       p_state.node := logloom_private.query_leaf(
-        p_field, jsonb_build_object('test', 'network', 'network', v_network::text)
+        p_field, jsonb_build_object('test', 'network', 'values', array[v_network::text])
       );
       return p_state;
     end if;
   end if;
-  return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
-end;
-$$;
-
--- field:=value, and what is exact without the sign.
-create function logloom_private.query_check_exact(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_text text := logloom_private.query_text(p_token);
-begin
-  case p_field ->> 'field'
-    when 'ts', 'received_at' then
-      return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
-    when 'level' then
-      v_text := logloom_private.query_require_level(p_token, p_position);
-    when 'id' then
-      v_text := lower(v_text);
-      if v_text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
-        perform logloom_private.refuse_at(
-          p_position,
-          'query.not_a_uuid',
-          logloom_private.query_excerpt(logloom_private.query_text(p_token))
-        );
-      end if;
-    else
-  end case;
-  p_state.node := logloom_private.query_leaf(
-    p_field, jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_text))
-  );
-  return p_state;
-end;
-$$;
-
--- field:i=value and field:w=word.
-create function logloom_private.query_check_folded(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_sign text,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
-begin
-  if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
-    perform logloom_private.refuse_at(
-      p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
-    );
-  elsif p_sign = 'i=' then
-    p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-      'test', 'equal', 'values', jsonb_build_array(v_text), 'fold', true
-    ));
-    return p_state;
-  elsif v_text = '' then
-    perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
-  end if;
-  p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
-  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'word',
-    'pattern', '%' || logloom_private.query_like_text(v_text) || '%',
-    'regex', '(?:^|\W)' || regexp_replace(v_text, '([!-/:-@[-`{-~])', '\\\1', 'g') || '(?:$|\W)'
-  ));
-  return p_state;
-end;
-$$;
-
-create function logloom_private.query_check_regex(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_regex jsonb;
-begin
-  if (p_field ->> 'field') in ('ts', 'received_at', 'id') then
-    perform logloom_private.refuse_at(
-      p_position,
-      case p_field ->> 'field' when 'id' then 'query.id_takes_no_regex'
-        else 'query.time_takes_no_regex' end,
-      p_field ->> 'field'
-    );
-  end if;
-  v_regex := logloom_private.query_regex(p_token, p_position);
-  p_state := logloom_private.query_spend(p_state, (v_regex -> 'steps')::integer);
-  p_state.node := logloom_private.query_leaf(
-    p_field, '{"test": "regex"}'::jsonb || v_regex - 'steps'
-  );
-  return p_state;
+  return logloom_private.query_check_equal(p_state, p_field, p_token, p_position);
 end;
 $$;
 
@@ -913,11 +394,13 @@ begin
       v_span := v_span * logloom_private.query_ts_span(p_node -> 'items' -> v_at);
     end loop;
   elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within'
-    and (p_node ->> 'from')::timestamptz >= (p_node ->> 'to')::timestamptz
+    and (p_node -> 'bounds' ->> 'from')::timestamptz >= (p_node -> 'bounds' ->> 'to')::timestamptz
   then
     v_span := 'empty';
   elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within' then
-    v_span := tstzrange((p_node ->> 'from')::timestamptz, (p_node ->> 'to')::timestamptz);
+    v_span := tstzrange(
+      (p_node -> 'bounds' ->> 'from')::timestamptz, (p_node -> 'bounds' ->> 'to')::timestamptz
+    );
   end if;
   return v_span;
 end;
@@ -995,7 +478,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  p_state := logloom_private.query_parse_or(p_state);
+  p_state := logloom_private.query_parse_items(p_state, 'or');
   if p_state.texts[p_state."at"] = ')' then
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
@@ -1026,7 +509,7 @@ begin
     order by 1
   );
   p_query.equality_only := not jsonb_path_exists(
-    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.fold == true)'
+    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.folds_case == true)'
   );
   v_span := logloom_private.query_ts_span(p_tree);
   p_query.ts_from := lower(v_span);
@@ -1288,17 +771,6 @@ begin
 end;
 $$;
 
-create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return '{"type": "leaf"}'::jsonb || p_field || p_test;
-end;
-$$;
-
 -- query/grammar.sql
 
 -- The parser of brackets and operators. Each rule calls the next and the last calls the first.
@@ -1318,7 +790,7 @@ begin
   if v_token = '(' then
     p_state := logloom_private.query_deepen(p_state, v_position);
     p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_parse_or(p_state);
+    p_state := logloom_private.query_parse_items(p_state, 'or');
     if p_state.texts[p_state."at"] <> ')' then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
@@ -1379,7 +851,11 @@ begin
 end;
 $$;
 
-create function logloom_private.query_parse_and(p_state logloom_private.query_state)
+-- Items side by side: p_type is and, or or, whose items are those of and.
+create function logloom_private.query_parse_items(
+  p_state logloom_private.query_state,
+  p_type text
+)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -1387,39 +863,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_items jsonb[] := '{}'::jsonb[];
+  v_token text;
 begin
   loop
-    p_state := logloom_private.query_parse_not(p_state);
+    p_state := case p_type when 'or' then logloom_private.query_parse_items(p_state, 'and')
+      else logloom_private.query_parse_not(p_state) end;
     v_items := v_items || p_state.node;
-    exit when p_state.texts[p_state."at"] in ('OR', ')', '|', '');
-    if p_state.texts[p_state."at"] = 'AND' then
+    v_token := p_state.texts[p_state."at"];
+    exit when v_token in (')', '|', '') or (v_token = 'OR') = (p_type = 'and');
+    if v_token in ('AND', 'OR') then
       p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
   if cardinality(v_items) > 1 then
-    p_state.node := jsonb_build_object('type', 'and', 'items', to_jsonb(v_items));
-  end if;
-  return p_state;
-end;
-$$;
-
-create function logloom_private.query_parse_or(p_state logloom_private.query_state)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_items jsonb[] := '{}'::jsonb[];
-begin
-  loop
-    p_state := logloom_private.query_parse_and(p_state);
-    v_items := v_items || p_state.node;
-    exit when p_state.texts[p_state."at"] <> 'OR';
-    p_state := logloom_private.query_advance(p_state);
-  end loop;
-  if cardinality(v_items) > 1 then
-    p_state.node := jsonb_build_object('type', 'or', 'items', to_jsonb(v_items));
+    p_state.node := jsonb_build_object('type', p_type, 'items', to_jsonb(v_items));
   end if;
   return p_state;
 end;
@@ -1592,6 +1049,53 @@ begin
     perform logloom_private.refuse_at(p_position, 'query.number_is_out_of_range');
   end if;
   return jsonb_build_object('unit', null, 'value', trim_scale(v_text::numeric)::text);
+end;
+$$;
+
+-- query/query_leaf.sql
+
+-- A leaf of the tree: a test of a field, and what follows from them.
+--   decided_by   what answers it in a block: run (service, level), dictionary (a column of values),
+--                numbers (a column, of whole numbers without their texts), template (messages), or
+--                filter: a look at each record
+--   rows_index   an index of the rows may answer it, or a look at one short column
+--   block_quick  a block answers it without the texts of its records; an attribute only where its
+--                column has numbers
+--   template, words   of msg and any: see leaf_template
+create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_field constant text := p_field ->> 'field';
+  v_test constant text := p_test ->> 'test';
+  v_folds constant boolean := coalesce((p_test -> 'folds_case')::boolean, false);
+  v_decided_by constant text := case
+    when v_field in ('service', 'level') then 'run'
+    when v_field in ('msg', 'any') then 'template'
+    when v_field in ('id', 'ts', 'received_at') then 'filter'
+    when v_field = 'attrs' and v_test = 'range' and p_test -> 'bounds' ->> 'unit' is null
+      then 'numbers'
+    else 'dictionary'
+  end;
+  v_leaf constant jsonb := '{"type": "leaf"}'::jsonb || p_field || p_test || jsonb_build_object(
+    'folds_case', v_folds,
+    'decided_by', v_decided_by,
+    'rows_index',
+    v_field not in ('attrs', 'any') and v_test in ('equal', 'exists', 'within', 'range'),
+    'block_quick', case v_field
+      when 'ts' then true
+      when 'msg' then v_test in ('equal', 'exists', 'contains')
+      when 'attrs' then jsonb_array_length(p_field -> 'path') = 1
+      else v_decided_by = 'run'
+        or v_decided_by = 'dictionary' and v_test in ('equal', 'exists') and not v_folds
+    end
+  );
+begin
+  return case v_decided_by when 'template' then v_leaf || logloom_private.leaf_template(v_leaf)
+    else v_leaf end;
 end;
 $$;
 
@@ -1910,35 +1414,6 @@ begin
     'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
     'steps', v_steps
   );
-end;
-$$;
-
--- Checks the regular expressions of a tree together: what compiling them costs, and that
--- PostgreSQL takes each, so that it refuses none in the middle of a search.
-create function logloom_private.query_check_regexes(p_tree jsonb)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_leaf jsonb;
-  v_size integer := 0;
-begin
-  for v_leaf in
-    select l from jsonb_path_query(p_tree, 'strict $.** ? (@.test == "regex")') l
-  loop
-    v_size := v_size + (v_leaf -> 'size')::integer;
-    begin
-      if v_size > 2000 or '' collate "C" ~ (v_leaf ->> 'pattern') is null then
-        raise invalid_regular_expression;
-      end if;
-    exception when invalid_regular_expression then
-      perform logloom_private.refuse_at(
-        (v_leaf -> 'position')::integer, 'regex.all_are_too_complex'
-      );
-    end;
-  end loop;
 end;
 $$;
 
@@ -2306,70 +1781,6 @@ $$;
 
 -- What compiled queries call for each record. None of these can raise, whatever a record holds.
 
--- Does any text of a record pass a test? Texts are its columns and the scalars of its attributes.
-create function logloom_private.record_holds(
-  p_columns text[],
-  p_attrs jsonb,
-  p_test text,
-  p_arguments text[]
-)
-returns boolean
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return exists (
-    select
-    from (
-      select unnest(p_columns)
-      union all
-      select a.value #>> '{}'
-      from jsonb_path_query(p_attrs, 'strict $.**') a (value)
-      where jsonb_typeof(a.value) in ('string', 'number', 'boolean')
-    ) t (text)
-    where case p_test
-      when 'contains' then lower(t.text collate pg_c_utf8) like p_arguments[1]
-      when 'equal' then t.text = any(p_arguments)
-      when 'folded equal' then lower(t.text collate pg_c_utf8) = any(p_arguments)
-      when 'word' then lower(t.text collate pg_c_utf8) ~ p_arguments[1]
-      when 'regex' then t.text collate "C" ~ p_arguments[1]
-      when 'folded regex' then lower(t.text collate pg_c_utf8) collate "C" ~ p_arguments[1]
-    end
-  );
-end;
-$$;
-
--- Is a text an address, IPv4 with or without a port or IPv6, of a network?
-create function logloom_private.address_in(p_text text, p_network inet)
-returns boolean
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_address text;
-begin
-  if octet_length(p_text) > 45 then
-    return false;
-  end if;
-  v_address := coalesce(
-    substring(
-      p_text collate "C"
-      from '^((?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3})(?::[0-9]{1,5})?$'
-    ),
-    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
-    substring(
-      p_text collate "C"
-      from '^[0-9a-fA-F:]*(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})$'
-    )
-  );
-  return pg_input_is_valid(v_address, 'inet') and v_address::inet <<= p_network;
-end;
-$$;
-
 -- A number that a few letters write, and more than 40 if it is written out, is stored as these
 -- letters. Compared it is the number; null for any other text, and for what no double holds.
 -- The value of a number that is stored as its text, since written out it would be longer than that
@@ -2600,169 +2011,6 @@ begin
 end;
 $$;
 
--- The bounds that a range has, or null. p_type is what a bound is cast to.
-create function logloom_private.query_bounds_sql(p_leaf jsonb, p_value text, p_type text default '')
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return nullif(concat_ws(
-    ' and ',
-    p_value || case when (p_leaf -> 'lower_open')::boolean then ' > ' else ' >= ' end
-      || quote_literal(p_leaf ->> 'lower') || p_type,
-    p_value || case when (p_leaf -> 'upper_open')::boolean then ' < ' else ' <= ' end
-      || quote_literal(p_leaf ->> 'upper') || p_type
-  ), '');
-end;
-$$;
-
--- The text in the letter case that folded comparisons use: one character to one character.
-create function logloom_private.query_fold_sql(p_value text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'lower(' || p_value || ' collate pg_c_utf8)';
-end;
-$$;
-
--- Quoted texts, a comma between them.
-create function logloom_private.query_texts_sql(p_values jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select string_agg(quote_literal(v.text), ', ' order by v.n)
-    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
-  );
-end;
-$$;
-
--- A test of a text: a value is put between the two parts. They are joined, never substituted into,
--- because they hold quoted texts of the caller.
-create function logloom_private.query_text_test(p_leaf jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_fold constant boolean := coalesce((p_leaf -> 'fold')::boolean, false)
-    or p_leaf ->> 'test' in ('contains', 'word');
-  v_parts text[];
-begin
-  v_parts := case p_leaf ->> 'test'
-    when 'equal' then array['', case jsonb_array_length(p_leaf -> 'values')
-      when 1 then ' = ' || quote_literal(p_leaf -> 'values' ->> 0)
-      else ' in (' || logloom_private.query_texts_sql(p_leaf -> 'values') || ')'
-    end]
-    when 'like' then array['', ' like ' || quote_literal(p_leaf ->> 'pattern')]
-    when 'contains' then array['', ' like ' || quote_literal(p_leaf ->> 'pattern')]
-    when 'word' then array['', ' ~ ' || quote_literal(p_leaf ->> 'regex')]
-    when 'regex' then array['', ' collate "C" ~ ' || quote_literal(p_leaf ->> 'pattern')]
-    when 'network' then array[
-      'logloom_private.address_in(', ', ' || quote_literal(p_leaf ->> 'network') || '::inet)'
-    ]
-  end;
-  if v_fold then
-    v_parts := array[v_parts[1] || 'lower(', ' collate pg_c_utf8)' || v_parts[2]];
-  end if;
-  return v_parts;
-end;
-$$;
-
--- A test of the text of a JSON scalar, or of any scalar in an array.
-create function logloom_private.query_any_text_sql(p_value text, p_test text[])
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'case jsonb_typeof(' || p_value || ')'
-    || ' when ''object'' then false when ''null'' then false'
-    || ' when ''array'' then exists (select from jsonb_array_elements(' || p_value || ') as e (v)'
-    || ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '
-    || p_test[1] || '(e.v #>> ''{}'')' || p_test[2] || ') else '
-    || p_test[1] || '(' || p_value || ' #>> ''{}'')' || p_test[2] || ' end';
-end;
-$$;
-
--- A bound of time: a constant, or so far from p_now_sql where it moves with now.
-create function logloom_private.query_instant_sql(
-  p_instant text,
-  p_shift bigint,
-  p_now_sql text
-)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_shift is not null and p_now_sql is not null then
-    return '(' || p_now_sql || format(' + interval ''%s microseconds'')', p_shift);
-  end if;
-  return quote_literal(p_instant) || '::timestamptz';
-end;
-$$;
-
-create function logloom_private.query_column_sql(p_leaf jsonb, p_value text, p_now_sql text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_test text[];
-  v_keys jsonb;
-begin
-  case p_leaf ->> 'test'
-    when 'exists' then
-      return p_value || ' is not null';
-    when 'within' then
-      return coalesce(
-        nullif(concat_ws(
-          ' and ',
-          p_value || ' >= ' || logloom_private.query_instant_sql(
-            p_leaf ->> 'from', (p_leaf -> 'from_shift')::bigint, p_now_sql
-          ),
-          p_value || ' < ' || logloom_private.query_instant_sql(
-            p_leaf ->> 'to', (p_leaf -> 'to_shift')::bigint, p_now_sql
-          )
-        ), ''),
-        p_value || ' is not null'
-      );
-    when 'range' then
-      return coalesce(
-        logloom_private.query_bounds_sql(p_leaf, p_value || ' collate "C"'),
-        p_value || ' is not null'
-      );
-    else
-  end case;
-
-  v_test := logloom_private.query_text_test(p_leaf);
-  -- The index of req_id holds its beginning: a whole one may be too long for an index.
-  if p_leaf ->> 'field' = 'req_id' and p_leaf ->> 'test' = 'equal' and not p_leaf ? 'fold' then
-    select jsonb_agg(left(v, 200)) into v_keys from jsonb_array_elements_text(p_leaf -> 'values') v;
-    return '(left(' || p_value || ', 200) in (' || logloom_private.query_texts_sql(v_keys)
-      || ') and ' || p_value || v_test[2] || ')';
-  elsif p_leaf ->> 'test' = 'word' then
-    -- LIKE tells quicker where the text is not there at all.
-    return logloom_private.query_fold_sql(p_value) || ' like '
-      || quote_literal(p_leaf ->> 'pattern') || ' and ' || v_test[1] || p_value || v_test[2];
-  end if;
-  return v_test[1] || p_value || v_test[2];
-end;
-$$;
-
 -- A tree as a boolean expression over an alias. It may be null where a field is absent; a NOT
 -- turns that into true, so that it matches records that lack the field. With p_now_sql, an SQL
 -- expression, what moves with now is computed from it; otherwise from the instant of compiling.
@@ -2798,11 +2046,9 @@ begin
       if p_node ->> 'field' = 'any' then
         return '(' || logloom_private.query_any_sql(p_node, p_alias) || ')';
       end if;
-      v_sql := logloom_private.query_value_sql(p_node, p_alias);
-      return '(' || case p_node ->> 'field'
-        when 'attrs' then logloom_private.query_attrs_sql(p_node, v_sql)
-        else logloom_private.query_column_sql(p_node, v_sql, p_now_sql)
-      end || ')';
+      return '(' || logloom_private.query_test_sql(
+        p_node, logloom_private.query_value_sql(p_node, p_alias), p_now_sql
+      ) || ')';
   end case;
 end;
 $$;
@@ -3232,6 +2478,150 @@ begin
 end;
 $$;
 
+-- query/test_sql.sql
+
+-- The tests, each in a file of its name in query/tests.
+
+-- A test of a text: a value is put between the two parts. They are joined, never substituted into,
+-- because they hold quoted texts of the caller.
+create function logloom_private.query_text_test(p_leaf jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_values constant jsonb := p_leaf -> 'values';
+  v_parts constant text[] := case p_leaf ->> 'test'
+    when 'equal' then logloom_private.equal_test(v_values)
+    when 'like' then logloom_private.like_test(v_values)
+    when 'contains' then logloom_private.contains_test(v_values)
+    when 'word' then logloom_private.word_test(v_values)
+    when 'regex' then logloom_private.regex_test(v_values)
+    when 'network' then logloom_private.network_test(v_values)
+  end;
+begin
+  return case when (p_leaf -> 'folds_case')::boolean
+    then array[v_parts[1] || 'lower(', ' collate pg_c_utf8)' || v_parts[2]] else v_parts end;
+end;
+$$;
+
+-- A test of the text that a value is or, of an attribute, of the text of any scalar in it.
+create function logloom_private.query_text_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_test constant text[] := logloom_private.query_text_test(p_leaf);
+begin
+  return case p_leaf ->> 'field'
+    when 'attrs' then logloom_private.query_any_text_sql(p_value, v_test)
+    else v_test[1] || p_value || v_test[2]
+  end;
+end;
+$$;
+
+-- A leaf over its value, a column or the JSON value of an attribute.
+create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_leaf ->> 'test'
+    when 'exists' then logloom_private.exists_sql(p_leaf, p_value)
+    when 'within' then logloom_private.within_sql(p_leaf, p_value, p_now_sql)
+    when 'range' then logloom_private.range_sql(p_leaf, p_value)
+    when 'equal' then logloom_private.equal_sql(p_leaf, p_value)
+    when 'word' then logloom_private.word_sql(p_leaf, p_value)
+    else logloom_private.query_text_sql(p_leaf, p_value)
+  end;
+end;
+$$;
+
+-- Quoted texts, a comma between them.
+create function logloom_private.query_texts_sql(p_values jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select string_agg(quote_literal(v.text), ', ' order by v.n)
+    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
+  );
+end;
+$$;
+
+-- A test of the text of a JSON scalar, or of any scalar in an array.
+create function logloom_private.query_any_text_sql(p_value text, p_test text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'case jsonb_typeof(' || p_value || ')'
+    || ' when ''object'' then false when ''null'' then false'
+    || ' when ''array'' then exists (select from jsonb_array_elements(' || p_value || ') as e (v)'
+    || ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '
+    || p_test[1] || '(e.v #>> ''{}'')' || p_test[2] || ') else '
+    || p_test[1] || '(' || p_value || ' #>> ''{}'')' || p_test[2] || ' end';
+end;
+$$;
+
+-- A leaf over any text of a record: its text columns and the scalars of its attributes. Most
+-- records do not hold the text that is looked for: one LIKE over all of a record's texts at once
+-- says so, and only where it finds something each is tested.
+create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_test constant text[] := logloom_private.query_text_test(p_leaf);
+  v_columns text;
+  v_sql text;
+  v_likely text[];
+begin
+  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
+  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
+  v_sql := format(
+    'exists (select from unnest(array[%s] || array(select a.value #>> ''{}'' '
+      || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
+      || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
+    v_columns, p_alias
+  ) || v_test[1] || 't.text' || v_test[2] || ')';
+  if p_leaf ->> 'test' = 'regex' then
+    return v_sql;
+  end if;
+  -- LIKE patterns over folded text; those of contains and word have one.
+  v_likely := array(
+    select logloom_private.query_like_record(
+      case p_leaf ->> 'test'
+        when 'equal' then logloom_private.query_like_text(lower(v.text collate pg_c_utf8))
+        else v.text
+      end
+    )
+    from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
+    where p_leaf ->> 'test' = 'equal' or v.n = 1
+    order by v.n
+  );
+  return format(
+    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
+    v_columns, p_alias
+  )
+    || case cardinality(v_likely) when 1 then quote_literal(v_likely[1])
+      else 'any (' || quote_literal(v_likely) || '::text[])' end
+    || ' then ' || v_sql || ' else false end';
+end;
+$$;
+
 -- query/tokens.sql
 
 -- Tokens: what the grammar's rules read.
@@ -3286,17 +2676,6 @@ begin
   v_state.warnings := '[]';
   v_state.node := '{"type": "all"}';
   return v_state;
-end;
-$$;
-
-create function logloom_private.query_is_word(p_token text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return left(p_token, 1) not in ('', '"', '(', ')', '[', ']', '{', '}', '|');
 end;
 $$;
 
@@ -3486,9 +2865,17 @@ begin
       return logloom_private.query_check_term(p_state, p_field, p_token, p_position);
     when '=' then
       p_state := logloom_private.query_warn_exact(p_state, p_field, p_token, p_position);
-      return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+      return logloom_private.query_check_equal(p_state, p_field, p_token, p_position);
     else
-      return logloom_private.query_check_folded(p_state, p_field, p_sign, p_token, p_position);
+      if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
+        perform logloom_private.refuse_at(
+          p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
+        );
+      end if;
+      return case p_sign
+        when 'i=' then logloom_private.query_check_folded_equal(p_state, p_field, p_token)
+        else logloom_private.query_check_word(p_state, p_field, p_token, p_position)
+      end;
   end case;
 end;
 $$;
@@ -3545,8 +2932,7 @@ begin
   if jsonb_array_length(v_values) > 0 then
     v_items := logloom_private.query_leaf(
       p_field,
-      jsonb_build_object('test', 'equal', 'values', v_values)
-        || case p_sign when 'i=' then '{"fold": true}'::jsonb else '{}'::jsonb end
+      jsonb_build_object('test', 'equal', 'values', v_values, 'folds_case', p_sign = 'i=')
     ) || v_items;
   end if;
   p_state.node := case when cardinality(v_items) = 1 then v_items[1]
@@ -4015,6 +3401,748 @@ begin
     );
   end if;
   return p_state;
+end;
+$$;
+
+-- query/tests/contains.sql
+
+-- A text inside a text, in either letter case: msg and any. values: a LIKE pattern in lower case.
+
+create function logloom_private.query_check_contains(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'contains', 'folds_case', true,
+    'values', array['%' || logloom_private.query_like(lower(p_token collate pg_c_utf8)) || '%']
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.contains_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.like_test(p_values);
+end;
+$$;
+
+-- query/tests/equal.sql
+
+-- field:=value, field:i=value in either letter case, and what is exact without a sign. values: the
+-- texts, each of which will do.
+
+create function logloom_private.query_check_equal(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text text := logloom_private.query_text(p_token);
+begin
+  case p_field ->> 'field'
+    when 'ts', 'received_at' then
+      return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
+    when 'level' then
+      v_text := logloom_private.query_require_level(p_token, p_position);
+    when 'id' then
+      v_text := lower(v_text);
+      if v_text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
+        perform logloom_private.refuse_at(
+          p_position,
+          'query.not_a_uuid',
+          logloom_private.query_excerpt(logloom_private.query_text(p_token))
+        );
+      end if;
+    else
+  end case;
+  p_state.node := logloom_private.query_leaf(
+    p_field, jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_text))
+  );
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_folded_equal(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'equal', 'folds_case', true,
+    'values', array[lower(logloom_private.query_text(p_token) collate pg_c_utf8)]
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.equal_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['', case jsonb_array_length(p_values)
+    when 1 then ' = ' || quote_literal(p_values ->> 0)
+    else ' in (' || logloom_private.query_texts_sql(p_values) || ')'
+  end];
+end;
+$$;
+
+-- Equality with an attribute. Containment finds a scalar, and a scalar that an array holds. A
+-- number or boolean has a text too; 5 contains 5.0, so a number's text is compared again.
+create function logloom_private.attr_equal_sql(p_value text, p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text := p_value || ' @> ' || quote_literal(to_jsonb(p_text)::text);
+begin
+  if p_text in ('true', 'false') then
+    v_sql := v_sql || ' or ' || p_value || ' @> ' || quote_literal(p_text);
+  elsif p_text ~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$' then
+    v_sql := v_sql || ' or (' || p_value || ' @> ' || quote_literal(p_text) || ' and '
+      || logloom_private.query_any_text_sql(p_value, array['', ' = ' || quote_literal(p_text)])
+      || ')';
+  end if;
+  return v_sql;
+end;
+$$;
+
+create function logloom_private.equal_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text := logloom_private.query_text_sql(p_leaf, p_value);
+begin
+  if (p_leaf -> 'folds_case')::boolean then
+    return v_sql;
+  elsif p_leaf ->> 'field' = 'attrs' then
+    return (
+      select string_agg(logloom_private.attr_equal_sql(p_value, v.text), ' or ' order by v.n)
+      from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
+    );
+  elsif p_leaf ->> 'field' = 'req_id' then
+    -- The index of req_id holds its beginning: a whole one may be too long for an index.
+    return '(left(' || p_value || ', 200) in (' || logloom_private.query_texts_sql((
+      select jsonb_agg(left(v.text, 200) order by v.n)
+      from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
+    )) || ') and ' || v_sql || ')';
+  end if;
+  return v_sql;
+end;
+$$;
+
+-- query/tests/exists.sql
+
+-- field:*, has a value.
+create function logloom_private.exists_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_value
+    || case p_leaf ->> 'field' when 'attrs' then ' <> ''null''' else ' is not null' end;
+end;
+$$;
+
+-- query/tests/like.sql
+
+-- field:a*b, the whole text. values: the LIKE pattern.
+
+create function logloom_private.query_check_like(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'like', 'values', array[logloom_private.query_like(p_token)]
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.like_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['', ' like ' || quote_literal(p_values ->> 0)];
+end;
+$$;
+
+-- query/tests/network.sql
+
+-- host:10.0.0.0/8, an address of a network. values: the network.
+
+-- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
+create function logloom_private.query_network(p_token text, p_position integer)
+returns inet
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if left(p_token, 1) = '"' then
+    return null;
+  elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
+    if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
+    return network(p_token::inet);
+  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    if pg_input_is_valid(p_token, 'inet')
+      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/'
+    then
+      return network(p_token::inet);
+    -- 12:30:45/2 is a text.
+    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
+  end if;
+  return null;
+end;
+$$;
+
+-- Is a text an address, IPv4 with or without a port or IPv6, of a network?
+create function logloom_private.address_in(p_text text, p_network inet)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_address text;
+begin
+  if octet_length(p_text) > 45 then
+    return false;
+  end if;
+  v_address := coalesce(
+    substring(
+      p_text collate "C"
+      from '^((?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3})(?::[0-9]{1,5})?$'
+    ),
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    substring(
+      p_text collate "C"
+      from '^[0-9a-fA-F:]*(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})$'
+    )
+  );
+  return pg_input_is_valid(v_address, 'inet') and v_address::inet <<= p_network;
+end;
+$$;
+
+create function logloom_private.network_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['logloom_private.address_in(', ', ' || quote_literal(p_values ->> 0) || '::inet)'];
+end;
+$$;
+
+-- query/tests/range.sql
+
+-- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null is no bound. Texts
+-- are compared by code point; of attributes JSON numbers as decimals or, with a unit (seconds or
+-- bytes), JSON strings that are quantities.
+
+create function logloom_private.query_check_range_of_levels(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_levels constant text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer := 1;
+  v_to integer := 4;
+begin
+  if p_range.lower_token is not null then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_to := array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+  end if;
+  p_state.node := case when v_from > v_to then '{"type": "none"}'::jsonb
+    else logloom_private.query_leaf(
+      p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
+    ) end;
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_range_of_numbers(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lower jsonb;
+  v_upper jsonb;
+  v_unit text;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_number(p_range.lower_token, p_range.lower_position);
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_number(p_range.upper_token, p_range.upper_position);
+  end if;
+  if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
+    and v_lower is not null and v_upper is not null
+  then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
+  end if;
+  v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'bounds', jsonb_build_object(
+      'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
+      'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open, 'unit', v_unit
+    )
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_range(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_field ->> 'field';
+begin
+  if v_name in ('msg', 'id', 'any') then
+    perform logloom_private.refuse_at(
+      coalesce(p_range.lower_position, p_range.upper_position),
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    return logloom_private.query_check_range_of_levels(p_state, p_field, p_range);
+  elsif v_name = 'attrs' then
+    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'bounds', jsonb_build_object(
+      'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+      'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+    )
+  ));
+  return p_state;
+end;
+$$;
+
+-- The bounds that a range has, or null. p_type is what a bound is cast to.
+create function logloom_private.bounds_sql(p_bounds jsonb, p_value text, p_type text default '')
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return nullif(concat_ws(
+    ' and ',
+    p_value || case when (p_bounds -> 'lower_open')::boolean then ' > ' else ' >= ' end
+      || quote_literal(p_bounds ->> 'lower') || p_type,
+    p_value || case when (p_bounds -> 'upper_open')::boolean then ' < ' else ' <= ' end
+      || quote_literal(p_bounds ->> 'upper') || p_type
+  ), '');
+end;
+$$;
+
+create function logloom_private.range_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+  v_number constant text := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
+begin
+  if p_leaf ->> 'field' <> 'attrs' then
+    return coalesce(
+      logloom_private.bounds_sql(v_bounds, p_value || ' collate "C"'), p_value || ' is not null'
+    );
+  elsif v_bounds ->> 'unit' is not null then
+    return logloom_private.bounds_sql(
+      v_bounds,
+      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(v_bounds ->> 'unit') || ')',
+      '::numeric'
+    );
+  end if;
+  -- jsonb orders types before values, so the type comes first.
+  return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
+    || coalesce(logloom_private.bounds_sql(v_bounds, p_value), 'true')
+    || ' when ''string'' then '
+    || coalesce(
+      logloom_private.bounds_sql(v_bounds, v_number, '::numeric'), v_number || ' is not null'
+    )
+    || ' end';
+end;
+$$;
+
+-- query/tests/regex.sql
+
+-- field:~"regex". values: the regular expression in PostgreSQL's dialect; size and position: for
+-- query_check_regexes.
+
+create function logloom_private.query_check_regex(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_regex jsonb;
+begin
+  if (p_field ->> 'field') in ('ts', 'received_at', 'id') then
+    perform logloom_private.refuse_at(
+      p_position,
+      case p_field ->> 'field' when 'id' then 'query.id_takes_no_regex'
+        else 'query.time_takes_no_regex' end,
+      p_field ->> 'field'
+    );
+  end if;
+  v_regex := logloom_private.query_regex(p_token, p_position);
+  p_state := logloom_private.query_spend(p_state, (v_regex -> 'steps')::integer);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'regex', 'values', array[v_regex ->> 'pattern'], 'folds_case', v_regex -> 'fold',
+    'size', v_regex -> 'size', 'position', v_regex -> 'position'
+  ));
+  return p_state;
+end;
+$$;
+
+-- Checks the regular expressions of a tree together: what compiling them costs, and that
+-- PostgreSQL takes each, so that it refuses none in the middle of a search.
+create function logloom_private.query_check_regexes(p_tree jsonb)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_leaf jsonb;
+  v_size integer := 0;
+begin
+  for v_leaf in
+    select l from jsonb_path_query(p_tree, 'strict $.** ? (@.test == "regex")') l
+  loop
+    v_size := v_size + (v_leaf -> 'size')::integer;
+    begin
+      if v_size > 2000 or '' collate "C" ~ (v_leaf -> 'values' ->> 0) is null then
+        raise invalid_regular_expression;
+      end if;
+    exception when invalid_regular_expression then
+      perform logloom_private.refuse_at(
+        (v_leaf -> 'position')::integer, 'regex.all_are_too_complex'
+      );
+    end;
+  end loop;
+end;
+$$;
+
+create function logloom_private.regex_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['', ' collate "C" ~ ' || quote_literal(p_values ->> 0)];
+end;
+$$;
+
+-- query/tests/within.sql
+
+-- ts:2026-11-21, ts:>now-1h: from <= time < to. bounds: from, to, null is no bound, and from_shift
+-- and to_shift, the microseconds from now of a bound that moves with it.
+
+create function logloom_private.query_check_within(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_from timestamptz,
+  p_from_moves boolean,
+  p_to timestamptz,
+  p_to_moves boolean
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_moves constant boolean := coalesce(p_from_moves, false) or coalesce(p_to_moves, false);
+begin
+  p_state.names_now := p_state.names_now or v_moves;
+  if p_from >= p_to and not v_moves then
+    p_state.node := '{"type": "none"}';
+    return p_state;
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'within',
+    'bounds', jsonb_build_object(
+      'from', to_char(p_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'to', to_char(p_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'from_shift', case when p_from_moves
+        then (extract(epoch from p_from - p_state."now") * 1000000)::bigint end,
+      'to_shift', case when p_to_moves
+        then (extract(epoch from p_to - p_state."now") * 1000000)::bigint end
+    )
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_time(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_span logloom_private.query_span;
+  v_now timestamptz;
+begin
+  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
+  if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
+    -- ts:-15m, the last 15 minutes; ts:+15m, the next.
+    v_now := p_state."now";
+    v_span.starts := least(v_span.starts, v_now);
+    v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field, v_span.starts, v_span.names_now, v_span.ends, v_span.names_now
+  );
+end;
+$$;
+
+create function logloom_private.query_check_range_of_times(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lower logloom_private.query_span;
+  v_upper logloom_private.query_span;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_time(
+      p_range.lower_token, p_range.lower_position, p_state."now"
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_time(
+      p_range.upper_token, p_range.upper_position, p_state."now"
+    );
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field,
+    case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
+    case when p_range.upper_open then v_upper.starts else v_upper.ends end, v_upper.names_now
+  );
+end;
+$$;
+
+-- A bound of time: a constant, or so far from p_now_sql where it moves with now.
+create function logloom_private.instant_sql(
+  p_instant text,
+  p_shift bigint,
+  p_now_sql text
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_shift is not null and p_now_sql is not null then
+    return '(' || p_now_sql || format(' + interval ''%s microseconds'')', p_shift);
+  end if;
+  return quote_literal(p_instant) || '::timestamptz';
+end;
+$$;
+
+create function logloom_private.within_sql(p_leaf jsonb, p_value text, p_now_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+begin
+  return coalesce(
+    nullif(concat_ws(
+      ' and ',
+      p_value || ' >= ' || logloom_private.instant_sql(
+        v_bounds ->> 'from', (v_bounds ->> 'from_shift')::bigint, p_now_sql
+      ),
+      p_value || ' < ' || logloom_private.instant_sql(
+        v_bounds ->> 'to', (v_bounds ->> 'to_shift')::bigint, p_now_sql
+      )
+    ), ''),
+    p_value || ' is not null'
+  );
+end;
+$$;
+
+-- query/tests/word.sql
+
+-- field:w=word, in either letter case. values: a LIKE pattern that every match passes, and the
+-- regular expression that decides.
+
+create function logloom_private.query_check_word(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
+begin
+  if v_text = '' then
+    perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
+  end if;
+  p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'word', 'folds_case', true,
+    'values', array[
+      '%' || logloom_private.query_like_text(v_text) || '%',
+      '(?:^|\W)' || regexp_replace(v_text, '([!-/:-@[-`{-~])', '\\\1', 'g') || '(?:$|\W)'
+    ]
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.word_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['', ' ~ ' || quote_literal(p_values ->> 1)];
+end;
+$$;
+
+create function logloom_private.word_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql constant text := logloom_private.query_text_sql(p_leaf, p_value);
+begin
+  if p_leaf ->> 'field' = 'attrs' then
+    return v_sql;
+  end if;
+  -- LIKE tells quicker where the text is not there at all.
+  return logloom_private.query_text_sql(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql;
 end;
 $$;
 

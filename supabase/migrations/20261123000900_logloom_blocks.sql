@@ -27,7 +27,8 @@ comment on type logloom_private.record_arrays is
 
 -- blocks/tables/blocks.sql
 
--- Sealed records: blocks of a tenant's records as compressed columns.
+-- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond a new
+-- format of its own needs a new number in blocks/codec/format/block_formats.sql.
 --
 -- The records of a block are sorted by service, level, the message's template, ts and id, in
 -- collation C; a position is a place in that order, 1-based. A template is a text with each digit
@@ -46,6 +47,7 @@ create table logloom_private.blocks (
   bytes bigint not null,
   records integer not null,
   ts_unit integer not null,
+  format smallint not null,
   tenant_id text not null,
   separator text not null,
   run_services text[] not null,
@@ -63,13 +65,15 @@ create table logloom_private.blocks (
   ts_low smallint[] compression lz4 not null,
   ts_middle "char"[] compression lz4,
   ts_high smallint[] compression lz4,
+  ts_top "char"[] compression lz4,
   batch_prefixes bytea compression lz4 not null,
   batch_received_at timestamptz[] compression lz4 not null,
   batch_write_seqs bigint[] compression lz4 not null,
   batch_codes "char"[] compression lz4,
   wide_batch_codes smallint[] compression lz4,
   id_indexes smallint[] compression lz4 not null,
-  weight bigint,
+  checksum bytea not null,
+  weight bigint not null,
   primary key (tenant_id, block_id)
 );
 
@@ -78,11 +82,12 @@ on logloom_private.blocks (tenant_id, last_ts, first_ts);
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
+-- Blocks of older formats than block_format(), which rewrite_step looks for: a new format makes it
+-- anew.
+create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
+
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
 create index blocks_last_ts_idx on logloom_private.blocks (last_ts);
-
-alter table logloom_private.blocks enable row level security;
-alter table logloom_private.blocks force row level security;
 
 comment on table logloom_private.blocks is
   'Records of days that are over, up to settings.seal_block_records in a row; the columns of a '
@@ -92,7 +97,14 @@ comment on column logloom_private.blocks.bytes is
   'What the block and its columns take, compressed, without indexes.';
 
 comment on column logloom_private.blocks.weight is
-  'What settings.seal_block_bytes bounds; null where the block was made before this column.';
+  'What settings.seal_block_bytes bounds.';
+
+comment on column logloom_private.blocks.format is
+  'How the block is stored: one of logloom_private.block_formats().';
+
+comment on column logloom_private.blocks.checksum is
+  'logloom_private.block_checksum of the block and its columns, of all values but block_id, '
+  'sealed_at and bytes.';
 
 comment on column logloom_private.blocks.separator is
   'Ends each template in templates. No message of the block holds it.';
@@ -111,7 +123,10 @@ comment on column logloom_private.blocks.run_words is
   'they are not far fewer than the templates.';
 
 comment on column logloom_private.blocks.template_records is
-  'How many records have each template, over all runs.';
+  'How many records have each template, over all runs. They stand one after another, by ts: a '
+  'template''s last position is the sum of these counts up to its own and of run_records of the '
+  'runs without messages before it, and ts at its first and last position is when the template '
+  'was first and last seen in the block.';
 
 comment on column logloom_private.blocks.offset_records is
   'How many messages stand before those of each 16th template, from the first on; offset_digits: '
@@ -121,9 +136,9 @@ comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';
 
 comment on column logloom_private.blocks.ts_unit is
-  'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle and ts_high '
-  'are 16, 8 and 16 bits of the steps from first_ts on, less 32768, 128 and 32768; null where all '
-  'are 0.';
+  'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle, '
+  'ts_high and ts_top are 16, 8, 16 and 8 bits of the steps from first_ts on, less 32768, 128, '
+  '32768 and 128; null where all are 0. Microseconds so reach over eight years.';
 
 comment on column logloom_private.blocks.batch_prefixes is
   'The batches that the records came in: 14 bytes of their ids each. Beside it when each was '
@@ -164,9 +179,6 @@ create table logloom_private.block_columns (
   )
 );
 
-alter table logloom_private.block_columns enable row level security;
-alter table logloom_private.block_columns force row level security;
-
 comment on table logloom_private.block_columns is
   'The values of a field, or of a top-level key of attrs, at positions first to last of a block; '
   'beyond them it has none. A column of nulls is not stored.';
@@ -188,6 +200,118 @@ comment on column logloom_private.block_columns.filter is
 comment on column logloom_private.block_columns.codes is
   'Places in dictionary less 129; in wide_codes, the places themselves, where there are more than '
   '256; both are null where all values are the same.';
+
+-- blocks/codec/format/block_checksum.sql
+
+-- A checksum over all values of a block and of its columns, but for its id, when it was stored and
+-- how many bytes it takes.
+create function logloom_private.block_checksum(
+  p_block logloom_private.blocks,
+  p_columns logloom_private.block_columns[]
+)
+returns bytea
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  b constant logloom_private.blocks := p_block;
+  v_columns bytea;
+begin
+  select string_agg(
+    sha256(record_send(row(
+      c.least, c.greatest, c.first, c.last, c.name, c.kind, c.dictionary, c.counts, c.codes,
+      c.wide_codes, c.numbers, c.wide_numbers, c.texts, c.digits, c.filter
+    ))),
+    '' order by c.name collate "C"
+  )
+  into v_columns
+  from unnest(p_columns) c;
+  return sha256(record_send(row(
+    b.first_ts, b.last_ts, b.first_write_seq, b.last_write_seq, b.first_id, b.last_id, b.records,
+    b.ts_unit, b.format, b.tenant_id, b.separator, b.run_services, b.run_levels, b.run_records,
+    b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records, b.offset_records,
+    b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high, b.ts_top,
+    b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes, b.wide_batch_codes,
+    b.id_indexes, b.weight, v_columns
+  )));
+end;
+$$;
+
+-- blocks/codec/format/block_formats.sql
+
+-- The formats of blocks that this version reads, ascending; it writes the last one. A release that
+-- changes what tables/blocks.sql says adds a number, reads both, and makes
+-- blocks_older_format_idx anew; rewrite_step brings older blocks to it.
+create function logloom_private.block_formats()
+returns smallint[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '{1}';
+end;
+$$;
+
+-- blocks/codec/format/block_is_intact.sql
+
+-- Whether a block and its columns are what was stored.
+create function logloom_private.block_is_intact(p_block logloom_private.blocks)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_block.checksum = logloom_private.block_checksum(
+    p_block,
+    array(
+      select c
+      from logloom_private.block_columns c
+      where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+    )
+  );
+end;
+$$;
+
+-- blocks/codec/format/can_read.sql
+
+-- True: this version reads blocks of the format. What reads blocks asks it of each.
+create function logloom_private.can_read(p_format smallint)
+returns boolean
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_format = any(logloom_private.block_formats()) then
+    return true;
+  end if;
+  perform logloom_private.refuse('search.block_format_is_unknown', p_format::text);
+  return false;
+end;
+$$;
+
+-- blocks/codec/format/require_intact.sql
+
+-- LL001 where a block is not what was stored: what is made of it would replace it.
+create function logloom_private.require_intact(p_block logloom_private.blocks)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.can_read(p_block.format);
+  if not logloom_private.block_is_intact(p_block) then
+    raise sqlstate 'LL001' using
+      message = format('Block %s is damaged: its checksum differs', p_block.block_id);
+  end if;
+end;
+$$;
 
 -- blocks/codec/templates/cut_digits.sql
 
@@ -967,6 +1091,51 @@ $$;
 
 -- blocks/codec/read/attribute_texts.sql
 
+-- attrs of p_records records as JSON texts: p_values of the columns p_names, each from the record
+-- p_first on.
+create function logloom_private.few_attribute_texts(
+  p_records integer,
+  p_names text[],
+  p_first integer[],
+  p_values logloom_private.column_values[]
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+begin
+  return array(
+    select
+      case
+        when bool_or(p.is_rest)
+          then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+      end
+    from generate_series(1, p_records) r (n)
+    left join (
+      select
+        c.key is null as is_rest, c.first + t.n - 1 as n,
+        case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+          else c.key || t.text end as text
+      from (
+        select
+          v.texts, p_first[v.n] as first,
+          case when p_names[v.n] <> 'attrs'
+            then to_json(substr(p_names[v.n], 7)) || ': ' end as key
+        from unnest(p_values) with ordinality v (texts, n)
+        offset 0
+      ) c
+      cross join lateral unnest(c.texts) with ordinality t (text, n)
+      where t.text is not null
+    ) p on p.n = r.n
+    group by r.n
+    order by r.n
+  );
+end;
+$$;
+
 -- attrs at ascending positions of a block, or of all records, as JSON texts; of p_keys alone where
 -- that is given. Rare keys come in any order.
 create function logloom_private.attribute_texts(
@@ -1036,32 +1205,7 @@ begin
 
   -- A statement made for these columns has to be planned, which takes as long as many records.
   if v_records <= 400 then
-    return array(
-      select
-        case
-          when bool_or(p.is_rest)
-            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
-        end
-      from generate_series(1, v_records) r (n)
-      left join (
-        select
-          c.key is null as is_rest, c.first + t.n - 1 as n,
-          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
-            else c.key || t.text end as text
-        from (
-          select
-            v.texts, v_from[v.n] as first,
-            case when v_names[v.n] <> 'attrs'
-              then to_json(substr(v_names[v.n], 7)) || ': ' end as key
-          from unnest(v_values) with ordinality v (texts, n)
-          offset 0
-        ) c
-        cross join lateral unnest(c.texts) with ordinality t (text, n)
-        where t.text is not null
-      ) p on p.n = r.n
-      group by r.n
-      order by r.n
-    );
+    return logloom_private.few_attribute_texts(v_records, v_names, v_from, v_values);
   end if;
 
   -- Between two bounds the same columns cover all records.
@@ -1365,7 +1509,7 @@ begin
   elsif cardinality(p_positions) > p_block.records / 4 then
     return logloom_private.texts_at(logloom_private.all_messages(p_block), p_positions);
   end if;
-  select o.* into v_found from logloom_private.message_ordinals(p_block, p_positions) o;
+  v_found := logloom_private.message_ordinals(p_block, p_positions);
   if v_found.o_positions = '{}' then
     return array_fill(null::text, array[cardinality(p_positions)]);
   end if;
@@ -1439,6 +1583,7 @@ begin
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
   if found then
+    perform logloom_private.can_read(v_block.format);
     return query
     select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
   end if;
@@ -1497,23 +1642,37 @@ declare
   v_low smallint[] := p_block.ts_low;
   v_middle "char"[] := p_block.ts_middle;
   v_high smallint[] := p_block.ts_high;
+  v_top "char"[] := p_block.ts_top;
+  v_steps bigint[];
 begin
   if p_positions is null then
     -- unnest() where a row is made takes a third of the time that it takes after "from".
-    return array(
+    v_steps := array(
       select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
         + coalesce(o.high + 32768, 0) * 16777216::bigint
       from (
         select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
       ) o
     );
+  else
+    v_steps := array(
+      select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
+        + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
+      from unnest(p_positions) with ordinality p (position, n)
+      order by p.n
+    );
   end if;
-  return array(
-    select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
-      + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
-    from unnest(p_positions) with ordinality p (position, n)
-    order by p.n
-  );
+  -- Of few blocks: months in microseconds.
+  if v_top is not null then
+    if p_positions is not null then
+      v_top := logloom_private.elements_at(v_top, p_positions);
+    end if;
+    v_steps := array(
+      select o.step + (o.top::integer + 128) * 1099511627776
+      from (select unnest(v_steps) as step, unnest(v_top) as top) o
+    );
+  end if;
+  return v_steps;
 end;
 $$;
 
@@ -1622,8 +1781,8 @@ $$;
 
 -- blocks/codec/read/sealed_records.sql
 
--- Records of a block at ascending positions, all where null. Fields and keys of attributes that
--- p_reads does not name are null, but for tenant_id; all are there where it is null.
+-- The records at ascending positions of a block, or all where p_positions is null. Fields
+-- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -1864,15 +2023,17 @@ create function logloom_private.encode_block(
   out o_records logloom_private.record_arrays
 )
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
 declare
+  v_formats constant smallint[] := logloom_private.block_formats();
   v_names constant text[] := logloom_private.column_fields();
   v_messages record;
   v_column logloom_private.block_columns;
 begin
+  o_block.format := v_formats[cardinality(v_formats)];
   o_block.tenant_id := p_tenant_id;
   o_block.records := cardinality(p_records.ids);
   o_block.first_ts := p_records.ts[1];
@@ -1880,10 +2041,15 @@ begin
   o_block.weight := logloom_private.weight_of(p_records);
   select min(w), max(w) into o_block.first_write_seq, o_block.last_write_seq
   from unnest(p_records.write_seqs) w;
-  select m.* into v_messages
-  from logloom_private.encode_messages(
+  v_messages := logloom_private.encode_messages(
     o_block, p_records.services, p_records.levels, p_records.messages
-  ) m;
+  );
+  -- Each record once: compare_block cannot tell.
+  if (select count(distinct o.place) from (select unnest(v_messages.o_order) as place) o)
+    <> o_block.records
+  then
+    raise sqlstate 'LL001' using message = 'A block has records twice';
+  end if;
   o_records := logloom_private.ordered_records(p_records, v_messages.o_order);
   o_block := logloom_private.encode_times(v_messages.o_block, o_records.ts);
   o_block := logloom_private.encode_ids(
@@ -1896,6 +2062,7 @@ begin
       o_columns := o_columns || v_column;
     end if;
   end loop;
+  o_block.checksum := logloom_private.block_checksum(o_block, o_columns);
 end;
 $$;
 
@@ -2110,8 +2277,9 @@ begin
   select
     array_agg(((o.ts & 65535) - 32768)::smallint),
     array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
-    array_agg(((o.ts >> 24) - 32768)::smallint) filter (where v_greatest > 16777215)
-  into p_block.ts_low, p_block.ts_middle, p_block.ts_high
+    array_agg(((o.ts >> 24 & 65535) - 32768)::smallint) filter (where v_greatest > 16777215),
+    array_agg(((o.ts >> 40)::integer - 128)::"char") filter (where v_greatest > 1099511627775)
+  into p_block.ts_low, p_block.ts_middle, p_block.ts_high, p_block.ts_top
   from (select unnest(v_offsets) / p_block.ts_unit as ts offset 0) o;
   return p_block;
 end;
@@ -2213,7 +2381,8 @@ begin
   if p_records.ids is null then
     return null;
   end if;
-  select e.* into v_encoded from logloom_private.encode_block(p_tenant_id, p_records) e;
+  -- Assigned: a function after "from" has its result stored first.
+  v_encoded := logloom_private.encode_block(p_tenant_id, p_records);
   v_block := logloom_private.store_block(v_encoded.o_block, v_encoded.o_columns);
   perform logloom_private.compare_block(v_block, v_encoded.o_records);
   return v_block;
@@ -2437,9 +2606,8 @@ begin
     from jsonb_array_elements(
       case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
     ) with ordinality i (n, at)
-    where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal'
+    where n ->> 'test' = 'equal' and not (n -> 'folds_case')::boolean
       and n ->> 'field' in ('req_id', 'user_id', 'route', 'host', 'env')
-      and n - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
     order by array_position(array['req_id', 'user_id', 'route', 'host', 'env'], n ->> 'field'), at
     limit 1
   );
@@ -2481,6 +2649,30 @@ begin
       v_size
     ))
     from 5
+  );
+end;
+$$;
+
+-- blocks/index/words_needed.sql
+
+-- Texts that words_of a text holds, where it is not null, if the text holds a literal in any letter
+-- case.
+create function logloom_private.words_needed(p_literal text)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pieces constant text[] := logloom_private.cut_words(p_literal);
+begin
+  return array(
+    -- A word may begin before what the literal has of it, and end after it.
+    select case when p.n > 1 then ' ' else '' end || p.piece
+      || case when p.n < cardinality(v_pieces) then ' ' else '' end
+    from unnest(v_pieces) with ordinality p (piece, n)
+    where p.piece <> ''
+    order by p.n
   );
 end;
 $$;
@@ -2528,78 +2720,52 @@ $$;
 
 -- blocks/index/words_sql.sql
 
--- What the words of a text have that holds a literal, in any letter case: SQL over the alias l of
--- words, which are words_of the text.
-create function logloom_private.words_sql(p_literal text)
+-- Whether a run may have what a leaf looks for: SQL over the alias l of words, its run_words.
+create function logloom_private.words_sql(p_leaf jsonb)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_pieces constant text[] := logloom_private.cut_words(p_literal);
-  v_tests text[] := '{}';
-  v_piece text;
 begin
-  for v_at in 1..coalesce(cardinality(v_pieces), 0) loop
-    v_piece := v_pieces[v_at];
-    continue when v_piece = '';
-    -- A word may begin before what the literal has of it, and end after it.
-    if v_at > 1 then
-      v_piece := ' ' || v_piece;
-    end if;
-    if v_at < cardinality(v_pieces) then
-      v_piece := v_piece || ' ';
-    end if;
-    v_tests := v_tests || format('strpos(l.words, %L) > 0', v_piece);
-  end loop;
-  return case when v_tests = '{}' then 'true'
-    else format('(l.words is null or %s)', array_to_string(v_tests, ' and ')) end;
+  return coalesce(
+    '(l.words is null or ' || (
+      select string_agg(format('strpos(l.words, %L) > 0', w.word), ' and ' order by w.n)
+      from jsonb_array_elements_text(p_leaf -> 'words') with ordinality w (word, n)
+    ) || ')',
+    'true'
+  );
 end;
 $$;
 
--- blocks/tests/leaf_bits.sql
+-- blocks/tests/contains.sql
 
--- Which of p_values pass a test: SQL over the alias l, of which p_field is the value, and for attrs
--- an object with p_key alone. A bit each.
--- Of each value whether a test, SQL over l, is true: 1 or 0. p_values of attrs are JSON texts of
--- its key p_key.
-create function logloom_private.tested_values(
-  p_test text,
-  p_field text,
-  p_key text,
-  p_values text[]
-)
-returns text
+create function logloom_private.contains_template(p_values jsonb)
+returns jsonb
 language plpgsql
-stable
+immutable
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
-  v_bits text;
+  v_pattern constant text := p_values ->> 0;
+  v_template constant text := logloom_private.template_of(v_pattern);
+  v_inner constant text := substr(v_template, 2, length(v_template) - 2);
 begin
-  execute format(
-    $query$
-      select string_agg(case when (%1$s) is true then '1' else '0' end, '' order by l.n)
-      from (
-        select %2$s as %3$I, v.n from unnest($1) with ordinality v (value, n)
-      ) l
-    $query$,
-    p_test,
-    case when p_field = 'attrs'
-      then format('jsonb_build_object(%L::text, v.value::jsonb)', p_key) else 'v.value' end,
-    p_field
-  )
-  into v_bits
-  using p_values;
-  return v_bits;
+  return jsonb_build_object(
+    'by', 'contains',
+    'values', array[v_template],
+    'decides', v_pattern !~ '[0-9]',
+    'literal', case when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+      then regexp_replace(v_inner, '\\(.)', '\1', 'g') end
+  );
 end;
 $$;
 
--- A leaf that asks for one column.
--- A leaf over a column that it alone reads: a bit a record.
-create function logloom_private.column_bits(
+-- blocks/tests/equal.sql
+
+-- Where the values stand in a column, found without a test of each one: a bit a record. Null where
+-- values are tested.
+create function logloom_private.equal_bits(
   p_column logloom_private.block_columns,
   p_leaf jsonb,
   p_records integer
@@ -2608,104 +2774,341 @@ returns varbit
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
--- The values of a dictionary are no constants to plan with.
+as $$
+declare
+  v_values constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'values'));
+  v_texts text[];
+begin
+  if p_leaf ->> 'field' = 'attrs' or (p_leaf -> 'folds_case')::boolean then
+    return null;
+  elsif p_column.kind = 'dictionary' then
+    -- What a dictionary does not hold, no record has.
+    return case when not p_column.dictionary && v_values
+      then logloom_private.no_bits(p_records) end;
+  end if;
+  -- One thing among many, a request above all.
+  v_texts := logloom_private.column_texts(p_column, null);
+  return logloom_private.position_bits(
+    array(
+      select distinct p_column.first - 1 + p.position
+      from unnest(v_values) v (value)
+      cross join lateral unnest(array_positions(v_texts, v.value)) p (position)
+      order by 1
+    ),
+    p_records
+  );
+end;
+$$;
+
+create function logloom_private.equal_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_build_object(
+    'by', 'equal',
+    'values', (
+      select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
+    ),
+    'decides', p_values::text !~ '[0-9]'
+  );
+end;
+$$;
+
+-- blocks/tests/exists.sql
+
+create function logloom_private.exists_template()
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '{"by": "exists", "decides": true}';
+end;
+$$;
+
+-- blocks/tests/leaf_template.sql
+
+-- What a leaf over messages asks of their templates, for query_leaf.
+--   template  by and values: the test that templates pass, in lower case where the leaf folds case;
+--             decides: whether they alone tell, or only leave out; literal: a text in each of them
+--   words     texts that the words of a run with such a template hold
+-- A test without a file here has no template.
+create function logloom_private.leaf_template(p_leaf jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_values constant jsonb := p_leaf -> 'values';
+  v_template jsonb;
+begin
+  v_template := '{"literal": ""}'::jsonb || jsonb_strip_nulls(case p_leaf ->> 'test'
+    when 'exists' then logloom_private.exists_template()
+    when 'equal' then logloom_private.equal_template(v_values)
+    when 'contains' then logloom_private.contains_template(v_values)
+    when 'word' then logloom_private.word_template(v_values)
+    when 'regex' then logloom_private.regex_template(v_values)
+  end);
+  return jsonb_build_object(
+    'template', v_template,
+    'words', logloom_private.words_needed(v_template ->> 'literal')
+  );
+end;
+$$;
+
+-- blocks/tests/range.sql
+
+-- A range of numbers over a column of whole numbers: a bit a record. Null where values
+-- are tested.
+create function logloom_private.range_bits_of_numbers(
+  p_column logloom_private.block_columns,
+  p_leaf jsonb,
+  p_records integer
+)
+returns varbit
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-  v_field constant text := p_leaf ->> 'field';
-  v_key constant text := substr(p_column.name, 7);
-  v_test constant text := logloom_private.query_sql(p_leaf, 'l');
-  v_codes "char"[] := p_column.codes;
-  v_wide_codes smallint[] := p_column.wide_codes;
+  v_bounds constant jsonb := p_leaf -> 'bounds';
   v_numbers integer[] := p_column.numbers;
   v_lower numeric;
   v_upper numeric;
-  v_absent boolean;
-  v_fill text;
-  v_flags text;
-  v_each text[];
   v_bits text;
 begin
-  -- What a dictionary of a field does not hold, no record has, unless letter case is ignored.
-  if p_column.kind = 'dictionary' and p_leaf ->> 'test' = 'equal' and v_field <> 'attrs'
-    and not p_leaf ? 'fold' and not p_column.dictionary && array(
-      select v from jsonb_array_elements_text(p_leaf -> 'values') v
-    )
+  if p_leaf ->> 'decided_by' <> 'numbers' or p_column.kind <> 'numbers'
+    -- A path that goes on within the value finds nothing in a number.
+    or jsonb_array_length(p_leaf -> 'path') > 1
+      and substr(p_column.name, 7) is distinct from p_leaf ->> 'joined'
   then
+    return null;
+  end if;
+  v_lower := v_bounds ->> 'lower';
+  v_upper := v_bounds ->> 'upper';
+  -- Beyond what the column holds a bound decides nothing.
+  if v_lower > p_column.greatest or v_upper < p_column.least then
     return logloom_private.no_bits(p_records);
   end if;
-  -- One thing among many, a request above all: where it stands, not a test of each value.
-  if p_column.kind <> 'dictionary' and p_leaf ->> 'test' = 'equal' and v_field <> 'attrs'
-    and p_leaf - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
-  then
-    v_each := logloom_private.column_texts(p_column, null);
-    return logloom_private.position_bits(
-      array(
-        select distinct p_column.first - 1 + p.position
-        from jsonb_array_elements_text(p_leaf -> 'values') v (value)
-        cross join lateral unnest(array_positions(v_each, v.value)) p (position)
-        order by 1
-      ),
-      p_records
-    );
-  end if;
-  v_absent := logloom_private.tested_values(v_test, v_field, v_key, array[null::text]) = '1';
-  v_fill := case when v_absent then '1' else '0' end;
-  if p_column.kind = 'dictionary' then
-    v_flags := logloom_private.tested_values(v_test, v_field, v_key, p_column.dictionary);
-    if v_codes is null and v_wide_codes is null then
-      v_bits := repeat(v_flags, p_column.last - p_column.first + 1);
-    elsif not v_absent and strpos(v_flags, '1') = 0 then
-      return logloom_private.no_bits(p_records);
-    elsif v_codes is not null then
-      v_each := string_to_array(v_flags, null);
-      select string_agg(coalesce(v_each[c.code::integer + 129], v_fill), '' order by c.n)
-      into v_bits
-      from unnest(v_codes) with ordinality c (code, n);
-    else
-      v_each := string_to_array(v_flags, null);
-      select string_agg(coalesce(v_each[c.code], v_fill), '' order by c.n) into v_bits
-      from unnest(v_wide_codes) with ordinality c (code, n);
-    end if;
-  elsif p_column.kind = 'numbers' and p_leaf ->> 'test' = 'range' and v_field = 'attrs'
-    -- A path that goes on within the value finds nothing in a number.
-    and (jsonb_array_length(p_leaf -> 'path') = 1 or v_key = p_leaf ->> 'joined')
-  then
-    -- Beyond what the column holds a bound decides nothing.
-    v_lower := p_leaf ->> 'lower';
-    v_upper := p_leaf ->> 'upper';
-    if v_lower > p_column.greatest or v_upper < p_column.least then
-      return logloom_private.no_bits(p_records);
-    end if;
-    v_lower := case
-      when v_lower is null then p_column.least
-      when (p_leaf ->> 'lower_open')::boolean then greatest(floor(v_lower) + 1, p_column.least)
-      else greatest(ceil(v_lower), p_column.least)
-    end;
-    v_upper := case
-      when v_upper is null then p_column.greatest
-      when (p_leaf ->> 'upper_open')::boolean then least(ceil(v_upper) - 1, p_column.greatest)
-      else least(floor(v_upper), p_column.greatest)
-    end;
-    if v_numbers is not null then
-      select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
-        then '1' else '0' end, '' order by c.n)
-      into v_bits
-      from unnest(v_numbers) with ordinality c (v, n);
-    else
-      select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
-        then '1' else '0' end, '' order by c.n)
-      into v_bits
-      from unnest(p_column.wide_numbers) with ordinality c (v, n);
-    end if;
+  v_lower := case
+    when v_lower is null then p_column.least
+    when (v_bounds ->> 'lower_open')::boolean then greatest(floor(v_lower) + 1, p_column.least)
+    else greatest(ceil(v_lower), p_column.least)
+  end;
+  v_upper := case
+    when v_upper is null then p_column.greatest
+    when (v_bounds ->> 'upper_open')::boolean then least(ceil(v_upper) - 1, p_column.greatest)
+    else least(floor(v_upper), p_column.greatest)
+  end;
+  if v_numbers is not null then
+    select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
+      then '1' else '0' end, '' order by c.n)
+    into v_bits
+    from unnest(v_numbers) with ordinality c (v, n);
   else
-    v_bits := logloom_private.tested_values(
-      v_test, v_field, v_key, logloom_private.column_texts(p_column, null)
-    );
+    select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
+      then '1' else '0' end, '' order by c.n)
+    into v_bits
+    from unnest(p_column.wide_numbers) with ordinality c (v, n);
   end if;
-  return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
+  return logloom_private.widen_bits(v_bits, p_column.first, p_records, false);
 end;
 $$;
+
+-- blocks/tests/regex.sql
+
+-- A text that stands in all in which a regular expression of the query language, in PostgreSQL's
+-- dialect, is found; empty where none is plain to see.
+create function logloom_private.regex_literal(p_pattern text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part text;
+  v_run text := '';
+  v_longest text := '';
+  v_depth integer := 0;
+begin
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(
+      p_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
+      v_run := v_run || right(v_part, 1);
+      continue;
+    elsif v_depth = 0 and v_part = '|' then
+      return '';
+    end if;
+    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
+    -- What may be absent is not needed; what repeats ends the run.
+    if v_part in ('*', '?') or left(v_part, 1) = '{' then
+      v_run := left(v_run, -1);
+    end if;
+    if length(v_run) > length(v_longest) then
+      v_longest := v_run;
+    end if;
+    v_run := '';
+  end loop;
+  return case when length(v_run) > length(v_longest) then v_run else v_longest end;
+end;
+$$;
+
+-- Each digit of the regular expression is 0.
+create function logloom_private.regex_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part text;
+  v_template text := '';
+  v_decides boolean := true;
+begin
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(
+      p_values ->> 0, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    if left(v_part, 1) = '[' then
+      -- A class that tells digits apart.
+      if replace(v_part, '0-9', '') ~ '[0-9]' then
+        v_decides := false;
+        v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
+      end if;
+    elsif v_part ~ '^\\?[0-9]$' then
+      v_decides := false;
+      v_part := '0';
+    end if;
+    v_template := v_template || v_part;
+  end loop;
+  return jsonb_build_object(
+    'by', 'regex', 'values', array[v_template], 'decides', v_decides,
+    'literal', logloom_private.regex_literal(v_template)
+  );
+end;
+$$;
+
+-- blocks/tests/within.sql
+
+-- Whether all records of a block are within the bounds of a leaf over ts.
+create function logloom_private.block_is_within(p_block logloom_private.blocks, p_leaf jsonb)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+begin
+  return p_leaf ->> 'field' = 'ts'
+    and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)
+    and coalesce((v_bounds ->> 'to')::timestamptz > p_block.last_ts, true);
+end;
+$$;
+
+-- blocks/tests/word.sql
+
+-- What holds the word holds its text.
+create function logloom_private.word_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.contains_template(p_values) || '{"decides": false}';
+end;
+$$;
+
+-- blocks/scan/any_bits.sql
+
+-- A leaf over any text of a record: its exact bits and its candidate bits. Each column tells its
+-- part.
+create function logloom_private.any_bits(
+  p_block logloom_private.blocks,
+  p_leaf jsonb
+)
+returns varbit[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_test constant text[] := logloom_private.query_text_test(p_leaf);
+  -- Of an attribute that is no scalar, as of a record that has it alone.
+  v_attribute_test constant text := format(
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
+    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+  );
+  v_no_fields constant text := (
+    select string_agg('null::text as ' || f, ', ')
+    from unnest(logloom_private.query_text_columns()) f
+  );
+  v_column logloom_private.block_columns;
+  v_values text[];
+  v_flags boolean[];
+  v_bits text;
+  v_found varbit;
+  v_result varbit[];
+begin
+  v_result := logloom_private.message_bits(p_block, p_leaf);
+  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
+    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
+    || 'from unnest($1, $2) with ordinality l (service, level, n)'
+  into v_flags
+  using p_block.run_services, p_block.run_levels;
+  v_found := logloom_private.bits_of_runs(v_flags, p_block.run_records);
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name <> 'record_bytes'
+  loop
+    v_values := case v_column.kind when 'dictionary' then v_column.dictionary
+      else logloom_private.column_texts(v_column, null) end;
+    execute 'select string_agg(case when ('
+      || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
+        else v_test[1] || 'l.value' || v_test[2] end
+      || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
+      || case when left(v_column.name, 5) = 'attrs'
+        then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
+      || 'v.value, v.n from unnest($1) with ordinality v (value, n)) l'
+    into v_bits
+    using v_values;
+    continue when strpos(v_bits, '1') = 0;
+    if v_column.kind = 'dictionary' and v_column.codes is null and v_column.wide_codes is null then
+      v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
+    elsif v_column.kind = 'dictionary' then
+      v_values := string_to_array(v_bits, null);
+      select string_agg(
+        coalesce(v_values[coalesce(c.code::integer + 129, c.wide_code)], '0'), '' order by c.n
+      )
+      into v_bits
+      from unnest(v_column.codes, v_column.wide_codes) with ordinality c (code, wide_code, n);
+    end if;
+    v_found := v_found
+      | logloom_private.widen_bits(v_bits, v_column.first, p_block.records, false);
+  end loop;
+  return array[v_result[1] | v_found, v_result[2] | v_found];
+end;
+$$;
+
+-- blocks/scan/attribute_bits.sql
 
 -- A leaf over attrs: a bit a record.
 create function logloom_private.attribute_bits(
@@ -2761,360 +3164,6 @@ begin
   into v_bits
   using logloom_private.block_attributes(p_block, null, v_keys);
   return v_bits::varbit;
-end;
-$$;
-
--- A leaf over service and level, which runs decide.
--- A leaf over service or level: a bit a record.
-create function logloom_private.run_bits(
-  p_block logloom_private.blocks,
-  p_leaf jsonb
-)
-returns varbit
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
-declare
-  v_flags boolean[];
-begin
-  execute format(
-    $query$
-      select array_agg((%s) is true order by l.n)
-      from unnest($1, $2) with ordinality l (service, level, n)
-    $query$,
-    logloom_private.query_sql(p_leaf, 'l')
-  )
-  into v_flags
-  using p_block.run_services, p_block.run_levels;
-  return logloom_private.bits_of_runs(v_flags, p_block.run_records);
-end;
-$$;
-
--- A leaf over any text of a record: each column tells its part. Of what templates do not decide the
--- row filter has the last word. A leaf over any text of a record: the bits that are sure, and those
--- that may be.
-create function logloom_private.any_bits(
-  p_block logloom_private.blocks,
-  p_leaf jsonb
-)
-returns varbit[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
-declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
-  -- Of an attribute that is no scalar, as of a record that has it alone.
-  v_attribute_test constant text := format(
-    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
-    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
-  );
-  v_no_fields constant text := (
-    select string_agg('null::text as ' || f, ', ')
-    from unnest(logloom_private.query_text_columns()) f
-  );
-  v_column logloom_private.block_columns;
-  v_values text[];
-  v_flags boolean[];
-  v_bits text;
-  v_found varbit;
-  v_result varbit[];
-begin
-  v_result := logloom_private.message_bits(p_block, p_leaf || '{"field": "msg", "name": "msg"}');
-  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
-    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
-    || 'from unnest($1, $2) with ordinality l (service, level, n)'
-  into v_flags
-  using p_block.run_services, p_block.run_levels;
-  v_found := logloom_private.bits_of_runs(v_flags, p_block.run_records);
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name <> 'record_bytes'
-  loop
-    v_values := case v_column.kind when 'dictionary' then v_column.dictionary
-      else logloom_private.column_texts(v_column, null) end;
-    execute 'select string_agg(case when ('
-      || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
-        else v_test[1] || 'l.value' || v_test[2] end
-      || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
-      || case when left(v_column.name, 5) = 'attrs'
-        then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
-      || 'v.value, v.n from unnest($1) with ordinality v (value, n)) l'
-    into v_bits
-    using v_values;
-    continue when strpos(v_bits, '1') = 0;
-    if v_column.kind = 'dictionary' and v_column.codes is null and v_column.wide_codes is null then
-      v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
-    elsif v_column.kind = 'dictionary' then
-      v_values := string_to_array(v_bits, null);
-      select string_agg(
-        coalesce(v_values[coalesce(c.code::integer + 129, c.wide_code)], '0'), '' order by c.n
-      )
-      into v_bits
-      from unnest(v_column.codes, v_column.wide_codes) with ordinality c (code, wide_code, n);
-    end if;
-    v_found := v_found
-      | logloom_private.widen_bits(v_bits, v_column.first, p_block.records, false);
-  end loop;
-  return array[v_result[1] | v_found, v_result[2] | v_found];
-end;
-$$;
-
--- blocks/tests/message_bits.sql
-
--- A leaf over the message: surely and perhaps.
--- A leaf over the message: the bits that are sure, and those that may be.
-create function logloom_private.message_bits(
-  p_block logloom_private.blocks,
-  p_leaf jsonb
-)
-returns varbit[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
-declare
-  v_leaf constant jsonb := logloom_private.template_leaf(p_leaf);
-  v_folded constant boolean := logloom_private.template_is_folded(v_leaf);
-  v_literal constant text := logloom_private.template_literal(v_leaf);
-  v_none constant varbit := logloom_private.no_bits(p_block.records);
-  v_found integer[];
-  v_templates text[];
-  v_texts text[];
-  v_bits varbit;
-begin
-  if v_leaf is null then
-    return array[v_none, ~v_none];
-  end if;
-  execute format(
-    'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
-    logloom_private.words_sql(v_literal)
-  )
-  into v_found
-  using p_block.run_words;
-  if v_found is null then
-    return array[v_none, v_none];
-  end if;
-  v_templates := p_block.templates;
-  v_texts := array(
-    select case when strpos(m.text, v_literal) > 0 then m.text end
-    from (
-      select u.n, case when u.n::integer = any(v_found) then
-        case when v_folded then lower(u.templates collate pg_c_utf8) else u.templates end
-        end as text
-      from unnest(v_templates) with ordinality u (templates, n)
-      offset 0
-    ) m
-    order by m.n
-  );
-  if cardinality(array_remove(v_texts, null)) = 0 then
-    return array[v_none, v_none];
-  end if;
-  -- Without a message no leaf is true.
-  execute format(
-    $query$
-      select string_agg(
-        coalesce(
-          (
-            select string_agg(
-              repeat(case when (%s) is true then '1' else '0' end, l.count), '' order by l.n
-            )
-            from unnest(string_to_array(s.text, $4), $5[s.last - s.templates + 1:s.last])
-              with ordinality l (%s, count, n)
-            where l.count is not null
-          ),
-          repeat('0', s.records)
-        ),
-        '' order by s.n
-      )::varbit
-      from (
-        select u.*, (sum(u.templates) over (order by u.n))::integer as last
-        from unnest($1, $2, $3) with ordinality u (text, templates, records, n)
-      ) s
-    $query$,
-    logloom_private.template_test_sql(v_leaf), case when v_folded then 'folded' else 'msg' end
-  )
-  into v_bits
-  using
-    v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
-    p_block.template_records;
-  return array[case when (v_leaf ->> 'sure')::boolean then v_bits else v_none end, v_bits];
-end;
-$$;
-
--- blocks/tests/template_leaf.sql
-
--- A leaf over the message as one over its template.
-
--- A text that all hold in which a regular expression is found, the longest that stands in it; ''
--- where none does.
--- A text that stands in all in which a regular expression of the query language, in PostgreSQL's
--- dialect, is found; empty where none is plain to see.
-create function logloom_private.regex_literal(p_pattern text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_part text;
-  v_run text := '';
-  v_longest text := '';
-  v_depth integer := 0;
-begin
-  foreach v_part in array array(
-    select m.match[1]
-    from regexp_matches(
-      p_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
-    ) with ordinality as m (match, n)
-    order by m.n
-  ) loop
-    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
-      v_run := v_run || right(v_part, 1);
-      continue;
-    elsif v_depth = 0 and v_part = '|' then
-      return '';
-    end if;
-    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
-    -- What may be absent is not needed; what repeats ends the run.
-    if v_part in ('*', '?') or left(v_part, 1) = '{' then
-      v_run := left(v_run, -1);
-    end if;
-    if length(v_run) > length(v_longest) then
-      v_longest := v_run;
-    end if;
-    v_run := '';
-  end loop;
-  return case when length(v_run) > length(v_longest) then v_run else v_longest end;
-end;
-$$;
-
--- A regular expression or LIKE pattern in which each digit is 0, and whether it decides or only
--- leaves out. A leaf over the message as one over its template, with sure: whether it decides, or
--- only leaves out. Null where there is none.
-create function logloom_private.template_leaf(p_leaf jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_pattern constant text := p_leaf ->> 'pattern';
-  v_part text;
-  v_template text := '';
-  v_sure boolean := true;
-begin
-  case p_leaf ->> 'test'
-    when 'exists' then
-      return p_leaf || '{"sure": true}';
-    when 'contains', 'like' then
-      v_template := logloom_private.template_of(v_pattern);
-      return p_leaf || jsonb_build_object('pattern', v_template, 'sure', v_pattern !~ '[0-9]');
-    when 'equal' then
-      return p_leaf || jsonb_build_object(
-        'values', (
-          select jsonb_agg(logloom_private.template_of(v #>> '{}'))
-          from jsonb_array_elements(p_leaf -> 'values') v
-        ),
-        'sure', (p_leaf ->> 'values') !~ '[0-9]'
-      );
-    when 'regex' then
-      foreach v_part in array array(
-        select m.match[1]
-        from regexp_matches(
-          v_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
-        ) with ordinality as m (match, n)
-        order by m.n
-      ) loop
-        if left(v_part, 1) = '[' then
-          -- A class that tells digits apart.
-          if replace(v_part, '0-9', '') ~ '[0-9]' then
-            v_sure := false;
-            v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
-          end if;
-        elsif v_part ~ '^\\?[0-9]$' then
-          v_sure := false;
-          v_part := '0';
-        end if;
-        v_template := v_template || v_part;
-      end loop;
-      return p_leaf || jsonb_build_object('pattern', v_template, 'sure', v_sure);
-    else
-      return null;
-  end case;
-end;
-$$;
-
--- Whether the leaf is decided on templates in lower case.
--- Whether a leaf of template_leaf is tested on templates in lower case.
-create function logloom_private.template_is_folded(p_leaf jsonb)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_leaf ->> 'test' = 'contains'
-    or p_leaf ->> 'test' = 'regex' and coalesce((p_leaf ->> 'fold')::boolean, false);
-end;
-$$;
-
--- A text that each template holds, in lower case where the leaf is tested so, that passes a leaf of
--- template_leaf; empty where there is none.
-create function logloom_private.template_literal(p_leaf jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_pattern constant text := p_leaf ->> 'pattern';
-  v_inner constant text := substr(v_pattern, 2, greatest(length(v_pattern) - 2, 0));
-begin
-  return case
-    when p_leaf ->> 'test' = 'regex' then logloom_private.regex_literal(v_pattern)
-    when p_leaf ->> 'test' = 'contains' and regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
-      then regexp_replace(v_inner, '\\(.)', '\1', 'g')
-    else ''
-  end;
-end;
-$$;
-
--- A leaf of template_leaf as SQL over the alias l: msg is a template, folded the same in lower
--- case.
-create function logloom_private.template_test_sql(p_leaf jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_text constant text :=
-    case when logloom_private.template_is_folded(p_leaf) then 'l.folded' else 'l.msg' end;
-  v_literal constant text := logloom_private.template_literal(p_leaf);
-  v_sql text;
-begin
-  case p_leaf ->> 'test'
-    when 'contains' then
-      return v_text || ' like ' || quote_literal(p_leaf ->> 'pattern');
-    when 'regex' then
-      v_sql := v_text || ' collate "C" ~ ' || quote_literal(p_leaf ->> 'pattern');
-      -- A plain text is found far quicker.
-      return case
-        when v_literal = '' then '(' || v_sql || ')'
-        else format(
-          'case when strpos(%s, %L) > 0 then %s else false end', v_text, v_literal, v_sql
-        )
-      end;
-    else
-      return logloom_private.query_sql(p_leaf, 'l');
-  end case;
 end;
 $$;
 
@@ -3223,6 +3272,7 @@ begin
   select c.block_id
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    and logloom_private.can_read(c.format)
     and (
       v_leaf is null or coalesce(
         (
@@ -3241,6 +3291,68 @@ begin
         false
       )
     );
+end;
+$$;
+
+-- blocks/scan/column_bits.sql
+
+-- A leaf over a column that it alone reads: a bit a record.
+create function logloom_private.column_bits(
+  p_column logloom_private.block_columns,
+  p_leaf jsonb,
+  p_records integer
+)
+returns varbit
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+-- The values of a dictionary are no constants to plan with.
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_field constant text := p_leaf ->> 'field';
+  v_key constant text := substr(p_column.name, 7);
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_found varbit := case p_leaf ->> 'test'
+    when 'equal' then logloom_private.equal_bits(p_column, p_leaf, p_records)
+    when 'range' then logloom_private.range_bits_of_numbers(p_column, p_leaf, p_records)
+  end;
+  v_test text;
+  v_absent boolean;
+  v_fill text;
+  v_flags text;
+  v_each text[];
+  v_bits text;
+begin
+  if v_found is not null then
+    return v_found;
+  end if;
+  v_test := logloom_private.query_sql(p_leaf, 'l');
+  v_absent := logloom_private.tested_values(v_test, v_field, v_key, array[null::text]) = '1';
+  v_fill := case when v_absent then '1' else '0' end;
+  if p_column.kind <> 'dictionary' then
+    v_bits := logloom_private.tested_values(
+      v_test, v_field, v_key, logloom_private.column_texts(p_column, null)
+    );
+    return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
+  end if;
+  v_flags := logloom_private.tested_values(v_test, v_field, v_key, p_column.dictionary);
+  if v_codes is null and v_wide_codes is null then
+    v_bits := repeat(v_flags, p_column.last - p_column.first + 1);
+  elsif not v_absent and strpos(v_flags, '1') = 0 then
+    return logloom_private.no_bits(p_records);
+  elsif v_codes is not null then
+    v_each := string_to_array(v_flags, null);
+    select string_agg(coalesce(v_each[c.code::integer + 129], v_fill), '' order by c.n)
+    into v_bits
+    from unnest(v_codes) with ordinality c (code, n);
+  else
+    v_each := string_to_array(v_flags, null);
+    select string_agg(coalesce(v_each[c.code], v_fill), '' order by c.n) into v_bits
+    from unnest(v_wide_codes) with ordinality c (code, n);
+  end if;
+  return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
 end;
 $$;
 
@@ -3263,9 +3375,8 @@ declare
   v_column constant text := case when p_leaf ->> 'field' = 'attrs'
     then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
 begin
-  if (p_leaf ->> 'type' = 'leaf') is not true or not logloom_private.leaf_is_known(p_leaf)
+  if (p_leaf ->> 'decided_by' in ('dictionary', 'numbers')) is not true
     or p_leaf ->> 'joined' is not null
-    or p_leaf ->> 'field' not in ('env', 'req_id', 'user_id', 'route', 'host', 'attrs')
   then
     return '{}';
   end if;
@@ -3325,10 +3436,32 @@ begin
 end;
 $$;
 
+-- blocks/scan/field_bits.sql
+
+-- A leaf over a field that has a column: a bit a record.
+create function logloom_private.field_bits(p_block logloom_private.blocks, p_leaf jsonb)
+returns varbit
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column logloom_private.block_columns;
+begin
+  select c.* into v_column
+  from logloom_private.block_columns c
+  where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+    and c.name = p_leaf ->> 'field';
+  -- Without a value a leaf is never true.
+  return case when v_column.block_id is null then logloom_private.no_bits(p_block.records)
+    else logloom_private.column_bits(v_column, p_leaf, p_block.records) end;
+end;
+$$;
+
 -- blocks/scan/filtered_positions.sql
 
--- Those of a block's ascending positions whose records a query finds, each put to its row filter,
--- which takes its turns.
+-- Those of a block's ascending positions whose records a query finds: each is put to its row
+-- filter, which takes its turns.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -3404,7 +3537,7 @@ declare
   v_positions integer[] := '{}';
   v_count integer := 0;
 begin
-  if v_upper is null or v_values > v_greatest then
+  if v_upper is null or p_block.ts_top is not null or v_values > v_greatest then
     return null;
   end if;
   if v_values <= 10 then
@@ -3494,31 +3627,113 @@ begin
 end;
 $$;
 
--- blocks/scan/leaf_is_known.sql
+-- blocks/scan/largest_record.sql
 
--- Whether a leaf says nothing but what blocks can tell; one that says more is for the row filter.
-create function logloom_private.leaf_is_known(p_leaf jsonb)
-returns boolean
+-- The greatest record_bytes of a block, null where it is not known.
+create function logloom_private.largest_record(p_block logloom_private.blocks)
+returns bigint
 language plpgsql
-immutable
+stable
+parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return not exists (
-    select
-    from jsonb_object_keys(p_leaf) k
-    where k not in (
-      'type', 'field', 'name', 'reads', 'path', 'joined', 'test', 'values', 'pattern', 'fold',
-      'size', 'position', 'lower', 'lower_open', 'upper', 'upper_open', 'from', 'to'
-    )
+  return (
+    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name = 'record_bytes'
   );
+end;
+$$;
+
+-- blocks/scan/message_bits.sql
+
+-- A leaf over messages: its exact bits and its candidate bits.
+create function logloom_private.message_bits(
+  p_block logloom_private.blocks,
+  p_leaf jsonb
+)
+returns varbit[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
+  v_literal constant text := p_leaf -> 'template' ->> 'literal';
+  v_none constant varbit := logloom_private.no_bits(p_block.records);
+  v_found integer[];
+  v_templates text[];
+  v_texts text[];
+  v_bits varbit;
+begin
+  if v_literal is null then
+    return array[v_none, ~v_none];
+  end if;
+  execute format(
+    'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
+    logloom_private.words_sql(p_leaf)
+  )
+  into v_found
+  using p_block.run_words;
+  if v_found is null then
+    return array[v_none, v_none];
+  end if;
+  v_templates := p_block.templates;
+  v_texts := array(
+    select case when strpos(m.text, v_literal) > 0 then m.text end
+    from (
+      select u.n, case when u.n::integer = any(v_found) then
+        case when v_folded then lower(u.templates collate pg_c_utf8) else u.templates end
+        end as text
+      from unnest(v_templates) with ordinality u (templates, n)
+      offset 0
+    ) m
+    order by m.n
+  );
+  if cardinality(array_remove(v_texts, null)) = 0 then
+    return array[v_none, v_none];
+  end if;
+  -- Without a message no leaf is true.
+  execute format(
+    $query$
+      select string_agg(
+        coalesce(
+          (
+            select string_agg(
+              repeat(case when (%s) is true then '1' else '0' end, l.count), '' order by l.n
+            )
+            from unnest(string_to_array(s.text, $4), $5[s.last - s.templates + 1:s.last])
+              with ordinality l (%s, count, n)
+            where l.count is not null
+          ),
+          repeat('0', s.records)
+        ),
+        '' order by s.n
+      )::varbit
+      from (
+        select u.*, (sum(u.templates) over (order by u.n))::integer as last
+        from unnest($1, $2, $3) with ordinality u (text, templates, records, n)
+      ) s
+    $query$,
+    logloom_private.template_sql(p_leaf), case when v_folded then 'folded' else 'msg' end
+  )
+  into v_bits
+  using
+    v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
+    p_block.template_records;
+  return array[
+    case when (p_leaf -> 'template' -> 'decides')::boolean then v_bits else v_none end, v_bits
+  ];
 end;
 $$;
 
 -- blocks/scan/node_bits.sql
 
 -- A node of a query's tree: its exact bits and its candidate bits. What only the candidate bits
--- have is put to the row filter, so a leaf that is not known here is right, only slow.
+-- have is put to the row filter.
 create function logloom_private.node_bits(
   p_block logloom_private.blocks,
   p_node jsonb
@@ -3535,7 +3750,6 @@ declare
   v_item varbit[];
   v_result varbit[];
   v_node jsonb;
-  v_column logloom_private.block_columns;
 begin
   case v_type
     when 'all' then
@@ -3551,7 +3765,7 @@ begin
         -- What runs tell costs least, and may leave nothing to ask.
         select i.item
         from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
-        order by coalesce(i.item ->> 'field' not in ('service', 'level'), true), i.n
+        order by i.item ->> 'decided_by' is distinct from 'run', i.n
       loop
         v_item := logloom_private.node_bits(p_block, v_node);
         v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
@@ -3566,47 +3780,72 @@ begin
       end loop;
       return v_result;
     when 'leaf' then
-      if p_node ->> 'test' = 'word' and p_node ->> 'field' in ('msg', 'any') then
-        -- What holds the word holds its text.
-        v_item := logloom_private.node_bits(p_block, p_node - 'regex' || '{"test": "contains"}');
-        return array[v_none, v_item[2]];
-      elsif not logloom_private.leaf_is_known(p_node) then
-        return array[v_none, ~v_none];
-      elsif p_node ->> 'field' in ('service', 'level') then
-        v_bits := logloom_private.run_bits(p_block, p_node);
-      elsif p_node ->> 'field' = 'msg' then
-        return logloom_private.message_bits(p_block, p_node);
-      elsif p_node ->> 'field' = 'any' and p_node ->> 'test' in ('contains', 'equal', 'regex') then
-        return logloom_private.any_bits(p_block, p_node);
-      elsif p_node ->> 'field' in ('env', 'req_id', 'user_id', 'route', 'host') then
-        select c.* into v_column
-        from logloom_private.block_columns c
-        where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-          and c.name = p_node ->> 'field';
-        if v_column.block_id is not null then
-          v_bits := logloom_private.column_bits(v_column, p_node, p_block.records);
+      case p_node ->> 'decided_by'
+        when 'run' then
+          v_bits := logloom_private.run_bits(p_block, p_node);
+        when 'template' then
+          return case p_node ->> 'field' when 'msg'
+            then logloom_private.message_bits(p_block, p_node)
+            else logloom_private.any_bits(p_block, p_node) end;
+        when 'filter' then
+          if not logloom_private.block_is_within(p_block, p_node) then
+            return array[v_none, ~v_none];
+          end if;
+          v_bits := ~v_none;
         else
-          v_bits := repeat(
-            logloom_private.tested_values(
-              logloom_private.query_sql(p_node, 'l'), p_node ->> 'field', null, array[null::text]
-            ),
-            p_block.records
-          )::varbit;
-        end if;
-      elsif p_node ->> 'field' = 'attrs' and jsonb_typeof(p_node -> 'path') = 'array' then
-        v_bits := logloom_private.attribute_bits(p_block, p_node);
-      elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within'
-        and coalesce((p_node ->> 'from')::timestamptz <= p_block.first_ts, true)
-        and coalesce((p_node ->> 'to')::timestamptz > p_block.last_ts, true)
-      then
-        v_bits := ~v_none;
-      else
-        return array[v_none, ~v_none];
-      end if;
+          v_bits := case p_node ->> 'field' when 'attrs'
+            then logloom_private.attribute_bits(p_block, p_node)
+            else logloom_private.field_bits(p_block, p_node) end;
+      end case;
       return array[v_bits, v_bits];
     else
       return array[v_none, ~v_none];
   end case;
+end;
+$$;
+
+-- blocks/scan/page_positions.sql
+
+-- Ascending positions of a block among which are those that a page can hold. tries: whether the
+-- outermost records are asked one by one first; not again where that found too few.
+create function logloom_private.page_positions(
+  p_block logloom_private.blocks,
+  p_tree jsonb,
+  p_limit integer,
+  p_is_descending boolean,
+  p_past timestamptz,
+  p_from timestamptz,
+  p_to timestamptz,
+  inout tries boolean,
+  out positions integer[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bits varbit;
+begin
+  -- Null: all of them.
+  if p_tree ->> 'type' = 'all' then
+    perform logloom_private.take_turn();
+  elsif tries then
+    positions := logloom_private.tried_positions(
+      p_block, p_tree, p_limit, p_is_descending, p_past, p_from, p_to
+    );
+    tries := positions is not null;
+  end if;
+  if p_tree ->> 'type' is distinct from 'all' and positions is null then
+    v_bits := logloom_private.block_bits(p_block, p_tree, p_from, p_to);
+    if bit_count(v_bits) < p_block.records then
+      positions := logloom_private.bit_positions(v_bits);
+    end if;
+  end if;
+  if positions is distinct from '{}' then
+    positions := logloom_private.first_positions(
+      p_block, positions, p_limit, p_is_descending, p_past, p_from, p_to
+    );
+  end if;
 end;
 $$;
 
@@ -3639,19 +3878,17 @@ begin
         coalesce(logloom_private.quick_tree(p_block, p_node -> 'item'), '{"type": "unknown"}')
       );
     when 'leaf' then
-      if p_node ->> 'field' in ('service', 'level', 'ts')
-        or p_node ->> 'field' in ('env', 'req_id', 'user_id', 'route', 'host')
-          and p_node ->> 'test' in ('equal', 'exists') and not p_node ? 'fold'
-        or p_node ->> 'field' = 'msg' and p_node ->> 'test' in ('equal', 'exists', 'contains')
-        or p_node ->> 'field' = 'attrs' and logloom_private.leaf_is_known(p_node)
-          and jsonb_typeof(p_node -> 'path') = 'array' and jsonb_array_length(p_node -> 'path') = 1
-          and exists (
-            select
-            from logloom_private.block_columns c
-            where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-              and c.name = 'attrs.' || (p_node -> 'path' ->> 0)
-              and c.kind = 'numbers'
-          )
+      if (p_node -> 'block_quick')::boolean and (
+        p_node ->> 'field' <> 'attrs'
+        -- An attribute where its column has numbers.
+        or exists (
+          select
+          from logloom_private.block_columns c
+          where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+            and c.name = 'attrs.' || (p_node -> 'path' ->> 0)
+            and c.kind = 'numbers'
+        )
+      )
       then
         return p_node;
       end if;
@@ -3659,6 +3896,35 @@ begin
     else
       return p_node;
   end case;
+end;
+$$;
+
+-- blocks/scan/run_bits.sql
+
+-- A leaf over service or level: a bit a record.
+create function logloom_private.run_bits(
+  p_block logloom_private.blocks,
+  p_leaf jsonb
+)
+returns varbit
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_flags boolean[];
+begin
+  execute format(
+    $query$
+      select array_agg((%s) is true order by l.n)
+      from unnest($1, $2) with ordinality l (service, level, n)
+    $query$,
+    logloom_private.query_sql(p_leaf, 'l')
+  )
+  into v_flags
+  using p_block.run_services, p_block.run_levels;
+  return logloom_private.bits_of_runs(v_flags, p_block.run_records);
 end;
 $$;
 
@@ -3764,6 +4030,7 @@ begin
       and c.last_ts >= p_from and c.first_ts < p_to
       and p_id between c.first_id and c.last_id
   loop
+    perform logloom_private.can_read(v_block.format);
     v_prefixes := v_block.batch_prefixes;
     continue when position(v_prefix in v_prefixes) = 0;
     v_positions := array_positions(v_block.id_indexes, v_index);
@@ -3959,29 +4226,112 @@ $$;
 
 -- blocks/scan/sealed_page.sql
 
--- The greatest record_bytes of a block, null where it is not known.
-create function logloom_private.largest_record(p_block logloom_private.blocks)
-returns bigint
+-- The first p_limit of times and p_times, but for p_past, with the sizes of their records; edge: the
+-- last time that a page of p_limit records and p_bytes can hold, which ends before the first record
+-- that finds it full, whatever the ids of one time are. Null: it is not full.
+create function logloom_private.page_edge(
+  p_limit integer,
+  p_bytes bigint,
+  p_is_descending boolean,
+  p_past timestamptz,
+  p_times timestamptz[],
+  p_sizes integer[],
+  inout times timestamptz[],
+  inout sizes integer[],
+  out edge timestamptz
+)
 language plpgsql
 stable
-parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (
-    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = 'record_bytes'
-  );
+  select
+    array_agg(b.ts), array_agg(b.size),
+    (
+      array_agg(b.ts)
+      filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+    )[1]
+  into times, sizes, edge
+  from (
+    select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
+    from (
+      select
+        o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+        -- Of one time all.
+        sum(o.size) over (
+          order by case when p_is_descending then o.ts end desc, o.ts
+        ) as through
+      from (
+        select u.ts, coalesce(u.size, 0) as size
+        from (
+          select unnest(times) as ts, unnest(sizes) as size
+          union all
+          select unnest(p_times), unnest(p_sizes)
+        ) u
+        where p_past is null or u.ts <> p_past
+        order by
+          case when p_is_descending then u.ts end desc,
+          case when not p_is_descending then u.ts end
+        limit p_limit
+      ) o
+    ) g
+    window w as (order by g.n)
+  ) b;
+end;
+$$;
+
+-- Those of a block's positions after (p_ts, p_id) that p_bytes leave room for, and the one after
+-- them.
+create function logloom_private.positions_within_bytes(
+  p_block logloom_private.blocks,
+  p_sizes integer[],
+  p_bytes bigint,
+  p_is_descending boolean,
+  p_ts timestamptz,
+  p_id uuid,
+  inout positions integer[],
+  out next integer[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select
+    array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+    (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+  into positions, next
+  from (
+    select
+      o.position, row_number() over w as n,
+      sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+    from (
+      select u.position, u.ts, u.id, u.size
+      from unnest(
+        positions, logloom_private.block_times(p_block, positions),
+        logloom_private.block_ids(
+          p_block, positions, logloom_private.block_batches(p_block, positions)
+        ),
+        p_sizes
+      ) u (position, ts, id, size)
+      where p_ts is null
+        or case when p_is_descending then (u.ts, u.id) < (p_ts, p_id)
+          else (u.ts, u.id) > (p_ts, p_id) end
+    ) o
+    window w as (
+      order by
+        case when p_is_descending then o.ts end desc,
+        case when p_is_descending then o.id end desc, o.ts, o.id
+      rows unbounded preceding
+    )
+  ) f;
 end;
 $$;
 
 -- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
--- p_ts and p_id where they are given. Each has what p_reads names, ts and id, or all where it is
--- null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
--- first such record ts, id and record_bytes are
--- there, and none after it.
+-- p_ts and p_id where they are given. Each record has ts, id and what p_reads names; all where it
+-- is null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
+-- first such record ts, id and record_bytes are there, and none after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -4015,7 +4365,9 @@ declare
   v_tries boolean := p_limit <= 250;
   v_blocks refcursor;
   v_block logloom_private.blocks;
-  v_bits varbit;
+  v_found record;
+  v_full record;
+  v_within record;
   v_positions integer[];
   v_times timestamptz[];
   v_sizes integer[];
@@ -4045,30 +4397,15 @@ begin
   loop
     fetch v_blocks into v_block;
     exit when not found;
+    perform logloom_private.can_read(v_block.format);
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    -- Null: all of them.
-    v_positions := null;
-    if p_tree ->> 'type' = 'all' then
-      perform logloom_private.take_turn();
-    elsif v_tries then
-      v_positions := logloom_private.tried_positions(
-        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
-      );
-      v_tries := v_positions is not null;
-    end if;
-    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
-      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-      continue when bit_count(v_bits) = 0;
-      if bit_count(v_bits) < v_block.records then
-        v_positions := logloom_private.bit_positions(v_bits);
-      end if;
-    end if;
-    continue when v_positions = '{}';
-    v_positions := logloom_private.first_positions(
-      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    v_found := logloom_private.page_positions(
+      v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to, v_tries
     );
+    v_tries := v_found.tries;
+    v_positions := v_found.positions;
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
@@ -4091,39 +4428,12 @@ begin
       if v_is_large then
         v_sizes := logloom_private.block_sizes(v_block, v_positions);
       end if;
-      -- A page ends before the first record that finds it full, whatever the ids of one time are.
-      select
-        array_agg(b.ts), array_agg(b.size),
-        (
-          array_agg(b.ts)
-          filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
-        )[1]
-      into v_best, v_best_sizes, v_edge
-      from (
-        select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
-        from (
-          select
-            o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-            -- Of one time all.
-            sum(o.size) over (
-              order by case when v_is_descending then o.ts end desc, o.ts
-            ) as through
-          from (
-            select u.ts, coalesce(u.size, 0) as size
-            from (
-              select unnest(v_best) as ts, unnest(v_best_sizes) as size
-              union all
-              select unnest(v_times), unnest(v_sizes)
-            ) u
-            where p_ts is null or u.ts <> p_ts
-            order by
-              case when v_is_descending then u.ts end desc,
-              case when not v_is_descending then u.ts end
-            limit p_limit
-          ) o
-        ) g
-        window w as (order by g.n)
-      ) b;
+      v_full := logloom_private.page_edge(
+        p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
+      );
+      v_best := v_full.times;
+      v_best_sizes := v_full.sizes;
+      v_edge := v_full.edge;
     end if;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
     into v_positions, v_sizes
@@ -4133,35 +4443,11 @@ begin
     v_next := null;
     -- Of more than a page holds no more is read.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
-      v_times := logloom_private.block_times(v_block, v_positions);
-      select
-        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
-        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
-      into v_positions, v_next
-      from (
-        select
-          o.position, row_number() over w as n,
-          sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
-        from (
-          select u.position, u.ts, u.id, u.size
-          from unnest(
-            v_positions, v_times,
-            logloom_private.block_ids(
-              v_block, v_positions, logloom_private.block_batches(v_block, v_positions)
-            ),
-            v_sizes
-          ) u (position, ts, id, size)
-          where p_ts is null
-            or case when v_is_descending then (u.ts, u.id) < (p_ts, p_id)
-              else (u.ts, u.id) > (p_ts, p_id) end
-        ) o
-        window w as (
-          order by
-            case when v_is_descending then o.ts end desc,
-            case when v_is_descending then o.id end desc, o.ts, o.id
-          rows unbounded preceding
-        )
-      ) f;
+      v_within := logloom_private.positions_within_bytes(
+        v_block, v_sizes, p_bytes, v_is_descending, p_ts, p_id, v_positions
+      );
+      v_positions := v_within.positions;
+      v_next := v_within.next;
     end if;
     if v_next is not null then
       return query
@@ -4187,8 +4473,8 @@ $$;
 
 -- blocks/scan/sealed_rows.sql
 
--- A tenant's sealed records in [p_from, p_to) that a query finds; of each what p_reads names, all
--- where it is null.
+-- A tenant's sealed records in [p_from, p_to) that a query finds. Each record has
+-- what p_reads names, or all where it is null.
 create function logloom_private.sealed_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -4266,6 +4552,7 @@ begin
     where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
       and c.last_ts >= p_from
   loop
+    perform logloom_private.can_read(v_block.format);
     v_write_seqs := v_block.batch_write_seqs;
     continue when not exists (
       select from unnest(v_write_seqs) a where a between p_first and p_last
@@ -4331,7 +4618,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type constant text := p_node ->> 'type';
-  v_leaf jsonb;
   v_items text[];
 begin
   if v_type in ('all', 'none') then
@@ -4344,14 +4630,10 @@ begin
     );
     return case when array_position(v_items, null) is null
       then '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')' end;
-  elsif not logloom_private.leaf_is_known(p_node) then
-    return null;
-  elsif p_node ->> 'field' in ('service', 'level') then
+  elsif p_node ->> 'decided_by' = 'run' then
     return logloom_private.query_sql(p_node, 'l');
-  elsif p_node ->> 'field' = 'msg' then
-    v_leaf := logloom_private.template_leaf(p_node);
-    return case when (v_leaf ->> 'sure')::boolean
-      then '(' || logloom_private.template_test_sql(v_leaf) || ')' end;
+  elsif p_node ->> 'field' = 'msg' and (p_node -> 'template' -> 'decides')::boolean then
+    return '(' || logloom_private.template_sql(p_node) || ')';
   end if;
   return null;
 end;
@@ -4367,8 +4649,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_leaf jsonb;
-  v_literal text;
+  v_literal constant text := p_node -> 'template' ->> 'literal';
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
@@ -4382,15 +4663,13 @@ begin
       if p_node ->> 'field' <> 'msg' then
         return logloom_private.query_sql(p_node, 'l');
       end if;
-      v_leaf := logloom_private.template_leaf(p_node);
-      v_literal := logloom_private.template_literal(v_leaf);
       return case
-        when p_by_words then logloom_private.words_sql(v_literal)
+        when p_by_words then logloom_private.words_sql(p_node)
         when v_literal = '' then 'true'
         else format(
           'strpos(%s, %L) > 0',
           case
-            when logloom_private.template_is_folded(v_leaf) then 'l.folded'
+            when (p_node -> 'folds_case')::boolean then 'l.folded'
             else 'l.templates'
           end,
           v_literal
@@ -4412,10 +4691,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_test constant text := logloom_private.templates_sql(p_tree);
+  v_folds constant boolean := jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.field == "msg" && @.folds_case == true)'
+  );
+  v_keeps_case constant boolean := jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.field == "msg" && @.folds_case == false)'
+  );
 begin
   if v_test is null then
     return null;
-  elsif v_test !~ '\ml\.(?:msg|folded)\M' then
+  elsif not v_folds and not v_keeps_case then
     return $query$
       select l.service, l.level, sum(l.records)::bigint
       from logloom_private.blocks c
@@ -4480,15 +4765,82 @@ begin
       group by l.service, l.level
     $query$,
     logloom_private.runs_sql(p_tree, true),
-    case when v_test ~ '\ml\.folded\M' then 'lower(c.templates[f.n] collate pg_c_utf8)'
+    case when v_folds then 'lower(c.templates[f.n] collate pg_c_utf8)'
       else 'null::text' end,
     logloom_private.runs_sql(p_tree, false),
-    case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.templates, c.separator)'
+    case when v_keeps_case then 'string_to_array(s.templates, c.separator)'
       else 'null::text[]' end,
-    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+    case when v_folds then 'string_to_array(s.folded, c.separator)'
       else 'null::text[]' end,
     v_test
   );
+end;
+$$;
+
+-- blocks/scan/template_sql.sql
+
+-- A leaf over messages as SQL over the alias l: msg is a template, folded the same in lower case.
+create function logloom_private.template_sql(p_leaf jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_template constant jsonb := p_leaf -> 'template';
+  v_literal constant text := v_template ->> 'literal';
+  v_text constant text :=
+    case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
+  v_test constant text[] := logloom_private.query_text_test(
+    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values')
+  );
+  v_sql constant text := v_test[1] || v_text || v_test[2];
+begin
+  return case
+    when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
+    -- A plain text is found far quicker.
+    when v_template ->> 'by' = 'regex' and v_literal <> '' then format(
+      'case when strpos(%s, %L) > 0 then ', v_text, v_literal
+    ) || v_sql || ' else false end'
+    else '(' || v_sql || ')'
+  end;
+end;
+$$;
+
+-- blocks/scan/tested_values.sql
+
+-- Of each value whether a test, SQL over l, is true: 1 or 0. p_values of attrs are JSON texts of
+-- its key p_key.
+create function logloom_private.tested_values(
+  p_test text,
+  p_field text,
+  p_key text,
+  p_values text[]
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_bits text;
+begin
+  execute format(
+    $query$
+      select string_agg(case when (%1$s) is true then '1' else '0' end, '' order by l.n)
+      from (
+        select %2$s as %3$I, v.n from unnest($1) with ordinality v (value, n)
+      ) l
+    $query$,
+    p_test,
+    case when p_field = 'attrs'
+      then format('jsonb_build_object(%L::text, v.value::jsonb)', p_key) else 'v.value' end,
+    p_field
+  )
+  into v_bits
+  using p_values;
+  return v_bits;
 end;
 $$;
 

@@ -192,7 +192,7 @@ begin
       end loop;
       v_has_moved := true;
       if array_position(v_found, null) is not null then
-        v_found := logloom_private.those_that_fit(v_found);
+        v_found := array_remove(v_found, null);
       end if;
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
@@ -240,36 +240,46 @@ begin
 end;
 $$;
 
--- search/counts_sql.sql
+-- search/answered_bytes.sql
 
--- SQL over what is known of records without reading them
-
--- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
--- level and service as far as it groups by them.
-create function logloom_private.sealed_counts_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
+-- How many bytes records have in an answer.
+create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
+returns bigint
 language plpgsql
 stable
+parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
-    '%s, %L, %L, %L, %L',
-    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
-  ) || ') l';
+  return coalesce(
+    (
+      select sum(octet_length(to_json(l)::text))
+      from (select unnest(p_logs) as l) l
+    ),
+    0
+  );
 end;
 $$;
 
--- The counts of the range's whole minutes, and the records of what it has of its first and last
--- one. Null where the counts cannot answer the query.
--- SQL from "from" on: ts, level, service and events of what is to be counted; null where the counts
--- cannot answer.
+-- search/bucket_sql.sql
+
+-- The expression, over alias l, that rows are grouped by for a bucket of time.
+create function logloom_private.bucket_sql(p_seconds bigint)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
+end;
+$$;
+
+-- search/counted_rows_sql.sql
+
+-- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
+-- range's whole minutes, and the records of what it has of its first and last one. Null where the
+-- counts cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -333,23 +343,31 @@ begin
 end;
 $$;
 
--- search/cursors.sql
+-- search/cut_record.sql
 
--- Cursors: texts that mean nothing to a caller. Nothing in one widens what may be seen.
-
--- An opaque text that decode_cursor reads.
-create function logloom_private.encode_cursor(p_parts text[])
-returns text
+-- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
+-- attrs.logloom_cut how many bytes it has.
+create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
+returns public.logloom_log_record
 language plpgsql
 immutable
+parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return translate(
-    encode(convert_to(array_to_string(p_parts, ' '), 'UTF8'), 'base64'), e'+/=\n', '-_'
-  );
+  p_log.msg := left(p_log.msg, 100000);
+  p_log.service := left(p_log.service, 10000);
+  p_log.env := left(p_log.env, 10000);
+  p_log.req_id := left(p_log.req_id, 10000);
+  p_log.user_id := left(p_log.user_id, 10000);
+  p_log.route := left(p_log.route, 10000);
+  p_log.host := left(p_log.host, 10000);
+  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
+  return p_log;
 end;
 $$;
+
+-- search/decode_cursor.sql
 
 -- The parts of a cursor as a regular expression captures them. PT400 where it does not match.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
@@ -381,28 +399,19 @@ begin
 end;
 $$;
 
-create function logloom_private.to_microseconds(p_ts timestamptz)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (extract(epoch from p_ts) * 1000000)::bigint;
-end;
-$$;
+-- search/encode_cursor.sql
 
-create function logloom_private.from_microseconds(p_microseconds bigint)
-returns timestamptz
+-- An opaque text that decode_cursor reads.
+create function logloom_private.encode_cursor(p_parts text[])
+returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Seconds and the rest apart: a double holds no more than 2^53 exactly.
-  return 'epoch'::timestamptz
-    + p_microseconds / 1000000 * interval '1 second'
-    + p_microseconds % 1000000 * interval '1 microsecond';
+  return translate(
+    encode(convert_to(array_to_string(p_parts, ' '), 'UTF8'), 'base64'), e'+/=\n', '-_'
+  );
 end;
 $$;
 
@@ -435,12 +444,8 @@ begin
     select
       e.item,
       e.n,
-      -- Null where an item lacks the member: each item stands on one of the two sides.
-      e.item ->> 'type' = 'none' or (
-        e.item ->> 'type' = 'leaf'
-        and e.item ->> 'field' not in ('attrs', 'any')
-        and e.item ->> 'test' in ('equal', 'exists', 'within', 'range')
-      ) as is_quick
+      -- Null where a node is no leaf: each item stands on one of the two sides.
+      e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
   return '(' || concat_ws(
@@ -505,9 +510,8 @@ begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;
   end if;
-  return 'from ((select l.* ' || v_rows || ') union all select '
-    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
-    || ' from logloom_private.sealed_page('
+  return 'from ((select l.* ' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
     || format(
       '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -543,6 +547,53 @@ begin
     ),
     p_to
   ));
+end;
+$$;
+
+-- search/fitting_sql.sql
+
+-- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order: at
+-- most p_limit of them, which together have less than p_bytes. Those that do not fit are null, and
+-- unless p_is_exact each that is larger than its share: most pages have no such one, and to add up
+-- sizes costs. p_size: what says how large one is.
+create function logloom_private.fitting_sql(
+  p_columns text,
+  p_others text,
+  p_rows text,
+  p_order text,
+  p_limit integer,
+  p_bytes bigint,
+  p_is_exact boolean,
+  p_size text default 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
+  v_window constant text := 'window before as (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding)';
+begin
+  if not p_is_exact then
+    return format(
+      'select case when l.record_bytes <= %s then %s end as record%s %s',
+      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+    );
+  end if;
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
+  return 'select case when not l.fits then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
+    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
+    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
+    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
 end;
 $$;
 
@@ -610,7 +661,7 @@ begin
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
-      v_found := logloom_private.those_that_fit(v_found);
+      v_found := array_remove(v_found, null);
     end if;
     v_page.logs := v_page.logs || v_found;
     if v_is_full or cardinality(v_page.logs) > p_limit then
@@ -637,119 +688,43 @@ begin
 end;
 $$;
 
+-- search/free_search_slot.sql
+
+-- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
+-- number; null where none is.
+create function logloom_private.free_search_slot(p_owner text, p_slots integer)
+returns integer
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  for v_slot in 1..p_slots loop
+    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
+      return v_slot;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+
+-- search/from_microseconds.sql
+
+create function logloom_private.from_microseconds(p_microseconds bigint)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Seconds and the rest apart: a double holds no more than 2^53 exactly.
+  return 'epoch'::timestamptz
+    + p_microseconds / 1000000 * interval '1 second'
+    + p_microseconds % 1000000 * interval '1 microsecond';
+end;
+$$;
+
 -- search/get_log.sql
-
--- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
--- Nulls where it is not there.
-create function logloom_private.log_within(
-  p_tenant_id text,
-  p_window tstzrange,
-  p_id uuid,
-  p_rows boolean,
-  p_sealed boolean
-)
-returns public.logloom_log_record
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_logs public.logloom_log_record[] := '{}';
-begin
-  if p_rows then
-    v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
-      )
-    );
-  end if;
-  if p_sealed and v_logs = '{}' then
-    v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || format(
-        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
-        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
-        upper(p_window), p_id
-      )
-    );
-  end if;
-  if logloom_private.answered_bytes(v_logs)
-    > (select s.max_page_bytes from logloom_private.settings s)
-  then
-    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
-  end if;
-  return v_logs[1];
-end;
-$$;
-
-create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
-returns public.logloom_log_record
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
--- definer because nobody but this file makes SQL over records
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_received_at timestamptz;
-  v_window tstzrange;
-  v_windows tstzrange[] := '{}';
-  v_log public.logloom_log_record;
-begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  perform logloom_private.require_parameter('p_id', p_id is null);
-  -- Around it: a client's clock may hold less than microseconds.
-  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
-    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
-  end if;
-  -- The id says when the event was received, and most events are received when they happen.
-  v_received_at := logloom_private.from_microseconds(
-    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
-  );
-  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
-    v_windows := v_windows || array[
-      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
-      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
-    ];
-  end if;
-  foreach v_window in array v_windows loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
-    if v_log.id is not null then
-      return v_log;
-    end if;
-  end loop;
-  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
-  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
-  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
-  if v_log.id is not null then
-    return v_log;
-  end if;
-  foreach v_window in array logloom_private.search_parts(
-    v_tenant_id, lower(v_window), upper(v_window), 'desc'
-  )
-  loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
-    if v_log.id is not null then
-      return v_log;
-    end if;
-  end loop;
-  perform logloom_private.refuse('search.log_not_found');
-  return null;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log(p_id, p_ts);
-end;
-$$;
-
-grant execute on function logloom_private.read_log(uuid, timestamptz)
-to authenticated, service_role;
 
 create function public.get_log(p_id uuid default null, p_ts timestamptz default null)
 returns public.logloom_log_record
@@ -893,6 +868,56 @@ comment on function public.get_log_context(uuid, timestamptz, integer, integer) 
   'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of '
   'large records fewer, some 4 MB a side. p_ts, its time, finds it at once. '
   'Errors: PT400, PT401, PT404, PT408, PT429.';
+
+-- search/having_sql.sql
+
+-- What where after an aggregate asks, over columns that p_sql maps from names.
+create function logloom_private.having_sql(p_plan jsonb, p_sql jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select string_agg(
+        (p_sql ->> (h ->> 'name')) || ' ' || case h ->> 'operator' when '!=' then '<>'
+          else h ->> 'operator' end || ' ' || quote_literal(h ->> 'number')
+          || '::double precision',
+        ' and '
+      )
+      from jsonb_array_elements(p_plan -> 'having') h
+    ),
+    'true'
+  );
+end;
+$$;
+
+-- search/histogram_seconds.sql
+
+-- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
+-- one more than p_buckets may touch it.
+create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_width bigint;
+begin
+  foreach v_width in array
+    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
+  loop
+    if v_width * p_buckets >= v_seconds then
+      return v_width;
+    end if;
+  end loop;
+  return ceil(v_seconds / p_buckets / 86400) * 86400;
+end;
+$$;
 
 -- search/list_log_fields.sql
 
@@ -1149,18 +1174,6 @@ begin
 end;
 $$;
 
--- A record of the alias l as a composite.
-create function logloom_private.log_record_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
-end;
-$$;
-
 -- search/log_histogram.sql
 
 create type public.logloom_log_level_counts as (
@@ -1188,49 +1201,6 @@ create type public.logloom_log_histogram as (
 );
 
 comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
-
--- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
--- one more than p_buckets may touch it.
-create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
-  v_width bigint;
-begin
-  foreach v_width in array
-    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
-  loop
-    if v_width * p_buckets >= v_seconds then
-      return v_width;
-    end if;
-  end loop;
-  return ceil(v_seconds / p_buckets / 86400) * 86400;
-end;
-$$;
-
--- p_buckets, or how many there are where none are named. PT400 when out of bounds.
-create function logloom_private.require_buckets(p_buckets integer)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if p_buckets not between 1 and v_settings.search_buckets_max then
-    perform logloom_private.refuse(
-      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
-    );
-  end if;
-  return coalesce(p_buckets, v_settings.search_buckets_default);
-end;
-$$;
 
 -- Rows of public.logloom_log_bucket.
 create function logloom_private.log_histogram_sql(
@@ -1418,29 +1388,23 @@ begin
     p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
     p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
   );
-  if p_fits or v_is_staged then
-    v_order := format('l.ts %1$s, l.id %1$s', p_order);
-    v_rows := case
-      when v_is_staged then
-        -- What is extracted comes on top of what a record has.
-        logloom_private.fitting_sql(
-          v_columns, '',
-          'from (select l.*, 0 as write_seq '
-            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-            || format(' order by %s limit %s) l', v_order, p_limit),
-          v_order, p_bytes,
-          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
-        )
-      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
-    end;
-  else
-    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
+  v_order := format('l.ts %1$s, l.id %1$s', p_order);
+  if not v_is_staged then
+    return logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_limit, p_bytes, p_fits);
   end if;
-  return v_rows;
+  -- What is extracted comes on top of what a record has.
+  return logloom_private.fitting_sql(
+    v_columns, '',
+    'from (select l.* '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+      || format(' order by %s limit %s) l', v_order, p_limit),
+    v_order, p_limit, p_bytes, true,
+    'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+  );
 end;
 $$;
 
--- search/log_patterns.sql
+-- search/log_patterns_of.sql
 
 -- Patterns: messages by their shape. What differs from event to event, numbers, ids, addresses and
 -- times, is <*>.
@@ -1548,16 +1512,17 @@ begin
 end;
 $$;
 
--- A time as RFC 3339 in UTC, or null.
-create function logloom_private.utc_text(p_at timestamptz)
+-- search/log_record_sql.sql
+
+-- A record of the alias l as a composite.
+create function logloom_private.log_record_sql()
 returns text
 language plpgsql
 immutable
-parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
 end;
 $$;
 
@@ -1771,35 +1736,34 @@ comment on function public.log_series(text, text, text, integer) is
 
 -- search/log_stats.sql
 
--- The expression, over alias l, that rows are grouped by for a bucket of time.
-create function logloom_private.bucket_sql(p_seconds bigint)
-returns text
+create function public.log_stats(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null
+)
+returns setof public.logloom_log_stat
 language plpgsql
-immutable
+stable
+security invoker
 set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
 as $$
 begin
-  return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
+  return query
+  select s.*
+  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
 end;
 $$;
 
-create function logloom_private.query_warnings(p_warnings jsonb)
-returns public.logloom_query_warning[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_warnings = '[]' then
-    return '{}';
-  end if;
-  return array(
-    select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
-    from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
-    order by w.n
-  );
-end;
-$$;
+comment on function public.log_stats(text, text, text, integer) is
+  'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
+  'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
+  'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
+  'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, '
+  'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
+
+-- search/log_stats_sql.sql
 
 -- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
 -- divides where the rows have no bucket.
@@ -1914,6 +1878,365 @@ begin
 end;
 $$;
 
+-- search/log_tail_sql.sql
+
+-- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
+-- is given, in the order in which they became visible. Large ones are null, or with p_fits those
+-- after p_bytes.
+create function logloom_private.log_tail_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint,
+  p_bytes bigint,
+  p_fits boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days timestamptz[];
+  v_filter text;
+  v_write_seqs text;
+  v_rows text;
+  v_is_sealed boolean;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_writes a
+  where a.write_seq >= p_first;
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_write_seqs;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
+  -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+  );
+  v_rows := case when v_is_sealed then
+        'from (select l.* ' || v_rows
+        || ' union all select l.* from logloom_private.sealed_write_seqs('
+        || format(
+          '%s, %L, %L, %L, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
+        )
+        || ') l) l'
+      else
+        v_rows
+      end
+    || ' order by l.write_seq, l.id limit ' || p_limit;
+  return logloom_private.fitting_sql(
+    logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_limit,
+    p_bytes, p_fits
+  );
+end;
+$$;
+
+-- search/may_read_sealed.sql
+
+-- Whether the tenant has sealed records of the range, or may have by the time that a statement runs
+-- which is made now.
+create function logloom_private.may_read_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
+end;
+$$;
+
+-- search/query_warnings.sql
+
+create function logloom_private.query_warnings(p_warnings jsonb)
+returns public.logloom_query_warning[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_warnings = '[]' then
+    return '{}';
+  end if;
+  return array(
+    select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
+    from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
+    order by w.n
+  );
+end;
+$$;
+
+-- search/read_apart.sql
+
+-- The records that SQL selects. A subtransaction that is rolled back gives its locks back.
+create function logloom_private.read_apart(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  begin
+    execute 'select array(' || p_sql || ')' into v_logs;
+    raise sqlstate 'LL002';
+  exception when sqlstate 'LL002' then
+    null;
+  end;
+  return v_logs;
+end;
+$$;
+
+-- search/read_log.sql
+
+-- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
+-- Nulls where it is not there.
+create function logloom_private.log_within(
+  p_tenant_id text,
+  p_window tstzrange,
+  p_id uuid,
+  p_rows boolean,
+  p_sealed boolean
+)
+returns public.logloom_log_record
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      )
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
+        upper(p_window), p_id
+      )
+    );
+  end if;
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
+  end if;
+  return v_logs[1];
+end;
+$$;
+
+create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
+returns public.logloom_log_record
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := logloom_private.from_microseconds(
+    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log(p_id, p_ts);
+end;
+$$;
+
+grant execute on function logloom_private.read_log(uuid, timestamptz)
+to authenticated, service_role;
+
+-- search/read_log_page.sql
+
+-- Compiling a filter to machine code takes far longer than it saves here: jit is off.
+create function logloom_private.read_log_page(
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_limit integer,
+  p_cursor text,
+  p_order text
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_order text;
+  v_now timestamptz := now();
+  v_first tstzrange;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_after text[];
+  v_page logloom_private.found_page;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_first := tstzrange(
+      logloom_private.from_microseconds(v_after[4]::bigint),
+      logloom_private.from_microseconds(v_after[5]::bigint)
+    );
+    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  -- That of the query's sort, or p_order.
+  v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+  if p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  elsif v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  v_order := coalesce(v_order, p_order, 'desc');
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order,
+    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(array[
+      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
+      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
+      logloom_private.to_microseconds(upper(v_range))::text,
+      logloom_private.to_microseconds(v_now)::text, v_left::text
+    ]);
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    logloom_private.query_warnings(v_query.warnings)
+  )::public.logloom_log_page;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
+grant execute on function logloom_private.read_log_page(
+  text, text, text, integer, text, text
+) to authenticated, service_role;
+
+-- search/read_log_stats.sql
+
 -- A query's aggregates for a tenant, from the counts where they can answer. For jobs, too.
 create function logloom_private.log_stats_of(
   p_tenant_id text,
@@ -1956,7 +2279,9 @@ as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
 begin
@@ -1990,380 +2315,6 @@ $$;
 grant execute on function logloom_private.read_log_stats(
   text, text, text, integer
 ) to authenticated, service_role;
-
-create function public.log_stats(
-  p_query_dsl text default null,
-  p_ts_from text default null,
-  p_ts_to text default null,
-  p_limit integer default null
-)
-returns setof public.logloom_log_stat
-language plpgsql
-stable
-security invoker
-set search_path = pg_catalog, pg_temp
-set statement_timeout = '15s'
-as $$
-begin
-  return query
-  select s.*
-  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
-end;
-$$;
-
-comment on function public.log_stats(text, text, text, integer) is
-  'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
-  'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
-  'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
-  'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, '
-  'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
-
--- search/may_read_sealed.sql
-
--- Whether the tenant has sealed records of the range, or may have by the time that a statement runs
--- which is made now.
-create function logloom_private.may_read_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
-end;
-$$;
-
--- search/page_bytes.sql
-
--- A page ends with the record that fills it: sizes are added up before texts are opened.
-
--- All of a record of the alias l, which has the type logloom.logs, with its size.
-create function logloom_private.sized_columns_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'l.ts, l.received_at, l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, '
-    || 'l.req_id, l.user_id, l.route, l.host, l.attrs, '
-    || 'coalesce(l.record_bytes, logloom_private.bytes_of_record(l))';
-end;
-$$;
-
--- The size of a record of the alias l.
-create function logloom_private.record_size_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'coalesce(l.record_bytes, logloom_private.bytes_of_record(row(l.ts, l.received_at, '
-    || 'l.write_seq, l.id, l.tenant_id, l.level, l.msg, l.service, l.env, l.req_id, l.user_id, '
-    || 'l.route, l.host, l.attrs, null)::logloom.logs))';
-end;
-$$;
-
--- Records are chosen by their sizes, before anything of them is opened.
--- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
--- whether those before it in p_order have fewer than p_bytes. p_size: SQL of the size.
-create function logloom_private.sized_rows_sql(
-  p_rows text,
-  p_order text,
-  p_bytes bigint,
-  p_size text default logloom_private.record_size_sql()
-)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'from (select l.*, coalesce(sum(l.size) over (order by ' || p_order
-    || ' rows between unbounded preceding and 1 preceding), 0) < ' || p_bytes
-    || ' as fits from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
-    || ') l) l) l';
-end;
-$$;
-
--- Most pages have no large record: their sizes need not be added up. Where one is null, it has to
--- be read again by fitting_sql. A row of before sizes were kept is null too: to name a function
--- that measures it costs each page of the others a twentieth.
--- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l: of p_limit
--- records that together have less than p_bytes, however many of them are read. Others are null.
-create function logloom_private.small_sql(
-  p_columns text,
-  p_others text,
-  p_rows text,
-  p_limit integer,
-  p_bytes bigint
-)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    'select case when l.record_bytes <= %s then row(%s)::public.logloom_log_record end as record'
-      || '%s %s',
-    least(p_bytes / greatest(p_limit, 1), 65536), p_columns, p_others, p_rows
-  );
-end;
-$$;
-
--- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order.
--- Those after p_bytes are null. p_size: what says how large one is.
-create function logloom_private.fitting_sql(
-  p_columns text,
-  p_others text,
-  p_rows text,
-  p_order text,
-  p_bytes bigint,
-  p_size text default logloom_private.record_size_sql()
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
-  v_window constant text := 'window before as (order by ' || p_order
-    || ' rows between unbounded preceding and 1 preceding)';
-begin
-  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
-  -- up to four times as much there as their text, and reading them more than that.
-  return 'select case when not l.fits then null when l.size > '
-    || (select s.max_page_bytes from logloom_private.settings s)
-    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
-    || ' end as record' || p_others || ' '
-    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
-    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
-    || 'over before, 0) < '
-    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
-    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
-    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
-end;
-$$;
-
--- Such a record came before there was a bound.
--- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
--- attrs.logloom_cut how many bytes it has.
-create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
-returns public.logloom_log_record
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  p_log.msg := left(p_log.msg, 100000);
-  p_log.service := left(p_log.service, 10000);
-  p_log.env := left(p_log.env, 10000);
-  p_log.req_id := left(p_log.req_id, 10000);
-  p_log.user_id := left(p_log.user_id, 10000);
-  p_log.route := left(p_log.route, 10000);
-  p_log.host := left(p_log.host, 10000);
-  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
-  return p_log;
-end;
-$$;
-
--- Records without those at their end that are null.
-create function logloom_private.those_that_fit(p_logs public.logloom_log_record[])
-returns public.logloom_log_record[]
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_last integer := coalesce(cardinality(p_logs), 0);
-begin
-  while v_last > 0 and (p_logs[v_last]).id is null loop
-    v_last := v_last - 1;
-  end loop;
-  return case when v_last = cardinality(p_logs) then p_logs else p_logs[:v_last] end;
-end;
-$$;
-
--- How many bytes records have in an answer.
-create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
-returns bigint
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    (
-      select sum(octet_length(to_json(l)::text))
-      from (select unnest(p_logs) as l) l
-    ),
-    0
-  );
-end;
-$$;
-
--- search/page_order.sql
-
--- The order of a page: that of the query's sort, or p_order. PT400 where they differ.
-create function logloom_private.page_order(p_plan jsonb, p_order text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_order constant text := case (p_plan -> 'sort' -> 0 -> 'descending')::boolean
-    when true then 'desc' when false then 'asc' end;
-begin
-  if p_order not in ('desc', 'asc') then
-    perform logloom_private.refuse('search.order_is_unknown');
-  elsif v_order <> p_order then
-    perform logloom_private.refuse('search.order_is_another', v_order);
-  end if;
-  return coalesce(v_order, p_order, 'desc');
-end;
-$$;
-
--- search/range.sql
-
--- The range that is asked for, [from, to), by default search_default_range to now. p_first, that of
--- a first page, stands for the bounds that are not given or move with now. PT400.
-create function logloom_private.search_range(
-  p_ts_from text,
-  p_ts_to text,
-  p_first tstzrange default null
-)
-returns tstzrange
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_from timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
-  v_to timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
-begin
-  if p_first is not null then
-    v_from := case when p_ts_from ~ '^\s*[^n\s]' then v_from else lower(p_first) end;
-    v_to := case when p_ts_to ~ '^\s*[^n\s]' then v_to else upper(p_first) end;
-  end if;
-  v_to := coalesce(v_to, now());
-  if v_from is null then
-    v_from := v_to - (select s.search_default_range from logloom_private.settings s);
-  end if;
-  if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
-    perform logloom_private.refuse('search.range_leaves_the_years');
-  elsif v_from >= v_to then
-    perform logloom_private.refuse('search.range_is_empty');
-  end if;
-  return tstzrange(v_from, v_to);
-end;
-$$;
-
--- The page size of an operation with a cursor: p_limit or the default. PT400 when out of bounds.
-create function logloom_private.page_limit(p_limit integer)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_max integer;
-  v_default integer;
-begin
-  select s.list_limit_max, s.list_limit_default into v_max, v_default
-    from logloom_private.settings s;
-  if p_limit not between 1 and v_max then
-    perform logloom_private.refuse('search.page_limit_is_out_of_range', v_max::text);
-  end if;
-  return coalesce(p_limit, v_default);
-end;
-$$;
-
--- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
--- series, or any. PT400 where the query holds what is not taken.
-create function logloom_private.search_query(
-  p_query_dsl text,
-  p_now timestamptz,
-  p_takes text
-)
-returns logloom_private.compiled_query
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_query logloom_private.compiled_query;
-  v_makes_rows boolean;
-  v_stage text;
-begin
-  v_query := logloom_private.compile_query(p_query_dsl, p_now);
-  v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
-  if v_makes_rows and p_takes in ('filter', 'records') then
-    perform logloom_private.refuse(
-      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
-    );
-  end if;
-  v_stage := case p_takes
-    when 'filter' then v_query.plan -> 'first' ->> 'stage'
-    when 'rows' then case when v_makes_rows then null
-      when v_query.plan ? 'fields' then 'fields'
-      when v_query.plan ? 'limit' then 'limit'
-      when v_query.plan ? 'sort' then 'sort' end
-    when 'series' then case
-      when v_query.plan ? 'patterns' then 'patterns'
-      when v_query.plan ? 'fields' then 'fields'
-      when v_query.plan ? 'limit' then 'limit'
-      when v_query.plan ? 'sort' then 'sort'
-      when v_query.plan ? 'having' then 'where' end
-  end;
-  if v_stage is not null then
-    perform logloom_private.refuse(
-      'search.takes_no_stage',
-      case p_takes when 'filter' then 'what acts on all records that are found'
-        when 'rows' then 'counting records' else 'a series' end,
-      v_stage
-    );
-  end if;
-  -- A page of all records reads no more than it shows: it takes no turns.
-  if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
-    v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
-  end if;
-  return v_query;
-end;
-$$;
-
--- search/read_apart.sql
-
--- The records that SQL selects. A subtransaction that is rolled back gives its locks back.
-create function logloom_private.read_apart(p_sql text)
-returns public.logloom_log_record[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_logs public.logloom_log_record[];
-begin
-  begin
-    execute 'select array(' || p_sql || ')' into v_logs;
-    raise sqlstate 'LL002';
-  exception when sqlstate 'LL002' then
-    null;
-  end;
-  return v_logs;
-end;
-$$;
 
 -- search/read_page.sql
 
@@ -2439,6 +2390,44 @@ begin
       logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
     )
     || ') l) l where true';
+end;
+$$;
+
+-- search/refuse_stage_bound.sql
+
+-- PT400: a stage would need more records or groups than it may.
+create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
+returns boolean
+language plpgsql
+volatile
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
+  return null;
+end;
+$$;
+
+-- search/require_buckets.sql
+
+-- p_buckets, or how many there are where none are named. PT400 when out of bounds.
+create function logloom_private.require_buckets(p_buckets integer)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if p_buckets not between 1 and v_settings.search_buckets_max then
+    perform logloom_private.refuse(
+      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
+    );
+  end if;
+  return coalesce(p_buckets, v_settings.search_buckets_default);
 end;
 $$;
 
@@ -2582,99 +2571,31 @@ begin
 end;
 $$;
 
--- search/search_logs.sql
+-- search/sealed_counts_sql.sql
 
--- Compiling a filter to machine code takes far longer than it saves here: jit is off.
-create function logloom_private.read_log_page(
-  p_query_dsl text,
-  p_ts_from text,
-  p_ts_to text,
-  p_limit integer,
-  p_cursor text,
-  p_order text
+-- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
+-- level and service as far as it groups by them.
+create function logloom_private.sealed_counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
 )
-returns public.logloom_log_page
+returns text
 language plpgsql
 stable
-security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
--- definer because a filter drives an index only where row-level security does not stand between
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit integer := logloom_private.page_limit(p_limit);
-  v_order text;
-  v_now timestamptz := now();
-  v_first tstzrange;
-  v_range tstzrange;
-  v_query logloom_private.compiled_query;
-  v_left integer;
-  v_after text[];
-  v_page logloom_private.found_page;
-  v_cursor text;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
-  if p_cursor is not null then
-    v_after := logloom_private.decode_cursor(
-      p_cursor,
-      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
-        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
-    );
-    -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_first := tstzrange(
-      logloom_private.from_microseconds(v_after[4]::bigint),
-      logloom_private.from_microseconds(v_after[5]::bigint)
-    );
-    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
-  end if;
-  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
-  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
-  v_order := logloom_private.page_order(v_query.plan, p_order);
-  if v_after[1] <> v_order then
-    perform logloom_private.refuse('search.cursor_has_another_order');
-  end if;
-  -- What limit leaves to this page and those after it.
-  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
-  if p_limit is null and v_left is not null then
-    v_limit := (select s.list_limit_max from logloom_private.settings s);
-  end if;
-  v_limit := least(v_limit, v_left);
-
-  v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order,
-    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
-  );
-  v_left := v_left - cardinality(v_page.logs);
-  if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
-      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
-      logloom_private.to_microseconds(upper(v_range))::text,
-      logloom_private.to_microseconds(v_now)::text, v_left::text
-    ]);
-  end if;
-  return row(
-    v_page.logs, v_cursor, lower(v_range), upper(v_range),
-    logloom_private.query_warnings(v_query.warnings)
-  )::public.logloom_log_page;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_page(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
-  );
+  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+    '%s, %L, %L, %L, %L',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
+  ) || ') l';
 end;
 $$;
 
-grant execute on function logloom_private.read_log_page(
-  text, text, text, integer, text, text
-) to authenticated, service_role;
+-- search/search_logs.sql
 
 create function public.search_logs(
   p_query_dsl text default null,
@@ -2791,7 +2712,112 @@ begin
 end;
 $$;
 
--- search/shown_record.sql
+-- search/search_query.sql
+
+-- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
+-- series, or any. PT400 where the query holds what is not taken.
+create function logloom_private.search_query(
+  p_query_dsl text,
+  p_now timestamptz,
+  p_takes text
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query;
+  v_makes_rows boolean;
+  v_stage text;
+begin
+  v_query := logloom_private.compile_query(p_query_dsl, p_now);
+  v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
+  if v_makes_rows and p_takes in ('filter', 'records') then
+    perform logloom_private.refuse(
+      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
+    );
+  end if;
+  v_stage := case p_takes
+    when 'filter' then v_query.plan -> 'first' ->> 'stage'
+    when 'rows' then case when v_makes_rows then null
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort' end
+    when 'series' then case
+      when v_query.plan ? 'patterns' then 'patterns'
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort'
+      when v_query.plan ? 'having' then 'where' end
+  end;
+  if v_stage is not null then
+    perform logloom_private.refuse(
+      'search.takes_no_stage',
+      case p_takes when 'filter' then 'what acts on all records that are found'
+        when 'rows' then 'counting records' else 'a series' end,
+      v_stage
+    );
+  end if;
+  -- A page of all records reads no more than it shows: it takes no turns.
+  if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
+    v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  end if;
+  return v_query;
+end;
+$$;
+
+-- search/search_range.sql
+
+-- The range that is asked for, [from, to), by default search_default_range to now. p_first, that of
+-- a first page, stands for the bounds that are not given or move with now. PT400.
+create function logloom_private.search_range(
+  p_ts_from text,
+  p_ts_to text,
+  p_first tstzrange default null
+)
+returns tstzrange
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+begin
+  if p_first is not null then
+    v_from := case when p_ts_from ~ '^\s*[^n\s]' then v_from else lower(p_first) end;
+    v_to := case when p_ts_to ~ '^\s*[^n\s]' then v_to else upper(p_first) end;
+  end if;
+  v_to := coalesce(v_to, now());
+  if v_from is null then
+    v_from := v_to - (select s.search_default_range from logloom_private.settings s);
+  end if;
+  if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
+    perform logloom_private.refuse('search.range_leaves_the_years');
+  elsif v_from >= v_to then
+    perform logloom_private.refuse('search.range_is_empty');
+  end if;
+  return tstzrange(v_from, v_to);
+end;
+$$;
+
+-- search/search_slot_key.sql
+
+-- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
+-- id, or of 'all'.
+create function logloom_private.search_slot_key(p_owner text, p_slot integer)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
+end;
+$$;
+
+-- search/shown_columns_sql.sql
 
 -- Puts a value under a path of an object.
 create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
@@ -2878,24 +2904,58 @@ begin
 end;
 $$;
 
--- search/stages_sql.sql
+-- search/sized_rows_sql.sql
 
--- SQL for the stages of a query: what is extracted from records while they are read, and the rows
--- that are left after where, sort and limit.
-
--- PT400: a stage would need more records or groups than it may.
-create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
-returns boolean
+-- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, whether
+-- those before it in p_order have fewer than p_bytes: records are chosen before anything of them is
+-- opened.
+create function logloom_private.sized_rows_sql(
+  p_rows text,
+  p_order text,
+  p_bytes bigint
+)
+returns text
 language plpgsql
-volatile
-parallel safe
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
-  return null;
+  return format(
+    'from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '
+      || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '
+      || 'coalesce(l.record_bytes, octet_length(to_json(l)::text)) as size from (select l.* %1$s) l'
+      || ') l) l',
+    p_rows, p_order, p_bytes
+  );
 end;
 $$;
+
+-- search/sort_sql.sql
+
+-- "order by" of the rows: the keys of sort, then p_default.
+create function logloom_private.sort_sql(p_plan jsonb, p_sql jsonb, p_default text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return ' order by ' || concat_ws(
+    ', ',
+    (
+      select string_agg(
+        (p_sql ->> (k.key ->> 'name'))
+          || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
+        ', ' order by k.n
+      )
+      from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+    ),
+    p_default
+  );
+end;
+$$;
+
+-- search/staged_sql.sql
 
 -- What a stage makes of the rows that p_rows selects, as alias l.
 create function logloom_private.stage_rows_sql(p_rows text, p_stage jsonb)
@@ -2922,7 +2982,6 @@ begin
 end;
 $$;
 
--- All that the stages before an aggregate make of p_rows, SQL from "from" on: SQL from "from" on.
 -- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
 -- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
 -- PT400 where it would read more than search_stage_records.
@@ -2957,55 +3016,7 @@ begin
 end;
 $$;
 
--- What where after an aggregate asks, over columns that p_sql maps from names.
-create function logloom_private.having_sql(p_plan jsonb, p_sql jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    (
-      select string_agg(
-        (p_sql ->> (h ->> 'name')) || ' ' || case h ->> 'operator' when '!=' then '<>'
-          else h ->> 'operator' end || ' ' || quote_literal(h ->> 'number')
-          || '::double precision',
-        ' and '
-      )
-      from jsonb_array_elements(p_plan -> 'having') h
-    ),
-    'true'
-  );
-end;
-$$;
-
--- "order by" of the rows: the keys of sort, then p_default.
-create function logloom_private.sort_sql(p_plan jsonb, p_sql jsonb, p_default text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return ' order by ' || concat_ws(
-    ', ',
-    (
-      select string_agg(
-        (p_sql ->> (k.key ->> 'name'))
-          || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
-        ', ' order by k.n
-      )
-      from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
-    ),
-    p_default
-  );
-end;
-$$;
-
--- search/stats_source.sql
-
--- Where aggregates read.
+-- search/stats_aggregates.sql
 
 -- The aggregates of a query, count() where it has none.
 create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
@@ -3020,6 +3031,8 @@ begin
   );
 end;
 $$;
+
+-- search/stats_source.sql
 
 -- The attribute that a query reads numbers of, where this is all that its aggregates read but for
 -- service and level; null otherwise.
@@ -3173,6 +3186,8 @@ begin
 end;
 $$;
 
+-- search/stats_values_sql.sql
+
 -- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
 create function logloom_private.stats_values_sql(
   p_aggregates jsonb,
@@ -3210,85 +3225,6 @@ create type public.logloom_log_tail as (
 comment on type public.logloom_log_tail is
   'Records in the order in which they became visible; more: whether others wait already.';
 
--- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
--- is given, in the order in which they became visible. Large ones are null, or with p_fits those
--- after p_bytes.
-create function logloom_private.log_tail_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_limit integer,
-  p_first bigint,
-  p_id uuid,
-  p_last bigint,
-  p_bytes bigint,
-  p_fits boolean
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_days timestamptz[];
-  v_filter text;
-  v_write_seqs text;
-  v_rows text;
-  v_is_sealed boolean;
-begin
-  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
-  from logloom_private.log_writes a
-  where a.write_seq >= p_first;
-  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
-  if p_id is not null then
-    v_write_seqs := v_write_seqs
-      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
-  end if;
-  v_filter := v_write_seqs;
-  -- Day by day, so that one late event does not bring in all days between. A client that was away
-  -- for so long that there are many of them reads from the first to the last.
-  if cardinality(v_days) <= 31 then
-    v_filter := v_filter || '(' || (
-      select string_agg(
-        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
-        ' or '
-      )
-      from unnest(v_days) d (day)
-    ) || ') and ';
-  end if;
-  v_rows := logloom_private.rows_sql(
-    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-    v_filter || p_query.filter, null
-  );
-  -- What a client that was away for long missed may be sealed by now.
-  v_is_sealed := exists (
-    select
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
-  );
-  v_rows := case when v_is_sealed then
-        'from (select l.* ' || v_rows
-        || ' union all select ' || logloom_private.sized_columns_sql()
-        || ' from logloom_private.sealed_write_seqs('
-        || format(
-          '%s, %L, %L, %L, %L, %L, %L, %L',
-          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
-        )
-        || ') l) l'
-      else
-        v_rows
-      end
-    || ' order by l.write_seq, l.id limit ' || p_limit;
-  return case when p_fits
-    then logloom_private.fitting_sql(
-      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_bytes
-    )
-    else logloom_private.small_sql(
-      logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, p_limit, p_bytes
-    ) end;
-end;
-$$;
-
 -- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function logloom_private.read_log_tail(
   p_query_dsl text,
@@ -3307,7 +3243,9 @@ as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.page_limit(p_limit);
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
   v_query logloom_private.compiled_query;
   v_last bigint;
   v_after text[];
@@ -3406,43 +3344,10 @@ comment on function public.tail_logs(text, text, integer, integer) is
 
 -- search/take_search_slot.sql
 
--- What a tenant, and all tenants together, have running
-
--- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
--- id, or of 'all'.
-create function logloom_private.search_slot_key(p_owner text, p_slot integer)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
-end;
-$$;
-
--- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
--- number; null where none is.
-create function logloom_private.free_search_slot(p_owner text, p_slots integer)
-returns integer
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  for v_slot in 1..p_slots loop
-    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
-      return v_slot;
-    end if;
-  end loop;
-  return null;
-end;
-$$;
-
--- Locks, not rows: who is cancelled, killed or cut off gives its slot back with its transaction.
 -- What every operation that reads records calls first, once: takes a slot of the tenant and one of
 -- the pool until the transaction's end. PT429 with Retry-After where none is free: to wait would
--- hold a connection.
+-- hold a connection. Locks, not rows: a transaction that is cancelled, killed or cut off gives them
+-- back.
 create function logloom_private.take_search_slot(p_tenant_id text)
 returns void
 language plpgsql
@@ -3487,6 +3392,8 @@ begin
   );
 end;
 $$;
+
+-- search/take_validation_slot.sql
 
 -- Not those of searches: a page that searches has its query checked meanwhile.
 -- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
@@ -3566,6 +3473,34 @@ begin
       || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
     p_table, p_tenant_id, p_time, v_from, p_to
   ) || v_spans || p_filter;
+end;
+$$;
+
+-- search/to_microseconds.sql
+
+create function logloom_private.to_microseconds(p_ts timestamptz)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (extract(epoch from p_ts) * 1000000)::bigint;
+end;
+$$;
+
+-- search/utc_text.sql
+
+-- A time as RFC 3339 in UTC, or null.
+create function logloom_private.utc_text(p_at timestamptz)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
 end;
 $$;
 

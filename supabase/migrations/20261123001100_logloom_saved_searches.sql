@@ -71,9 +71,6 @@ create table logloom.saved_searches (
 create index saved_searches_tenant_id_created_at_idx
 on logloom.saved_searches (tenant_id, created_at desc, id desc);
 
-alter table logloom.saved_searches enable row level security;
-alter table logloom.saved_searches force row level security;
-
 create policy saved_searches_select_creator_or_shared on logloom.saved_searches
 for select to authenticated
 using (

@@ -2580,8 +2580,7 @@ begin
     || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
     || 'select s.* from logloom_private.sealed_rows('
     || format(
-      '%s, $2, $3, %L, %L, null) s',
-      logloom_private.scanned_tenant_sql('$1'), p_query.tree, p_query.filter
+      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), p_query.tree
     );
 end;
 $$;

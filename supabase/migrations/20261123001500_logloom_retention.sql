@@ -48,9 +48,6 @@ create table logloom_private.deletion_turns (
   served_at timestamptz not null
 );
 
-alter table logloom_private.deletion_turns enable row level security;
-alter table logloom_private.deletion_turns force row level security;
-
 comment on table logloom_private.deletion_turns is
   'When a tenant with open erasures was last served, so that tenants take turns.';
 
@@ -67,9 +64,6 @@ create table logloom_private.retention_place (
   finished_at timestamptz,
   constraint retention_place_has_one_row check (singleton)
 );
-
-alter table logloom_private.retention_place enable row level security;
-alter table logloom_private.retention_place force row level security;
 
 comment on table logloom_private.retention_place is
   'How far the day''s retention has come; the next run of the job goes on there.';
@@ -128,9 +122,6 @@ where kind = 'retention' and status = 'running';
 create index retention_runs_open_idx
 on logloom.retention_runs (tenant_id, requested_at)
 where status in ('queued', 'running');
-
-alter table logloom.retention_runs enable row level security;
-alter table logloom.retention_runs force row level security;
 
 create policy retention_runs_select_tenant on logloom.retention_runs
 for select to authenticated
@@ -998,6 +989,7 @@ begin
   where v_block.last_ts > now() - interval '3 days';
   -- What is left becomes a block of its own, compared with what it is made of.
   if v_deleted < v_block.records then
+    perform logloom_private.require_intact(v_block);
     perform logloom_private.write_block(
       v_block.tenant_id,
       logloom_private.read_records(

@@ -22,9 +22,6 @@ create table logloom_private.sealing_days (
   last_error text
 );
 
-alter table logloom_private.sealing_days enable row level security;
-alter table logloom_private.sealing_days force row level security;
-
 comment on table logloom_private.sealing_days is
   'Days that the job seal_logs has looked at, and how far it is: the place that it goes on from.';
 
@@ -254,6 +251,48 @@ begin
 end;
 $$;
 
+-- sealing/rewrite_step.sql
+
+-- Writes the next block of an older format anew, in this transaction. False where there is none. A
+-- block that is damaged stays as it is; its day says so, and the others of that day wait with it.
+create function logloom_private.rewrite_step()
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+begin
+  -- As the condition of blocks_older_format_idx, which is empty most of the time.
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
+    array(select d.day from logloom_private.sealing_days d where d.differences > 0)
+  )
+  order by c.block_id
+  limit 1;
+  if not found then
+    return false;
+  end if;
+  begin
+    perform logloom_private.merge_blocks(v_block.tenant_id, array[v_block.block_id]);
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      insert into logloom_private.sealing_days as d (day, checked_at, differences, last_error)
+      values (
+        logloom_private.utc_day(v_block.first_ts), clock_timestamp(), 1,
+        format('%s: %s', sqlstate, sqlerrm)
+      )
+      on conflict (day) do update
+      set differences = d.differences + 1, last_error = excluded.last_error;
+  end;
+  return true;
+end;
+$$;
+
 -- sealing/seal_block.sql
 
 -- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
@@ -293,7 +332,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            %s,
+            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
@@ -308,7 +347,7 @@ begin
         limit %s
       ) r
     $query$,
-    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    p_tenant_id, v_from, v_to,
     greatest(v_settings.seal_block_records / p_share, 1)
   );
   execute format(
@@ -430,6 +469,13 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
+  loop
+    perform logloom_private.require_intact(v_block);
+  end loop;
   v_block := logloom_private.write_block(
     p_tenant_id,
     logloom_private.read_records(
@@ -466,9 +512,7 @@ begin
     select
       c.block_id, c.key,
       sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
-      sum(coalesce(c.weight, 8 * c.bytes)) over (
-        partition by c.key order by c.first_ts, c.block_id
-      ) as weight
+      sum(c.weight) over (partition by c.key order by c.first_ts, c.block_id) as weight
     from (
       select
         w.*,
@@ -521,6 +565,7 @@ begin
     where c.tenant_id = p_tenant_id
       and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
   loop
+    perform logloom_private.require_intact(v_block);
     v_block_records := 0;
     for v_day in
       select d::date
@@ -781,6 +826,7 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_day date;
+  v_pause interval;
 begin
   select s.* into v_settings from logloom_private.settings s;
   -- What is on its way comes first.
@@ -791,7 +837,12 @@ begin
   end if;
   v_day := logloom_private.next_day_to_seal(p_now);
   if v_day is null then
-    return logloom_private.replacement_step(p_now);
+    v_pause := logloom_private.replacement_step(p_now);
+    -- What nothing else waits for comes last.
+    if v_pause is null and logloom_private.rewrite_step() then
+      return v_settings.seal_pause;
+    end if;
+    return v_pause;
   end if;
   perform logloom_private.seal_day_step(v_day, p_now);
   return v_settings.seal_pause;
@@ -799,7 +850,7 @@ end;
 $$;
 
 -- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
--- back. What is queued comes first: null while there is much. A kill loses nothing.
+-- back, or a block of an older format that is written anew. What is queued comes first: null while there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval
 language plpgsql

@@ -156,7 +156,7 @@ inBrowser("an open record stays open when the search is run again", async () => 
   );
 
   const again = page.waitForResponse((answer) => answer.url().endsWith("search_logs"));
-  await page.getByLabel("Run again by itself").selectOption("10");
+  await page.getByLabel("Run repeatedly").selectOption("10");
   await again;
   await page.locator(".rows:not([data-old])").waitFor();
   assert.equal(

@@ -56,7 +56,7 @@ async function compare(queries: string[]): Promise<string[]> {
       const { status, body } = await rpc<Verdict>(token, "validate_query", { p_query_dsl: text });
       assert.equal(status, 200, JSON.stringify(body));
       // How much work a regular expression may be is the compiler's business alone.
-      if (body.error?.endsWith("it is too complex")) continue;
+      if (body.error?.startsWith("Regular expression: it is too complex")) continue;
       const says = `${JSON.stringify(text)}: the service says ${body.error ?? "it is valid"}`;
       if (body.valid !== editorAccepts(text)) wrong.push(`${says}, the editor does not`);
       const isBeyond = beyond.some((message) => message.test(body.error ?? ""));

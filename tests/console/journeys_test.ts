@@ -98,7 +98,7 @@ inBrowser("live shows what comes in; a search is saved, and found by a colleague
   const { page } = tab;
   await isSeen(page, "card declined");
   await page.keyboard.press("l");
-  await page.getByText("Following what comes in.").waitFor();
+  await page.getByText("Following new records.").waitFor();
   await isSeen(page, "card declined");
   await send(user.token, [{ level: "error", msg: "just now" }, {
     level: "info",
@@ -110,7 +110,7 @@ inBrowser("live shows what comes in; a search is saved, and found by a colleague
 
   await page.getByRole("button", { name: "Save this search" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Errors");
-  await page.getByLabel(/Everyone of this tenant/).check();
+  await page.getByLabel(/Everyone in this tenant/).check();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   const { body } = await rpc<{ query_dsl: string }[]>(user.token, "list_saved_searches", {});

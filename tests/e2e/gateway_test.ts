@@ -120,7 +120,7 @@ Deno.test("a request is a log event, without its query string, headers or body",
     level: "warn",
     msg: `PUT /marked-${mark} 404`,
     service: "gateway",
-    env: "test",
+    env: JSON.parse(await Deno.readTextFile(stack.stateFile)).name,
     route: `/marked-${mark}`,
     attrs: { status: 404, method: "PUT" },
   });

@@ -1,4 +1,4 @@
-import { isHosted, processorMs } from "../../supabase/functions/_shared/processor.ts";
+import { processorMs } from "../../supabase/functions/_shared/processor.ts";
 import { type Letters, lettersFor } from "./letters.ts";
 
 /** What a pattern's worst letters cost. */
@@ -13,8 +13,8 @@ export interface Cost {
 /** What is linear doubles, and a processor's caches and neighbours add to it. */
 export const mostForDouble = 2.6;
 
-/** The best of five; of more where time is all that can be told, which neighbours take, too. */
-const rounds = isHosted ? 25 : 5;
+/** The best of so many. */
+const rounds = 5;
 /** In the first look the letters are so many; the slowest of them are measured. */
 const lookLength = 2000;
 /** So long a first look is measured at once: of what is linear it takes a hundredth. */

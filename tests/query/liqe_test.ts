@@ -99,21 +99,23 @@ interface Node {
   item: Node;
   name: string;
   test: string;
-  pattern: string;
   values: string[];
-  lower: string | null;
-  upper: string | null;
-  lower_open: boolean;
-  upper_open: boolean;
+  bounds: {
+    lower: string | null;
+    upper: string | null;
+    lower_open: boolean;
+    upper_open: boolean;
+  };
 }
 
 function ours(node: Node): Tree {
   if (node.type === "and" || node.type === "or") return joined(node.type, node.items.map(ours));
   if (node.type === "not") return ["not", ours(node.item)];
-  if (node.test === "contains") return `any ${node.pattern.slice(1, -1)}`;
+  if (node.test === "contains") return `any ${node.values[0].slice(1, -1)}`;
   if (node.test === "equal") return `${node.name} = ${node.values[0]}`;
-  const lower = node.lower === null ? "" : `${node.lower_open ? ">" : ">="}${node.lower}`;
-  const upper = node.upper === null ? "" : `${node.upper_open ? "<" : "<="}${node.upper}`;
+  const bounds = node.bounds;
+  const lower = bounds.lower === null ? "" : `${bounds.lower_open ? ">" : ">="}${bounds.lower}`;
+  const upper = bounds.upper === null ? "" : `${bounds.upper_open ? "<" : "<="}${bounds.upper}`;
   return `${node.name} ${lower}${upper}`;
 }
 

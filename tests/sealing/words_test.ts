@@ -48,7 +48,9 @@ Deno.test(`each part of a text, in any letter case, is one that its words may ho
     declare
       v_passes boolean;
     begin
-      execute 'select ' || logloom_private.words_sql(p_literal)
+      execute 'select ' || logloom_private.words_sql(
+        jsonb_build_object('words', logloom_private.words_needed(p_literal))
+      )
         || ' from (select logloom_private.words_of($1)) l (words)'
       into v_passes using p_text;
       return v_passes;
@@ -80,7 +82,9 @@ Deno.test("words leave out what has none of them", async () => {
   const line = "Failed password for invalid_user from 00.0.0.0\u001e".repeat(9);
   const tests = async (literal: string) => {
     const [{ words }] = await sql`select logloom_private.words_of(${line}) as words`;
-    const [{ test }] = await sql`select logloom_private.words_sql(${literal}) as test`;
+    const [{ test }] = await sql`select logloom_private.words_sql(
+      jsonb_build_object('words', logloom_private.words_needed(${literal}))
+    ) as test`;
     const [{ passes }] = await sql.unsafe(
       `select ${test} as passes from (select $1::text) l (words)`,
       [

@@ -96,7 +96,7 @@ export function rangeLabel(range: Range, zone: Zone): string {
   if (range.from.startsWith("now")) return `${range.from} to ${range.to}`;
   const now = Date.now();
   const [from, to] = [instant(range.from, now), instant(range.to, now)];
-  if (from === null || to === null) return "Range that cannot be read";
+  if (from === null || to === null) return "Invalid range";
   const sameDay = dayOf(from, zone) === dayOf(to, zone);
   return `${shortTime(from, zone)} – ${sameDay ? clock(to, zone) : shortTime(to, zone)}`;
 }

@@ -53,7 +53,7 @@ export default function AlertsScreen() {
         empty={{
           title: "No alert rules yet",
           about:
-            "A rule counts what a query finds, every minute, and tells you when it is too much.",
+            "A rule evaluates a query every minute and notifies you when its value crosses a threshold.",
         }}
         label="Alert rules"
         columns={[

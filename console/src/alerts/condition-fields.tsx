@@ -66,7 +66,7 @@ export function ConditionFields({ draft, onChange }: {
           />
         </label>
         <label className="field">
-          <span>Then quiet for, minutes</span>
+          <span>Cooldown (minutes)</span>
           <input
             required
             type="number"

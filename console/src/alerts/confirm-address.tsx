@@ -40,7 +40,7 @@ export function ConfirmAddress({ rule, rules, email }: {
         ? (
           <>
             <input
-              aria-label={`Code that was mailed to ${email}`}
+              aria-label={`Code mailed to ${email}`}
               placeholder="Code of the mail"
               inputMode="numeric"
               autoComplete="one-time-code"

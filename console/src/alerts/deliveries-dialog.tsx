@@ -27,7 +27,7 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
       <ErrorNote error={retry.error} />
       <ListTable
         answer={list}
-        empty={{ title: "Nothing was sent yet" }}
+        empty={{ title: "No deliveries yet" }}
         label="Deliveries"
         columns={[
           "To",

@@ -55,7 +55,7 @@ export function PreviewChart({ draft, onThreshold }: {
           ? " "
           : data
           ? <PreviewWords preview={data} keys={keys} zone={zone} />
-          : "Looking at the last 24 hours…"}
+          : "Evaluating the last 24 hours…"}
       </p>
       {answer.error && answer.error.position === null && <ErrorNote error={answer.error} />}
       <div className="preview-chart">

@@ -54,5 +54,5 @@ function times(number: number): string {
 
 function crowdedWords(windows: number): string {
   const where = windows === 1 ? "one window" : `${count(windows)} windows`;
-  return `In ${where} there were more groups than a rule looks at: there it fires for none`;
+  return `In ${where} there were more groups than a rule may have; it fires for none there`;
 }

@@ -8,7 +8,7 @@ export function UpdateNote() {
   if (!isShown) return null;
   return (
     <p className="connection update" role="status">
-      The console was updated, and has been loaded anew.
+      The console was updated and reloaded.
       <IconButton icon="close" label="Close this note" onClick={() => setShown(false)} />
     </p>
   );

@@ -37,7 +37,7 @@ export default function HealthScreen() {
     <div className="page">
       <ScreenHead
         title="Health"
-        about={data ? `As of ${ago(data.timestamp)}; asked every five seconds.` : undefined}
+        about={data ? `As of ${ago(data.timestamp)}; updated every five seconds.` : undefined}
       >
         {data && <Badge tone={tone(data.status)}>{data.status}</Badge>}
       </ScreenHead>

@@ -40,7 +40,7 @@ export default function HistoryScreen() {
   );
   return (
     <div className="page">
-      <ScreenHead title="Alert history" about="What rules found, the newest first.">
+      <ScreenHead title="Alert history" about="Fired alerts, newest first.">
         <label className="check">
           <input
             type="checkbox"

@@ -48,7 +48,7 @@ export function NewKeyDialog({ onMade, onClose }: {
         }}
       >
         <label className="field">
-          <span>Name: who sends with it</span>
+          <span>Name (who sends with it)</span>
           <input
             required
             maxLength={100}

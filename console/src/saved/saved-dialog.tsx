@@ -94,7 +94,7 @@ export function SavedDialog({ initial, onClose }: {
             </datalist>
           </label>
           <label className="field">
-            <span>Tags, with commas between</span>
+            <span>Tags, separated by commas</span>
             <input value={tags} onChange={(event) => setTags(event.target.value)} />
           </label>
         </div>
@@ -104,7 +104,7 @@ export function SavedDialog({ initial, onClose }: {
             checked={isShared}
             onChange={(event) => setShared(event.target.checked)}
           />
-          Everyone of this tenant can read and run it
+          Everyone in this tenant can read and run it
         </label>
         <ErrorNote error={save.error} />
         <div className="dialog-actions">

@@ -72,7 +72,7 @@ export default function SavedScreen() {
             ? (
               <Empty title="No saved searches yet">
                 <p>
-                  Write a query and press the star beside it, or begin here.
+                  Write a query and press the star beside it, or start here.
                 </p>
               </Empty>
             )

@@ -21,7 +21,7 @@ export function EmptyProject() {
     <div className="first-event">
       <h2>Send the first event</h2>
       <p className="about">
-        Nothing has come in yet. Make a key, send something, and it appears here by itself.
+        No events yet. Create a key and send something; it appears here automatically.
       </p>
       <div className="first-key">
         {key
@@ -36,7 +36,7 @@ export function EmptyProject() {
           : !mayMakeKeys
           ? (
             <p className="about">
-              An admin of this tenant makes keys: ask one for yours.
+              Ask an admin of this tenant for a key.
             </p>
           )
           : (

@@ -38,7 +38,7 @@ export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
       />
       <div id="export-menu" popover="auto" className="popover menu">
         <p className="menu-about">
-          {run.isLive ? `The ${count(rows.length)} that are shown` : `All that was found, ${limit}`}
+          {run.isLive ? `The ${count(rows.length)} that are shown` : `All matches, ${limit}`}
         </p>
         {formats.map(([format, name]) => (
           <button
@@ -160,5 +160,5 @@ function wordsOf(saving: Saving | null, error: ServiceError | null): string {
   }`;
   if (saving.state === "running") return `Saving: ${records} so far.`;
   if (saving.state === "done") return `Saved ${records}.`;
-  return `Saved ${records}, as much as is saved at once. A shorter range has the rest.`;
+  return `Saved ${records}, the most at once. Choose a shorter range for the rest.`;
 }

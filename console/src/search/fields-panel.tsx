@@ -69,7 +69,7 @@ export function FieldsPanel({ fields, query, onClose }: {
         )}
         {fields.data && found.length === 0 && (
           <p className="about">
-            {text ? "No field has this in its name." : "No fields here."}
+            {text ? "No field matches." : "No fields here."}
           </p>
         )}
       </div>

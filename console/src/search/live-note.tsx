@@ -10,11 +10,11 @@ export function LiveNote({ tail, isPaused, onPause }: {
   const words = tail.error
     ? `${tail.error.message} ${tail.error.hint ?? ""}`
     : isPaused
-    ? "Paused: nothing is lost, it comes when you go on."
+    ? "Paused. Nothing is lost; new records appear when you continue."
     : tail.isBehind
-    ? "More comes in than the page can show; it is catching up. A narrower query helps."
+    ? "More arrives than the page can show; it is catching up. A narrower query helps."
     : tail.isStarted
-    ? "Following what comes in."
+    ? "Following new records."
     : "Starting…";
   return (
     <div

@@ -21,7 +21,7 @@ export function LongText(
           className="button small quiet"
           onClick={() => setWhole(!isWhole)}
         >
-          {isWhole ? "Show less" : `Show all of it (${bytes(new Blob([text]).size)})`}
+          {isWhole ? "Show less" : `Show all (${bytes(new Blob([text]).size)})`}
         </button>
       )}
     </div>

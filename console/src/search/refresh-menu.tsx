@@ -25,7 +25,7 @@ export function RefreshMenu({ run }: { run: Run & { again: () => void } }) {
         disabled={run.isLive}
       />
       <select
-        aria-label="Run again by itself"
+        aria-label="Run repeatedly"
         value={every}
         disabled={run.isLive}
         onChange={(event) => setEvery(Number(event.target.value))}

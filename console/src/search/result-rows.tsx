@@ -85,7 +85,7 @@ export function ResultRows({ run, onFilter, onFields }: {
               )
               : hasMore
               ? <span className="about">Loading more…</span>
-              : <span className="about">That is all in this range.</span>}
+              : <span className="about">No more records in this range.</span>}
           />
         )}
     </section>

@@ -54,7 +54,7 @@ export function SearchScreen() {
         {run.instants === null && (
           <ErrorNote
             error={new Error(
-              "This range cannot be read, or ends before it begins.",
+              "This range is invalid, or ends before it begins.",
             )}
           />
         )}

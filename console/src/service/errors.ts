@@ -60,6 +60,6 @@ function positionOf(details: unknown): number | null {
 
 function plainWords(status: number): string {
   if (status === 0) return "The service cannot be reached.";
-  if (status >= 500) return "The service is away for a moment.";
+  if (status >= 500) return "The service is unavailable for a moment.";
   return `The service answered with status ${status}.`;
 }

@@ -24,7 +24,7 @@ export function AuditSection() {
       <h2>Audit</h2>
       <ListTable
         answer={events}
-        empty={{ title: "Nothing was changed yet" }}
+        empty={{ title: "No changes yet" }}
         more={{ limit, onMore: () => setLimit(mostAtOnce) }}
         label="Audit"
         columns={["When", "What", "Who", "Details"]}

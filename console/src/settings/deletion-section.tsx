@@ -52,7 +52,7 @@ export function DeletionSection() {
     const now = Date.now();
     const [start, end] = [instant(from, now, zone), instant(to, now, zone)];
     if (start === null || end === null) {
-      return setWrong("A time is written 2026-11-21T09:00 or now-30d.");
+      return setWrong("Write a time as 2026-11-21T09:00 or now-30d.");
     }
     setWrong(null);
     const wanted = {

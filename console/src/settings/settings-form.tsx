@@ -55,7 +55,7 @@ export function SettingsForm({ settings, mayChange }: {
     >
       <h2>Pipeline</h2>
       <label className="field">
-        <span>Records are kept for, days</span>
+        <span>Keep records for (days)</span>
         <input
           type="number"
           min={1}
@@ -65,7 +65,7 @@ export function SettingsForm({ settings, mayChange }: {
           onChange={(event) => setDays(event.target.value)}
         />
       </label>
-      {check("Days that are over are compressed", isCompressed, setCompressed)}
+      {check("Compress days that are over", isCompressed, setCompressed)}
       <p className="about">
         Now {bytes(settings.stored.sealed_bytes)} are compressed, {bytes(settings.stored.hot_bytes)}
         {" "}

@@ -13,13 +13,13 @@ export default function SettingsScreen() {
     <div className="page">
       <ScreenHead
         title="Settings"
-        about={mayChange === false ? "An admin of this tenant changes these." : undefined}
+        about={mayChange === false ? "Only admins can change these." : undefined}
       />
       <Loaded
         answer={settings}
         missing={
           <Empty title="This tenant does not exist yet">
-            <p>The first event, key or rule makes it; its settings are here then.</p>
+            <p>The first event, key or rule creates it; then its settings are here.</p>
           </Empty>
         }
       >

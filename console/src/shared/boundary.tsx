@@ -47,7 +47,7 @@ function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
     <div className="note error" role="alert">
       <p>
         <strong>{what} cannot be shown.</strong>{" "}
-        The answer has something in it that this page does not know.
+        The answer contains something that this page does not understand.
       </p>
       <button
         type="button"

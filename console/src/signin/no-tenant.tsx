@@ -23,7 +23,7 @@ export function NoTenant({ session }: { session: Session }) {
         </p>
         <NewTenant
           onMade={() =>
-            renew("The tenant is made, but your new token does not name it: check the hook.")}
+            renew("The tenant was created, but your new token does not name it: check the hook.")}
         />
         <p className="or-line">or</p>
         <ul>
@@ -67,7 +67,7 @@ function NewTenant({ onMade }: { onMade: () => Promise<void> }) {
   return (
     <form onSubmit={submit}>
       <label className="field">
-        <span>Make a tenant of your own, by a short name</span>
+        <span>Create your own tenant, with a short name</span>
         <input
           required
           maxLength={255}

@@ -17,7 +17,7 @@ export function SignIn(
         </p>
         {session.hasEnded() && (
           <p className="note warn" role="alert">
-            Your session has ended. Sign in again and you are back where you were.
+            Your session has ended. Sign in again to continue where you were.
           </p>
         )}
         {session instanceof TokenSession ? <TokenSignIn session={session} /> : (

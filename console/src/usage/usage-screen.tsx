@@ -32,8 +32,8 @@ export default function UsageScreen() {
       <Loaded
         answer={usage}
         missing={
-          <Empty title="Nothing was used yet">
-            <p>The first event, key or rule makes the tenant.</p>
+          <Empty title="No usage yet">
+            <p>The first event, key or rule creates the tenant.</p>
           </Empty>
         }
       >
@@ -98,7 +98,7 @@ function Meter({ title, used, limit, projected, format }: {
         {used >= limit
           ? "The limit is reached: further events are refused until the month ends."
           : projected > limit
-          ? `At this pace ${format(projected)} by the end of the month: more than the plan has.`
+          ? `At this pace ${format(projected)} by the end of the month: more than the plan allows.`
           : `At this pace ${format(projected)} by the end of the month.`}
       </p>
     </section>

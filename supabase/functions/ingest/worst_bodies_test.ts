@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { isHosted } from "../_shared/processor.ts";
 import { bodyOf, costOfBody } from "./body_costs.ts";
 import { worstBodies } from "./worst_bodies.ts";
 
@@ -13,7 +12,7 @@ Deno.test("no body costs more than twenty times what JSON.parse takes for its by
   for (const recipe of worstBodies) {
     // Half as large as may be: what costs as its square shows there, too, and the rest takes half.
     const body = bodyOf(recipe, 0.5);
-    const cost = await costOfBody(recipe, body, isHosted ? 40 : 15, most);
+    const cost = await costOfBody(recipe, body, 15, most);
     // Refused for what it is, or taken; never an error of ours, which senders would repeat.
     assert.ok(
       [200, 202, 204, 400, 413].includes(cost.status),

@@ -15,11 +15,13 @@ begin
       v_span := v_span * logloom_private.query_ts_span(p_node -> 'items' -> v_at);
     end loop;
   elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within'
-    and (p_node ->> 'from')::timestamptz >= (p_node ->> 'to')::timestamptz
+    and (p_node -> 'bounds' ->> 'from')::timestamptz >= (p_node -> 'bounds' ->> 'to')::timestamptz
   then
     v_span := 'empty';
   elsif p_node ->> 'field' = 'ts' and p_node ->> 'test' = 'within' then
-    v_span := tstzrange((p_node ->> 'from')::timestamptz, (p_node ->> 'to')::timestamptz);
+    v_span := tstzrange(
+      (p_node -> 'bounds' ->> 'from')::timestamptz, (p_node -> 'bounds' ->> 'to')::timestamptz
+    );
   end if;
   return v_span;
 end;
@@ -97,7 +99,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  p_state := logloom_private.query_parse_or(p_state);
+  p_state := logloom_private.query_parse_items(p_state, 'or');
   if p_state.texts[p_state."at"] = ')' then
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
@@ -128,7 +130,7 @@ begin
     order by 1
   );
   p_query.equality_only := not jsonb_path_exists(
-    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.fold == true)'
+    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.folds_case == true)'
   );
   v_span := logloom_private.query_ts_span(p_tree);
   p_query.ts_from := lower(v_span);

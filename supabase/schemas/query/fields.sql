@@ -167,14 +167,3 @@ begin
   );
 end;
 $$;
-
-create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return '{"type": "leaf"}'::jsonb || p_field || p_test;
-end;
-$$;

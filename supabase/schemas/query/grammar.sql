@@ -15,7 +15,7 @@ begin
   if v_token = '(' then
     p_state := logloom_private.query_deepen(p_state, v_position);
     p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_parse_or(p_state);
+    p_state := logloom_private.query_parse_items(p_state, 'or');
     if p_state.texts[p_state."at"] <> ')' then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
@@ -76,7 +76,11 @@ begin
 end;
 $$;
 
-create function logloom_private.query_parse_and(p_state logloom_private.query_state)
+-- Items side by side: p_type is and, or or, whose items are those of and.
+create function logloom_private.query_parse_items(
+  p_state logloom_private.query_state,
+  p_type text
+)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -84,39 +88,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_items jsonb[] := '{}'::jsonb[];
+  v_token text;
 begin
   loop
-    p_state := logloom_private.query_parse_not(p_state);
+    p_state := case p_type when 'or' then logloom_private.query_parse_items(p_state, 'and')
+      else logloom_private.query_parse_not(p_state) end;
     v_items := v_items || p_state.node;
-    exit when p_state.texts[p_state."at"] in ('OR', ')', '|', '');
-    if p_state.texts[p_state."at"] = 'AND' then
+    v_token := p_state.texts[p_state."at"];
+    exit when v_token in (')', '|', '') or (v_token = 'OR') = (p_type = 'and');
+    if v_token in ('AND', 'OR') then
       p_state := logloom_private.query_advance(p_state);
     end if;
   end loop;
   if cardinality(v_items) > 1 then
-    p_state.node := jsonb_build_object('type', 'and', 'items', to_jsonb(v_items));
-  end if;
-  return p_state;
-end;
-$$;
-
-create function logloom_private.query_parse_or(p_state logloom_private.query_state)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_items jsonb[] := '{}'::jsonb[];
-begin
-  loop
-    p_state := logloom_private.query_parse_and(p_state);
-    v_items := v_items || p_state.node;
-    exit when p_state.texts[p_state."at"] <> 'OR';
-    p_state := logloom_private.query_advance(p_state);
-  end loop;
-  if cardinality(v_items) > 1 then
-    p_state.node := jsonb_build_object('type', 'or', 'items', to_jsonb(v_items));
+    p_state.node := jsonb_build_object('type', p_type, 'items', to_jsonb(v_items));
   end if;
   return p_state;
 end;

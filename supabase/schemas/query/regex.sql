@@ -170,32 +170,3 @@ begin
   );
 end;
 $$;
-
--- Checks the regular expressions of a tree together: what compiling them costs, and that
--- PostgreSQL takes each, so that it refuses none in the middle of a search.
-create function logloom_private.query_check_regexes(p_tree jsonb)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_leaf jsonb;
-  v_size integer := 0;
-begin
-  for v_leaf in
-    select l from jsonb_path_query(p_tree, 'strict $.** ? (@.test == "regex")') l
-  loop
-    v_size := v_size + (v_leaf -> 'size')::integer;
-    begin
-      if v_size > 2000 or '' collate "C" ~ (v_leaf ->> 'pattern') is null then
-        raise invalid_regular_expression;
-      end if;
-    exception when invalid_regular_expression then
-      perform logloom_private.refuse_at(
-        (v_leaf -> 'position')::integer, 'regex.all_are_too_complex'
-      );
-    end;
-  end loop;
-end;
-$$;

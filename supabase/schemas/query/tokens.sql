@@ -53,17 +53,6 @@ begin
 end;
 $$;
 
-create function logloom_private.query_is_word(p_token text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return left(p_token, 1) not in ('', '"', '(', ')', '[', ']', '{', '}', '|');
-end;
-$$;
-
 -- A word or a quoted text.
 create function logloom_private.query_is_term(p_token text)
 returns boolean

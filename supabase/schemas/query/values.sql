@@ -22,9 +22,17 @@ begin
       return logloom_private.query_check_term(p_state, p_field, p_token, p_position);
     when '=' then
       p_state := logloom_private.query_warn_exact(p_state, p_field, p_token, p_position);
-      return logloom_private.query_check_exact(p_state, p_field, p_token, p_position);
+      return logloom_private.query_check_equal(p_state, p_field, p_token, p_position);
     else
-      return logloom_private.query_check_folded(p_state, p_field, p_sign, p_token, p_position);
+      if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
+        perform logloom_private.refuse_at(
+          p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
+        );
+      end if;
+      return case p_sign
+        when 'i=' then logloom_private.query_check_folded_equal(p_state, p_field, p_token)
+        else logloom_private.query_check_word(p_state, p_field, p_token, p_position)
+      end;
   end case;
 end;
 $$;
@@ -81,8 +89,7 @@ begin
   if jsonb_array_length(v_values) > 0 then
     v_items := logloom_private.query_leaf(
       p_field,
-      jsonb_build_object('test', 'equal', 'values', v_values)
-        || case p_sign when 'i=' then '{"fold": true}'::jsonb else '{}'::jsonb end
+      jsonb_build_object('test', 'equal', 'values', v_values, 'folds_case', p_sign = 'i=')
     ) || v_items;
   end if;
   p_state.node := case when cardinality(v_items) = 1 then v_items[1]

@@ -136,6 +136,7 @@ begin
   where v_block.last_ts > now() - interval '3 days';
   -- What is left becomes a block of its own, compared with what it is made of.
   if v_deleted < v_block.records then
+    perform logloom_private.require_intact(v_block);
     perform logloom_private.write_block(
       v_block.tenant_id,
       logloom_private.read_records(

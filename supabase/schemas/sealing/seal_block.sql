@@ -35,7 +35,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            %s,
+            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
@@ -50,7 +50,7 @@ begin
         limit %s
       ) r
     $query$,
-    logloom_private.record_size_sql(), p_tenant_id, v_from, v_to,
+    p_tenant_id, v_from, v_to,
     greatest(v_settings.seal_block_records / p_share, 1)
   );
   execute format(
@@ -172,6 +172,13 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
+  loop
+    perform logloom_private.require_intact(v_block);
+  end loop;
   v_block := logloom_private.write_block(
     p_tenant_id,
     logloom_private.read_records(
@@ -208,9 +215,7 @@ begin
     select
       c.block_id, c.key,
       sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
-      sum(coalesce(c.weight, 8 * c.bytes)) over (
-        partition by c.key order by c.first_ts, c.block_id
-      ) as weight
+      sum(c.weight) over (partition by c.key order by c.first_ts, c.block_id) as weight
     from (
       select
         w.*,
@@ -263,6 +268,7 @@ begin
     where c.tenant_id = p_tenant_id
       and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
   loop
+    perform logloom_private.require_intact(v_block);
     v_block_records := 0;
     for v_day in
       select d::date

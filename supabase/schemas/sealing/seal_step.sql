@@ -213,6 +213,7 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_day date;
+  v_pause interval;
 begin
   select s.* into v_settings from logloom_private.settings s;
   -- What is on its way comes first.
@@ -223,7 +224,12 @@ begin
   end if;
   v_day := logloom_private.next_day_to_seal(p_now);
   if v_day is null then
-    return logloom_private.replacement_step(p_now);
+    v_pause := logloom_private.replacement_step(p_now);
+    -- What nothing else waits for comes last.
+    if v_pause is null and logloom_private.rewrite_step() then
+      return v_settings.seal_pause;
+    end if;
+    return v_pause;
   end if;
   perform logloom_private.seal_day_step(v_day, p_now);
   return v_settings.seal_pause;
@@ -231,7 +237,7 @@ end;
 $$;
 
 -- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
--- back. What is queued comes first: null while there is much. A kill loses nothing.
+-- back, or a block of an older format that is written anew. What is queued comes first: null while there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval
 language plpgsql

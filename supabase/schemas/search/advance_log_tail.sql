@@ -87,7 +87,7 @@ begin
       end loop;
       v_has_moved := true;
       if array_position(v_found, null) is not null then
-        v_found := logloom_private.those_that_fit(v_found);
+        v_found := array_remove(v_found, null);
       end if;
       if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
         v_found := v_found[1:p_limit - cardinality(p_tail.logs)];

@@ -25,12 +25,8 @@ begin
     select
       e.item,
       e.n,
-      -- Null where an item lacks the member: each item stands on one of the two sides.
-      e.item ->> 'type' = 'none' or (
-        e.item ->> 'type' = 'leaf'
-        and e.item ->> 'field' not in ('attrs', 'any')
-        and e.item ->> 'test' in ('equal', 'exists', 'within', 'range')
-      ) as is_quick
+      -- Null where a node is no leaf: each item stands on one of the two sides.
+      e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
   return '(' || concat_ws(

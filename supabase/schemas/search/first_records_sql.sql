@@ -41,9 +41,8 @@ begin
   if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
     return v_rows;
   end if;
-  return 'from ((select l.* ' || v_rows || ') union all select '
-    || case when p_bytes is null then 'l.*' else logloom_private.sized_columns_sql() end
-    || ' from logloom_private.sealed_page('
+  return 'from ((select l.* ' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
     || format(
       '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),

@@ -60,7 +60,7 @@ begin
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
-      v_found := logloom_private.those_that_fit(v_found);
+      v_found := array_remove(v_found, null);
     end if;
     v_page.logs := v_page.logs || v_found;
     if v_is_full or cardinality(v_page.logs) > p_limit then

@@ -24,49 +24,6 @@ create type public.logloom_log_histogram as (
 
 comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
 
--- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
--- one more than p_buckets may touch it.
-create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
-  v_width bigint;
-begin
-  foreach v_width in array
-    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
-  loop
-    if v_width * p_buckets >= v_seconds then
-      return v_width;
-    end if;
-  end loop;
-  return ceil(v_seconds / p_buckets / 86400) * 86400;
-end;
-$$;
-
--- p_buckets, or how many there are where none are named. PT400 when out of bounds.
-create function logloom_private.require_buckets(p_buckets integer)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if p_buckets not between 1 and v_settings.search_buckets_max then
-    perform logloom_private.refuse(
-      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
-    );
-  end if;
-  return coalesce(p_buckets, v_settings.search_buckets_default);
-end;
-$$;
-
 -- Rows of public.logloom_log_bucket.
 create function logloom_private.log_histogram_sql(
   p_tenant_id text,

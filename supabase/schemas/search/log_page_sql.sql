@@ -47,24 +47,18 @@ begin
     p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
     p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
   );
-  if p_fits or v_is_staged then
-    v_order := format('l.ts %1$s, l.id %1$s', p_order);
-    v_rows := case
-      when v_is_staged then
-        -- What is extracted comes on top of what a record has.
-        logloom_private.fitting_sql(
-          v_columns, '',
-          'from (select l.*, 0 as write_seq '
-            || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-            || format(' order by %s limit %s) l', v_order, p_limit),
-          v_order, p_bytes,
-          'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
-        )
-      else logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_bytes)
-    end;
-  else
-    v_rows := logloom_private.small_sql(v_columns, '', v_rows, p_limit, p_bytes);
+  v_order := format('l.ts %1$s, l.id %1$s', p_order);
+  if not v_is_staged then
+    return logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_limit, p_bytes, p_fits);
   end if;
-  return v_rows;
+  -- What is extracted comes on top of what a record has.
+  return logloom_private.fitting_sql(
+    v_columns, '',
+    'from (select l.* '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+      || format(' order by %s limit %s) l', v_order, p_limit),
+    v_order, p_limit, p_bytes, true,
+    'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
+  );
 end;
 $$;

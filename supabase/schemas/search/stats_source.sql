@@ -1,19 +1,3 @@
--- Where aggregates read.
-
--- The aggregates of a query, count() where it has none.
-create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
-  );
-end;
-$$;
-
 -- The attribute that a query reads numbers of, where this is all that its aggregates read but for
 -- service and level; null otherwise.
 create function logloom_private.only_number(p_query logloom_private.compiled_query)
@@ -163,31 +147,5 @@ begin
     )),
     'count(l.tenant_id)::double precision', null, null
   )::logloom_private.counted_source;
-end;
-$$;
-
--- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
-create function logloom_private.stats_values_sql(
-  p_aggregates jsonb,
-  p_source logloom_private.counted_source,
-  p_minutes numeric
-)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select case a.item ->> 'kind'
-      when 'count' then p_source.count_sql
-      when 'rate' then p_source.count_sql || format(' / %L::double precision', p_minutes)
-      else logloom_private.query_aggregate_sql(
-        a.item, 'l', p_source.number_sql, p_source.double_sql
-      )
-    end
-    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
-    order by a.n
-  );
 end;
 $$;

@@ -1,40 +1,7 @@
--- What a tenant, and all tenants together, have running
-
--- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
--- id, or of 'all'.
-create function logloom_private.search_slot_key(p_owner text, p_slot integer)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
-end;
-$$;
-
--- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
--- number; null where none is.
-create function logloom_private.free_search_slot(p_owner text, p_slots integer)
-returns integer
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  for v_slot in 1..p_slots loop
-    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
-      return v_slot;
-    end if;
-  end loop;
-  return null;
-end;
-$$;
-
--- Locks, not rows: who is cancelled, killed or cut off gives its slot back with its transaction.
 -- What every operation that reads records calls first, once: takes a slot of the tenant and one of
 -- the pool until the transaction's end. PT429 with Retry-After where none is free: to wait would
--- hold a connection.
+-- hold a connection. Locks, not rows: a transaction that is cancelled, killed or cut off gives them
+-- back.
 create function logloom_private.take_search_slot(p_tenant_id text)
 returns void
 language plpgsql
@@ -77,24 +44,5 @@ begin
     ),
     true
   );
-end;
-$$;
-
--- Not those of searches: a page that searches has its query checked meanwhile.
--- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
--- free.
-create function logloom_private.take_validation_slot(p_tenant_id text)
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if logloom_private.free_search_slot(
-    'validations of ' || p_tenant_id,
-    (select s.concurrent_validations from logloom_private.settings s)
-  ) is null then
-    perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
-  end if;
 end;
 $$;

@@ -22,6 +22,7 @@ declare
   v_added logloom.tenant_members;
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   if length(v_email) > 320 then
     perform logloom_private.refuse('tenants.email_is_too_long');

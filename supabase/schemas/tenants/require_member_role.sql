@@ -6,7 +6,6 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_role', p_role is null);
   if p_role not in ('member', 'admin', 'owner') then
     perform logloom_private.refuse('tenants.role_is_unknown');
   end if;

@@ -13,6 +13,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   perform logloom_private.lock_members(v_tenant_id);
   select m.* into v_member

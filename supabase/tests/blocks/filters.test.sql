@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(19);
+select plan(20);
 
 create temp table filter as
 select logloom_private.value_filter(array_agg('request ' || i)) as bits
@@ -155,7 +155,8 @@ select is(
   pg_temp.decided('any:=1600'), '1 of 1', 'a number among the attributes, too'
 );
 select is(pg_temp.decided('msg:w=absent'), '0 of 0', 'a word is where its text is');
-select is(pg_temp.decided('any:w=prod'), '0 of 30', 'which the row filter looks at');
+select is(pg_temp.decided('msg:w=shaped'), '0 of 60', 'which the row filter looks at');
+select is(pg_temp.decided('any:w=prod'), '30 of 30', 'a word of a column is there or not');
 
 select * from finish();
 rollback;

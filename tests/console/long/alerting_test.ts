@@ -111,7 +111,7 @@ inBrowser(
     await using tab = await browser.open(user.token, { hash: "/alerts" });
     const { page } = tab;
     await page.getByRole("button", { name: "Deliveries" }).click();
-    await page.getByText("Nothing was sent yet").waitFor();
+    await page.getByText("No deliveries yet").waitFor();
     assert.equal((await rpc(user.token, "test_alert_rule", { p_rule_id: ruleId })).status, 200);
     const delivery = page.getByRole("dialog").getByRole("row").filter({ hasText: "webhook" });
     await delivery.getByText("retrying", { exact: true }).waitFor();
@@ -160,7 +160,7 @@ inBrowser("where no code could be mailed none is asked for", async () => {
   await using tab = await browser.open(user.token, { hash: "/alerts" });
   const { page } = tab;
   await page.getByText(/^Its code could not be mailed: /).waitFor();
-  assert.equal(await page.getByLabel(`Code that was mailed to ${email}`).count(), 0);
+  assert.equal(await page.getByLabel(`Code mailed to ${email}`).count(), 0);
   await page.getByRole("button", { name: "Mail a code" }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
 });

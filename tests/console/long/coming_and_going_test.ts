@@ -98,7 +98,7 @@ inBrowser(
     await page.reload();
     isOutdated = true;
     await keys.click();
-    await page.getByText("The console was updated, and has been loaded anew.").waitFor();
+    await page.getByText("The console was updated and reloaded.").waitFor();
     // What is missing in the newest page, too, is told instead of loading for ever.
     await page.getByText("This screen could not be loaded").waitFor();
     assert.match(page.url(), /#\/keys$/);

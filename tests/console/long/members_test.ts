@@ -49,14 +49,14 @@ inBrowser(
     };
     await other.page.getByText("An admin makes, rotates and revokes them.").waitFor();
     assert.deepEqual(await offered("/keys", "makes the tenant"), []);
-    assert.deepEqual(await offered("/settings", "An admin of this tenant changes these."), []);
-    assert.equal(await other.page.getByLabel("Records are kept for, days").isDisabled(), true);
+    assert.deepEqual(await offered("/settings", "Only admins can change these."), []);
+    assert.equal(await other.page.getByLabel("Keep records for (days)").isDisabled(), true);
     assert.deepEqual(await offered("/members", "An owner changes that."), []);
     assert.equal(await other.page.getByRole("combobox").count(), 0);
     await other.page.evaluate(() => {
       location.hash = "";
     });
-    await other.page.getByText("An admin of this tenant makes keys: ask one for yours.").waitFor();
+    await other.page.getByText("Ask an admin of this tenant for a key.").waitFor();
     assert.deepEqual(await accessibilityFaults(other.page), []);
 
     // The last owner cannot be made less, nor taken away.

@@ -88,7 +88,7 @@ inBrowser(
       expected: /status (of )?400/,
     });
     const { page } = tab;
-    const field = page.getByLabel(`Code that was mailed to ${email}`);
+    const field = page.getByLabel(`Code mailed to ${email}`);
     await field.waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     const code = await mailbox.waitForCode(email, 30_000);

@@ -200,7 +200,7 @@ signInTest(
   async (page, asked) => {
     await using db = openDatabase();
     await byPassword(page);
-    const name = page.getByLabel(/Make a tenant of your own/);
+    const name = page.getByLabel(/Create your own tenant/);
     const make = page.getByRole("button", { name: "Make the tenant" });
     await name.fill(`acme-${founder}`);
     await using not = await changeSettings(db, { tenants_by_users: false });

@@ -13,8 +13,7 @@ begin
       case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
     ) with ordinality i (n, at)
     join unnest(logloom_private.record_fields()) with ordinality f on f.name = n ->> 'field'
-    where n ->> 'type' = 'leaf' and n ->> 'test' = 'equal' and f.block = 'column'
-      and n - array['type', 'field', 'name', 'reads', 'test', 'values'] = '{}'
+    where n ->> 'test' = 'equal' and not (n -> 'folds_case')::boolean and f.block = 'column'
     -- An environment is hardly ever one among many.
     order by f.bloom is not true, f.name = 'env', f.ordinality, at
     limit 1

@@ -15,9 +15,8 @@ declare
   v_column constant text := case when p_leaf ->> 'field' = 'attrs'
     then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
 begin
-  if (p_leaf ->> 'type' = 'leaf') is not true or not logloom_private.leaf_is_known(p_leaf)
+  if (p_leaf ->> 'decided_by' in ('dictionary', 'numbers')) is not true
     or p_leaf ->> 'joined' is not null
-    or p_leaf ->> 'field' <> all(logloom_private.column_fields() || 'attrs'::text)
   then
     return '{}';
   end if;

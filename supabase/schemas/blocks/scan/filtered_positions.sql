@@ -1,5 +1,5 @@
--- Those of a block's ascending positions whose records a query finds, each put to its row filter,
--- which takes its turns.
+-- Those of a block's ascending positions whose records a query finds: each is put to its row
+-- filter, which takes its turns.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],

@@ -39,7 +39,7 @@ declare
   v_positions integer[] := '{}';
   v_count integer := 0;
 begin
-  if v_upper is null or v_values > v_greatest then
+  if v_upper is null or p_block.ts_top is not null or v_values > v_greatest then
     return null;
   end if;
   if v_values <= 10 then

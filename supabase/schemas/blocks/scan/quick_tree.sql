@@ -25,19 +25,17 @@ begin
         coalesce(logloom_private.quick_tree(p_block, p_node -> 'item'), '{"type": "unknown"}')
       );
     when 'leaf' then
-      if p_node ->> 'field' in ('service', 'level', 'ts')
-        or p_node ->> 'field' = any(logloom_private.column_fields())
-          and p_node ->> 'test' in ('equal', 'exists') and not p_node ? 'fold'
-        or p_node ->> 'field' = 'msg' and p_node ->> 'test' in ('equal', 'exists', 'contains')
-        or p_node ->> 'field' = 'attrs' and logloom_private.leaf_is_known(p_node)
-          and jsonb_typeof(p_node -> 'path') = 'array' and jsonb_array_length(p_node -> 'path') = 1
-          and exists (
-            select
-            from logloom_private.block_columns c
-            where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-              and c.name = 'attrs.' || (p_node -> 'path' ->> 0)
-              and c.kind = 'numbers'
-          )
+      if (p_node -> 'block_quick')::boolean and (
+        p_node ->> 'field' <> 'attrs'
+        -- An attribute where its column has numbers.
+        or exists (
+          select
+          from logloom_private.block_columns c
+          where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+            and c.name = 'attrs.' || (p_node -> 'path' ->> 0)
+            and c.kind = 'numbers'
+        )
+      )
       then
         return p_node;
       end if;

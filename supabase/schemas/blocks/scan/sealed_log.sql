@@ -28,6 +28,7 @@ begin
       and c.last_ts >= p_from and c.first_ts < p_to
       and p_id between c.first_id and c.last_id
   loop
+    perform logloom_private.can_read(v_block.format);
     v_prefixes := v_block.batch_prefixes;
     continue when position(v_prefix in v_prefixes) = 0;
     v_positions := array_positions(v_block.id_indexes, v_index);

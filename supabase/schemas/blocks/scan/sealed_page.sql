@@ -1,26 +1,109 @@
--- The greatest record_bytes of a block, null where it is not known.
-create function logloom_private.largest_record(p_block logloom_private.blocks)
-returns bigint
+-- The first p_limit of times and p_times, but for p_past, with the sizes of their records; edge: the
+-- last time that a page of p_limit records and p_bytes can hold, which ends before the first record
+-- that finds it full, whatever the ids of one time are. Null: it is not full.
+create function logloom_private.page_edge(
+  p_limit integer,
+  p_bytes bigint,
+  p_is_descending boolean,
+  p_past timestamptz,
+  p_times timestamptz[],
+  p_sizes integer[],
+  inout times timestamptz[],
+  inout sizes integer[],
+  out edge timestamptz
+)
 language plpgsql
 stable
-parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (
-    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = 'record_bytes'
-  );
+  select
+    array_agg(b.ts), array_agg(b.size),
+    (
+      array_agg(b.ts)
+      filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+    )[1]
+  into times, sizes, edge
+  from (
+    select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
+    from (
+      select
+        o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+        -- Of one time all.
+        sum(o.size) over (
+          order by case when p_is_descending then o.ts end desc, o.ts
+        ) as through
+      from (
+        select u.ts, coalesce(u.size, 0) as size
+        from (
+          select unnest(times) as ts, unnest(sizes) as size
+          union all
+          select unnest(p_times), unnest(p_sizes)
+        ) u
+        where p_past is null or u.ts <> p_past
+        order by
+          case when p_is_descending then u.ts end desc,
+          case when not p_is_descending then u.ts end
+        limit p_limit
+      ) o
+    ) g
+    window w as (order by g.n)
+  ) b;
+end;
+$$;
+
+-- Those of a block's positions after (p_ts, p_id) that p_bytes leave room for, and the one after
+-- them.
+create function logloom_private.positions_within_bytes(
+  p_block logloom_private.blocks,
+  p_sizes integer[],
+  p_bytes bigint,
+  p_is_descending boolean,
+  p_ts timestamptz,
+  p_id uuid,
+  inout positions integer[],
+  out next integer[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select
+    array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+    (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
+  into positions, next
+  from (
+    select
+      o.position, row_number() over w as n,
+      sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+    from (
+      select u.position, u.ts, u.id, u.size
+      from unnest(
+        positions, logloom_private.block_times(p_block, positions),
+        logloom_private.block_ids(
+          p_block, positions, logloom_private.block_batches(p_block, positions)
+        ),
+        p_sizes
+      ) u (position, ts, id, size)
+      where p_ts is null
+        or case when p_is_descending then (u.ts, u.id) < (p_ts, p_id)
+          else (u.ts, u.id) > (p_ts, p_id) end
+    ) o
+    window w as (
+      order by
+        case when p_is_descending then o.ts end desc,
+        case when p_is_descending then o.id end desc, o.ts, o.id
+      rows unbounded preceding
+    )
+  ) f;
 end;
 $$;
 
 -- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
--- p_ts and p_id where they are given. Each has what p_reads names, ts and id, or all where it is
--- null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
--- first such record ts, id and record_bytes are
--- there, and none after it.
+-- p_ts and p_id where they are given. Each record has ts, id and what p_reads names; all where it
+-- is null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
+-- first such record ts, id and record_bytes are there, and none after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -54,7 +137,9 @@ declare
   v_tries boolean := p_limit <= 250;
   v_blocks refcursor;
   v_block logloom_private.blocks;
-  v_bits varbit;
+  v_found record;
+  v_full record;
+  v_within record;
   v_positions integer[];
   v_times timestamptz[];
   v_sizes integer[];
@@ -84,30 +169,15 @@ begin
   loop
     fetch v_blocks into v_block;
     exit when not found;
+    perform logloom_private.can_read(v_block.format);
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    -- Null: all of them.
-    v_positions := null;
-    if p_tree ->> 'type' = 'all' then
-      perform logloom_private.take_turn();
-    elsif v_tries then
-      v_positions := logloom_private.tried_positions(
-        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
-      );
-      v_tries := v_positions is not null;
-    end if;
-    if p_tree ->> 'type' is distinct from 'all' and v_positions is null then
-      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-      continue when bit_count(v_bits) = 0;
-      if bit_count(v_bits) < v_block.records then
-        v_positions := logloom_private.bit_positions(v_bits);
-      end if;
-    end if;
-    continue when v_positions = '{}';
-    v_positions := logloom_private.first_positions(
-      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    v_found := logloom_private.page_positions(
+      v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to, v_tries
     );
+    v_tries := v_found.tries;
+    v_positions := v_found.positions;
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
@@ -130,39 +200,12 @@ begin
       if v_is_large then
         v_sizes := logloom_private.block_sizes(v_block, v_positions);
       end if;
-      -- A page ends before the first record that finds it full, whatever the ids of one time are.
-      select
-        array_agg(b.ts), array_agg(b.size),
-        (
-          array_agg(b.ts)
-          filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
-        )[1]
-      into v_best, v_best_sizes, v_edge
-      from (
-        select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
-        from (
-          select
-            o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-            -- Of one time all.
-            sum(o.size) over (
-              order by case when v_is_descending then o.ts end desc, o.ts
-            ) as through
-          from (
-            select u.ts, coalesce(u.size, 0) as size
-            from (
-              select unnest(v_best) as ts, unnest(v_best_sizes) as size
-              union all
-              select unnest(v_times), unnest(v_sizes)
-            ) u
-            where p_ts is null or u.ts <> p_ts
-            order by
-              case when v_is_descending then u.ts end desc,
-              case when not v_is_descending then u.ts end
-            limit p_limit
-          ) o
-        ) g
-        window w as (order by g.n)
-      ) b;
+      v_full := logloom_private.page_edge(
+        p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
+      );
+      v_best := v_full.times;
+      v_best_sizes := v_full.sizes;
+      v_edge := v_full.edge;
     end if;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
     into v_positions, v_sizes
@@ -172,35 +215,11 @@ begin
     v_next := null;
     -- Of more than a page holds no more is read.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
-      v_times := logloom_private.block_times(v_block, v_positions);
-      select
-        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
-        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
-      into v_positions, v_next
-      from (
-        select
-          o.position, row_number() over w as n,
-          sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
-        from (
-          select u.position, u.ts, u.id, u.size
-          from unnest(
-            v_positions, v_times,
-            logloom_private.block_ids(
-              v_block, v_positions, logloom_private.block_batches(v_block, v_positions)
-            ),
-            v_sizes
-          ) u (position, ts, id, size)
-          where p_ts is null
-            or case when v_is_descending then (u.ts, u.id) < (p_ts, p_id)
-              else (u.ts, u.id) > (p_ts, p_id) end
-        ) o
-        window w as (
-          order by
-            case when v_is_descending then o.ts end desc,
-            case when v_is_descending then o.id end desc, o.ts, o.id
-          rows unbounded preceding
-        )
-      ) f;
+      v_within := logloom_private.positions_within_bytes(
+        v_block, v_sizes, p_bytes, v_is_descending, p_ts, p_id, v_positions
+      );
+      v_positions := v_within.positions;
+      v_next := v_within.next;
     end if;
     if v_next is not null then
       return query

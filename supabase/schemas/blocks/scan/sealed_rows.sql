@@ -1,5 +1,5 @@
--- A tenant's sealed records in [p_from, p_to) that a query finds; of each what p_reads names, all
--- where it is null.
+-- A tenant's sealed records in [p_from, p_to) that a query finds. Each record has
+-- what p_reads names, or all where it is null.
 create function logloom_private.sealed_rows(
   p_tenant_id text,
   p_from timestamptz,

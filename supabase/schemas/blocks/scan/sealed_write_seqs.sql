@@ -31,6 +31,7 @@ begin
     where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
       and c.last_ts >= p_from
   loop
+    perform logloom_private.can_read(v_block.format);
     v_write_seqs := v_block.batch_write_seqs;
     continue when not exists (
       select from unnest(v_write_seqs) a where a between p_first and p_last

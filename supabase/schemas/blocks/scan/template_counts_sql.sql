@@ -8,7 +8,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type constant text := p_node ->> 'type';
-  v_leaf jsonb;
   v_items text[];
 begin
   if v_type in ('all', 'none') then
@@ -21,14 +20,10 @@ begin
     );
     return case when array_position(v_items, null) is null
       then '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')' end;
-  elsif not logloom_private.leaf_is_known(p_node) then
-    return null;
-  elsif p_node ->> 'field' in ('service', 'level') then
+  elsif p_node ->> 'decided_by' = 'run' then
     return logloom_private.query_sql(p_node, 'l');
-  elsif p_node ->> 'field' = 'msg' then
-    v_leaf := logloom_private.template_leaf(p_node);
-    return case when (v_leaf ->> 'sure')::boolean
-      then '(' || logloom_private.template_test_sql(v_leaf) || ')' end;
+  elsif p_node ->> 'field' = 'msg' and (p_node -> 'template' -> 'decides')::boolean then
+    return '(' || logloom_private.template_sql(p_node) || ')';
   end if;
   return null;
 end;
@@ -44,8 +39,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_leaf jsonb;
-  v_literal text;
+  v_literal constant text := p_node -> 'template' ->> 'literal';
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
@@ -59,15 +53,13 @@ begin
       if p_node ->> 'field' <> 'msg' then
         return logloom_private.query_sql(p_node, 'l');
       end if;
-      v_leaf := logloom_private.template_leaf(p_node);
-      v_literal := logloom_private.template_literal(v_leaf);
       return case
-        when p_by_words then logloom_private.words_sql(v_literal)
+        when p_by_words then logloom_private.words_sql(p_node)
         when v_literal = '' then 'true'
         else format(
           'strpos(%s, %L) > 0',
           case
-            when logloom_private.template_is_folded(v_leaf) then 'l.folded'
+            when (p_node -> 'folds_case')::boolean then 'l.folded'
             else 'l.templates'
           end,
           v_literal
@@ -89,10 +81,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_test constant text := logloom_private.templates_sql(p_tree);
+  v_folds constant boolean := jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.field == "msg" && @.folds_case == true)'
+  );
+  v_keeps_case constant boolean := jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.field == "msg" && @.folds_case == false)'
+  );
 begin
   if v_test is null then
     return null;
-  elsif v_test !~ '\ml\.(?:msg|folded)\M' then
+  elsif not v_folds and not v_keeps_case then
     return $query$
       select l.service, l.level, sum(l.records)::bigint
       from logloom_private.blocks c
@@ -157,12 +155,12 @@ begin
       group by l.service, l.level
     $query$,
     logloom_private.runs_sql(p_tree, true),
-    case when v_test ~ '\ml\.folded\M' then 'lower(c.templates[f.n] collate pg_c_utf8)'
+    case when v_folds then 'lower(c.templates[f.n] collate pg_c_utf8)'
       else 'null::text' end,
     logloom_private.runs_sql(p_tree, false),
-    case when v_test ~ '\ml\.msg\M' then 'string_to_array(s.templates, c.separator)'
+    case when v_keeps_case then 'string_to_array(s.templates, c.separator)'
       else 'null::text[]' end,
-    case when v_test ~ '\ml\.folded\M' then 'string_to_array(s.folded, c.separator)'
+    case when v_folds then 'string_to_array(s.folded, c.separator)'
       else 'null::text[]' end,
     v_test
   );

@@ -24,9 +24,6 @@ create table logloom_private.block_columns (
   )
 );
 
-alter table logloom_private.block_columns enable row level security;
-alter table logloom_private.block_columns force row level security;
-
 comment on table logloom_private.block_columns is
   'The values of a field, or of a top-level key of attrs, at positions first to last of a block; '
   'beyond them it has none. A column of nulls is not stored.';

@@ -1,4 +1,5 @@
--- Sealed records: blocks of a tenant's records as compressed columns.
+-- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond a new
+-- format of its own needs a new number in blocks/codec/format/block_formats.sql.
 --
 -- The records of a block are sorted by service, level, the message's template, ts and id, in
 -- collation C; a position is a place in that order, 1-based. A template is a text with each digit
@@ -17,6 +18,7 @@ create table logloom_private.blocks (
   bytes bigint not null,
   records integer not null,
   ts_unit integer not null,
+  format smallint not null,
   tenant_id text not null,
   separator text not null,
   run_services text[] not null,
@@ -34,13 +36,15 @@ create table logloom_private.blocks (
   ts_low smallint[] compression lz4 not null,
   ts_middle "char"[] compression lz4,
   ts_high smallint[] compression lz4,
+  ts_top "char"[] compression lz4,
   batch_prefixes bytea compression lz4 not null,
   batch_received_at timestamptz[] compression lz4 not null,
   batch_write_seqs bigint[] compression lz4 not null,
   batch_codes "char"[] compression lz4,
   wide_batch_codes smallint[] compression lz4,
   id_indexes smallint[] compression lz4 not null,
-  weight bigint,
+  checksum bytea not null,
+  weight bigint not null,
   primary key (tenant_id, block_id)
 );
 
@@ -49,11 +53,12 @@ on logloom_private.blocks (tenant_id, last_ts, first_ts);
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
+-- Blocks of older formats than block_format(), which rewrite_step looks for: a new format makes it
+-- anew.
+create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
+
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
 create index blocks_last_ts_idx on logloom_private.blocks (last_ts);
-
-alter table logloom_private.blocks enable row level security;
-alter table logloom_private.blocks force row level security;
 
 comment on table logloom_private.blocks is
   'Records of days that are over, up to settings.seal_block_records in a row; the columns of a '
@@ -63,7 +68,14 @@ comment on column logloom_private.blocks.bytes is
   'What the block and its columns take, compressed, without indexes.';
 
 comment on column logloom_private.blocks.weight is
-  'What settings.seal_block_bytes bounds; null where the block was made before this column.';
+  'What settings.seal_block_bytes bounds.';
+
+comment on column logloom_private.blocks.format is
+  'How the block is stored: one of logloom_private.block_formats().';
+
+comment on column logloom_private.blocks.checksum is
+  'logloom_private.block_checksum of the block and its columns, of all values but block_id, '
+  'sealed_at and bytes.';
 
 comment on column logloom_private.blocks.separator is
   'Ends each template in templates. No message of the block holds it.';
@@ -82,7 +94,10 @@ comment on column logloom_private.blocks.run_words is
   'they are not far fewer than the templates.';
 
 comment on column logloom_private.blocks.template_records is
-  'How many records have each template, over all runs.';
+  'How many records have each template, over all runs. They stand one after another, by ts: a '
+  'template''s last position is the sum of these counts up to its own and of run_records of the '
+  'runs without messages before it, and ts at its first and last position is when the template '
+  'was first and last seen in the block.';
 
 comment on column logloom_private.blocks.offset_records is
   'How many messages stand before those of each 16th template, from the first on; offset_digits: '
@@ -92,9 +107,9 @@ comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';
 
 comment on column logloom_private.blocks.ts_unit is
-  'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle and ts_high '
-  'are 16, 8 and 16 bits of the steps from first_ts on, less 32768, 128 and 32768; null where all '
-  'are 0.';
+  'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle, '
+  'ts_high and ts_top are 16, 8, 16 and 8 bits of the steps from first_ts on, less 32768, 128, '
+  '32768 and 128; null where all are 0. Microseconds so reach over eight years.';
 
 comment on column logloom_private.blocks.batch_prefixes is
   'The batches that the records came in: 14 bytes of their ids each. Beside it when each was '

@@ -57,6 +57,9 @@ begin
       'Wait for one to end.',
       '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
         '`concurrent_validations`.'),
+    ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
+      'A later version of Logloom has written them: install it again.',
+      'A later version has sealed these records: the database was brought back to an older one.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. What is sent meanwhile is kept.',
       'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')

@@ -83,9 +83,9 @@ begin
           'together.'),
         ('count_service_length_max', 'A service with a longer name is not counted apart.'),
         ('count_compact_rows',
-          'Rows of logloom_private.log_counts that one run of compact_log_counts sums up, about.'),
+          'Rows of log_counts that one run of compact_log_counts sums up, about.'),
         ('count_pack_rows',
-          'Of a day of a tenant that has at most so many rows of logloom_private.log_counts '
+          'Of a day of a tenant that has at most so many rows of log_counts '
           'they are packed.'),
         ('count_pack_days', 'Days of tenants that one step of compact_log_counts packs.'),
         ('api_pool_size',

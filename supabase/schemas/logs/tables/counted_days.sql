@@ -7,8 +7,5 @@ create table logloom_private.counted_days (
 
 create index counted_days_noted_at_idx on logloom_private.counted_days (noted_at);
 
-alter table logloom_private.counted_days enable row level security;
-alter table logloom_private.counted_days force row level security;
-
 comment on table logloom_private.counted_days is
   'Days of a tenant whose counts were summed up since pack_log_counts last looked at all of them.';

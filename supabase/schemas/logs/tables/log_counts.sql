@@ -13,9 +13,6 @@ create table logloom_private.log_counts (
 create index log_counts_other_idx on logloom_private.log_counts (tenant_id, minute) where is_other;
 create index log_counts_delta_idx on logloom_private.log_counts (minute) where is_delta;
 
-alter table logloom_private.log_counts enable row level security;
-alter table logloom_private.log_counts force row level security;
-
 comment on table logloom_private.log_counts is
   'Records by tenant, minute of ts, service and level: the sum of events over the rows of a key. '
   'Kept by the statements that change records (added_records_sql, removed_records_sql); summed up '

@@ -6,9 +6,6 @@ create table logloom_private.log_days (
 
 create index log_days_day_tenant_id_idx on logloom_private.log_days (day, tenant_id);
 
-alter table logloom_private.log_days enable row level security;
-alter table logloom_private.log_days force row level security;
-
 comment on table logloom_private.log_days is
   'The UTC days in which a tenant has records, so that a search names those days only. A day stays '
   'here until its partition goes or retention finds nothing of the tenant left in it.';

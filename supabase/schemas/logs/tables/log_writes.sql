@@ -6,9 +6,6 @@ create table logloom_private.log_writes (
 
 create index log_writes_day_write_seq_idx on logloom_private.log_writes (day, write_seq);
 
-alter table logloom_private.log_writes enable row level security;
-alter table logloom_private.log_writes force row level security;
-
 comment on table logloom_private.log_writes is
   'The greatest write sequence in each day''s partition, and lesser ones until the next summing '
   'up: which partitions a live tail must look at.';

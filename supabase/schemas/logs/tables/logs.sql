@@ -37,8 +37,6 @@ where req_id is not null;
 
 alter table logloom.logs alter column msg set compression lz4;
 alter table logloom.logs alter column attrs set compression lz4;
-alter table logloom.logs enable row level security;
-alter table logloom.logs force row level security;
 
 create policy logs_select_tenant on logloom.logs
 for select to authenticated

@@ -9,9 +9,6 @@ create table logloom_private.packed_counts (
   primary key (tenant_id, week)
 );
 
-alter table logloom_private.packed_counts enable row level security;
-alter table logloom_private.packed_counts force row level security;
-
 comment on table logloom_private.packed_counts is
   'What logloom_private.log_counts said of minutes long ago, of tenants with few rows there: a row '
   'a week instead of one a minute. A count is here or there, not in both.';

@@ -6,25 +6,10 @@
 --   {"type": "leaf", "field": …, "name": as written, "test": …, …}, with "path" and "joined" where
 --   the field is attrs. The field any means every text of the record: its text columns
 --   (logloom_private.query_text_columns) and the scalars of its attributes at any depth.
--- Tests of a leaf, by field (T: the text columns, level, attrs and any):
---   exists                                 has a value                      all but any
---   equal    values, fold                  one of these texts               all but times
---   like     pattern                       a LIKE pattern, whole text       T but msg, level, any
---   contains pattern                       a LIKE pattern over folded text  msg, any
---   word     pattern, regex                pattern: LIKE over folded text that every match
---                                          passes; regex decides            T but level
---   regex    pattern, fold, size, position  PostgreSQL's dialect, translated from ours, over the
---                                          text, folded where fold          T
---   network  network                       an address of it                 host, attrs
---   range    lower, lower_open, upper, upper_open   by code point; null is no bound   T but msg,
---                                          level, any, attrs
---   range    the same, of JSON numbers     decimals as texts                attrs
---   range    the same, and unit            "seconds" or "bytes": logloom_private.quantity(text,
---                                          unit) of JSON strings            attrs
---   within   from, to, from_shift, to_shift   from <= time < to, null is no bound; a shift is there
---                                          where a bound moves with now: microseconds from it
--- fold is true or absent; then values (or the pattern) and the text are compared in the lower case
--- of lower(… collate pg_c_utf8). A leaf is never true for a field without a value.
+-- A leaf is a record that logloom_private.query_leaf makes once. The tests, what they compare with
+-- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them: blocks/tests.
+-- With folds_case the text is compared in the lower case of lower(… collate pg_c_utf8). A leaf is
+-- never true for a field without a value.
 --
 -- Nothing of a caller's text reaches the SQL but through quote_literal, and no expression in it
 -- can raise on any record. No role is granted anything here: the functions that search, save

@@ -3,8 +3,5 @@ create table logloom_private.deletion_turns (
   served_at timestamptz not null
 );
 
-alter table logloom_private.deletion_turns enable row level security;
-alter table logloom_private.deletion_turns force row level security;
-
 comment on table logloom_private.deletion_turns is
   'When a tenant with open erasures was last served, so that tenants take turns.';

@@ -10,9 +10,6 @@ create table logloom_private.retention_place (
   constraint retention_place_has_one_row check (singleton)
 );
 
-alter table logloom_private.retention_place enable row level security;
-alter table logloom_private.retention_place force row level security;
-
 comment on table logloom_private.retention_place is
   'How far the day''s retention has come; the next run of the job goes on there.';
 

@@ -36,9 +36,6 @@ create index retention_runs_open_idx
 on logloom.retention_runs (tenant_id, requested_at)
 where status in ('queued', 'running');
 
-alter table logloom.retention_runs enable row level security;
-alter table logloom.retention_runs force row level security;
-
 create policy retention_runs_select_tenant on logloom.retention_runs
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));

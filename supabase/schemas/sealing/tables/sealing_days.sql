@@ -12,9 +12,6 @@ create table logloom_private.sealing_days (
   last_error text
 );
 
-alter table logloom_private.sealing_days enable row level security;
-alter table logloom_private.sealing_days force row level security;
-
 comment on table logloom_private.sealing_days is
   'Days that the job seal_logs has looked at, and how far it is: the place that it goes on from.';
 

@@ -1,3 +1,48 @@
+-- attrs of p_records records as JSON texts: p_values of the columns p_names, each from the record
+-- p_first on.
+create function logloom_private.few_attribute_texts(
+  p_records integer,
+  p_names text[],
+  p_first integer[],
+  p_values logloom_private.column_values[]
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+begin
+  return array(
+    select
+      case
+        when bool_or(p.is_rest)
+          then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+      end
+    from generate_series(1, p_records) r (n)
+    left join (
+      select
+        c.key is null as is_rest, c.first + t.n - 1 as n,
+        case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+          else c.key || t.text end as text
+      from (
+        select
+          v.texts, p_first[v.n] as first,
+          case when p_names[v.n] <> 'attrs'
+            then to_json(substr(p_names[v.n], 7)) || ': ' end as key
+        from unnest(p_values) with ordinality v (texts, n)
+        offset 0
+      ) c
+      cross join lateral unnest(c.texts) with ordinality t (text, n)
+      where t.text is not null
+    ) p on p.n = r.n
+    group by r.n
+    order by r.n
+  );
+end;
+$$;
+
 -- attrs at ascending positions of a block, or of all records, as JSON texts; of p_keys alone where
 -- that is given. Rare keys come in any order.
 create function logloom_private.attribute_texts(
@@ -67,32 +112,7 @@ begin
 
   -- A statement made for these columns has to be planned, which takes as long as many records.
   if v_records <= 400 then
-    return array(
-      select
-        case
-          when bool_or(p.is_rest)
-            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
-        end
-      from generate_series(1, v_records) r (n)
-      left join (
-        select
-          c.key is null as is_rest, c.first + t.n - 1 as n,
-          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
-            else c.key || t.text end as text
-        from (
-          select
-            v.texts, v_from[v.n] as first,
-            case when v_names[v.n] <> 'attrs'
-              then to_json(substr(v_names[v.n], 7)) || ': ' end as key
-          from unnest(v_values) with ordinality v (texts, n)
-          offset 0
-        ) c
-        cross join lateral unnest(c.texts) with ordinality t (text, n)
-        where t.text is not null
-      ) p on p.n = r.n
-      group by r.n
-      order by r.n
-    );
+    return logloom_private.few_attribute_texts(v_records, v_names, v_from, v_values);
   end if;
 
   -- Between two bounds the same columns cover all records.

@@ -115,7 +115,7 @@ begin
   elsif cardinality(p_positions) > p_block.records / 4 then
     return logloom_private.texts_at(logloom_private.all_messages(p_block), p_positions);
   end if;
-  select o.* into v_found from logloom_private.message_ordinals(p_block, p_positions) o;
+  v_found := logloom_private.message_ordinals(p_block, p_positions);
   if v_found.o_positions = '{}' then
     return array_fill(null::text, array[cardinality(p_positions)]);
   end if;

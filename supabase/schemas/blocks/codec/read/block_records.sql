@@ -19,6 +19,7 @@ begin
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
   if found then
+    perform logloom_private.can_read(v_block.format);
     return query
     select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
   end if;

@@ -1,5 +1,5 @@
--- Records of a block at ascending positions, all where null. Fields and keys of attributes that
--- p_reads does not name are null, but for tenant_id; all are there where it is null.
+-- The records at ascending positions of a block, or all where p_positions is null. Fields
+-- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],

@@ -68,15 +68,17 @@ create function logloom_private.encode_block(
   out o_records logloom_private.record_arrays
 )
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
 declare
+  v_formats constant smallint[] := logloom_private.block_formats();
   v_names constant text[] := logloom_private.column_fields();
   v_messages record;
   v_column logloom_private.block_columns;
 begin
+  o_block.format := v_formats[cardinality(v_formats)];
   o_block.tenant_id := p_tenant_id;
   o_block.records := cardinality(p_records.ids);
   o_block.first_ts := p_records.ts[1];
@@ -84,10 +86,15 @@ begin
   o_block.weight := logloom_private.weight_of(p_records);
   select min(w), max(w) into o_block.first_write_seq, o_block.last_write_seq
   from unnest(p_records.write_seqs) w;
-  select m.* into v_messages
-  from logloom_private.encode_messages(
+  v_messages := logloom_private.encode_messages(
     o_block, p_records.services, p_records.levels, p_records.messages
-  ) m;
+  );
+  -- Each record once: compare_block cannot tell.
+  if (select count(distinct o.place) from (select unnest(v_messages.o_order) as place) o)
+    <> o_block.records
+  then
+    raise sqlstate 'LL001' using message = 'A block has records twice';
+  end if;
   o_records := logloom_private.ordered_records(p_records, v_messages.o_order);
   o_block := logloom_private.encode_times(v_messages.o_block, o_records.ts);
   o_block := logloom_private.encode_ids(
@@ -100,5 +107,6 @@ begin
       o_columns := o_columns || v_column;
     end if;
   end loop;
+  o_block.checksum := logloom_private.block_checksum(o_block, o_columns);
 end;
 $$;

@@ -25,8 +25,9 @@ begin
   select
     array_agg(((o.ts & 65535) - 32768)::smallint),
     array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
-    array_agg(((o.ts >> 24) - 32768)::smallint) filter (where v_greatest > 16777215)
-  into p_block.ts_low, p_block.ts_middle, p_block.ts_high
+    array_agg(((o.ts >> 24 & 65535) - 32768)::smallint) filter (where v_greatest > 16777215),
+    array_agg(((o.ts >> 40)::integer - 128)::"char") filter (where v_greatest > 1099511627775)
+  into p_block.ts_low, p_block.ts_middle, p_block.ts_high, p_block.ts_top
   from (select unnest(v_offsets) / p_block.ts_unit as ts offset 0) o;
   return p_block;
 end;

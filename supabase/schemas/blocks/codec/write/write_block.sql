@@ -57,7 +57,8 @@ begin
   if p_records.ids is null then
     return null;
   end if;
-  select e.* into v_encoded from logloom_private.encode_block(p_tenant_id, p_records) e;
+  -- Assigned: a function after "from" has its result stored first.
+  v_encoded := logloom_private.encode_block(p_tenant_id, p_records);
   v_block := logloom_private.store_block(v_encoded.o_block, v_encoded.o_columns);
   perform logloom_private.compare_block(v_block, v_encoded.o_records);
   return v_block;

@@ -1,0 +1,34 @@
+-- A checksum over all values of a block and of its columns, but for its id, when it was stored and
+-- how many bytes it takes.
+create function logloom_private.block_checksum(
+  p_block logloom_private.blocks,
+  p_columns logloom_private.block_columns[]
+)
+returns bytea
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  b constant logloom_private.blocks := p_block;
+  v_columns bytea;
+begin
+  select string_agg(
+    sha256(record_send(row(
+      c.least, c.greatest, c.first, c.last, c.name, c.kind, c.dictionary, c.counts, c.codes,
+      c.wide_codes, c.numbers, c.wide_numbers, c.texts, c.digits, c.filter
+    ))),
+    '' order by c.name collate "C"
+  )
+  into v_columns
+  from unnest(p_columns) c;
+  return sha256(record_send(row(
+    b.first_ts, b.last_ts, b.first_write_seq, b.last_write_seq, b.first_id, b.last_id, b.records,
+    b.ts_unit, b.format, b.tenant_id, b.separator, b.run_services, b.run_levels, b.run_records,
+    b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records, b.offset_records,
+    b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high, b.ts_top,
+    b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes, b.wide_batch_codes,
+    b.id_indexes, b.weight, v_columns
+  )));
+end;
+$$;

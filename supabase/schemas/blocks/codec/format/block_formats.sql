@@ -1,0 +1,14 @@
+-- The formats of blocks that this version reads, ascending; it writes the last one. A release that
+-- changes what tables/blocks.sql says adds a number, reads both, and makes
+-- blocks_older_format_idx anew; rewrite_step brings older blocks to it.
+create function logloom_private.block_formats()
+returns smallint[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '{1}';
+end;
+$$;

@@ -1,0 +1,18 @@
+-- Whether a block and its columns are what was stored.
+create function logloom_private.block_is_intact(p_block logloom_private.blocks)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_block.checksum = logloom_private.block_checksum(
+    p_block,
+    array(
+      select c
+      from logloom_private.block_columns c
+      where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+    )
+  );
+end;
+$$;

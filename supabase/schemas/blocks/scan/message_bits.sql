@@ -1,0 +1,80 @@
+-- A leaf over messages: its exact bits and its candidate bits.
+create function logloom_private.message_bits(
+  p_block logloom_private.blocks,
+  p_leaf jsonb
+)
+returns varbit[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
+  v_literal constant text := p_leaf -> 'template' ->> 'literal';
+  v_none constant varbit := logloom_private.no_bits(p_block.records);
+  v_found integer[];
+  v_templates text[];
+  v_texts text[];
+  v_bits varbit;
+begin
+  if v_literal is null then
+    return array[v_none, ~v_none];
+  end if;
+  execute format(
+    'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
+    logloom_private.words_sql(p_leaf)
+  )
+  into v_found
+  using p_block.run_words;
+  if v_found is null then
+    return array[v_none, v_none];
+  end if;
+  v_templates := p_block.templates;
+  v_texts := array(
+    select case when strpos(m.text, v_literal) > 0 then m.text end
+    from (
+      select u.n, case when u.n::integer = any(v_found) then
+        case when v_folded then lower(u.templates collate pg_c_utf8) else u.templates end
+        end as text
+      from unnest(v_templates) with ordinality u (templates, n)
+      offset 0
+    ) m
+    order by m.n
+  );
+  if cardinality(array_remove(v_texts, null)) = 0 then
+    return array[v_none, v_none];
+  end if;
+  -- Without a message no leaf is true.
+  execute format(
+    $query$
+      select string_agg(
+        coalesce(
+          (
+            select string_agg(
+              repeat(case when (%s) is true then '1' else '0' end, l.count), '' order by l.n
+            )
+            from unnest(string_to_array(s.text, $4), $5[s.last - s.templates + 1:s.last])
+              with ordinality l (%s, count, n)
+            where l.count is not null
+          ),
+          repeat('0', s.records)
+        ),
+        '' order by s.n
+      )::varbit
+      from (
+        select u.*, (sum(u.templates) over (order by u.n))::integer as last
+        from unnest($1, $2, $3) with ordinality u (text, templates, records, n)
+      ) s
+    $query$,
+    logloom_private.template_sql(p_leaf), case when v_folded then 'folded' else 'msg' end
+  )
+  into v_bits
+  using
+    v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
+    p_block.template_records;
+  return array[
+    case when (p_leaf -> 'template' -> 'decides')::boolean then v_bits else v_none end, v_bits
+  ];
+end;
+$$;

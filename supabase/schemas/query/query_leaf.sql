@@ -1,0 +1,44 @@
+-- A leaf of the tree: a test of a field, and what follows from them.
+--   decided_by   what answers it in a block: run (service, level), dictionary (a column of values),
+--                numbers (a column, of whole numbers without their texts), template (messages), or
+--                filter: a look at each record
+--   rows_index   an index of the rows may answer it, or a look at one short column
+--   block_quick  a block answers it without the texts of its records; an attribute only where its
+--                column has numbers
+--   template, words   of msg and any: see leaf_template
+create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_field constant text := p_field ->> 'field';
+  v_test constant text := p_test ->> 'test';
+  v_folds constant boolean := coalesce((p_test -> 'folds_case')::boolean, false);
+  v_decided_by constant text := case
+    when v_field in ('service', 'level') then 'run'
+    when v_field in ('msg', 'any') then 'template'
+    when v_field in ('id', 'ts', 'received_at') then 'filter'
+    when v_field = 'attrs' and v_test = 'range' and p_test -> 'bounds' ->> 'unit' is null
+      then 'numbers'
+    else 'dictionary'
+  end;
+  v_leaf constant jsonb := '{"type": "leaf"}'::jsonb || p_field || p_test || jsonb_build_object(
+    'folds_case', v_folds,
+    'decided_by', v_decided_by,
+    'rows_index',
+    v_field not in ('attrs', 'any') and v_test in ('equal', 'exists', 'within', 'range'),
+    'block_quick', case v_field
+      when 'ts' then true
+      when 'msg' then v_test in ('equal', 'exists', 'contains')
+      when 'attrs' then jsonb_array_length(p_field -> 'path') = 1
+      else v_decided_by = 'run'
+        or v_decided_by = 'dictionary' and v_test in ('equal', 'exists') and not v_folds
+    end
+  );
+begin
+  return case v_decided_by when 'template' then v_leaf || logloom_private.leaf_template(v_leaf)
+    else v_leaf end;
+end;
+$$;

@@ -1,0 +1,33 @@
+-- A text inside a text, in either letter case: msg and any. values: a LIKE pattern in lower case.
+
+create function logloom_private.query_check_contains(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'contains', 'folds_case', true,
+    'values', array['%' || logloom_private.query_like(lower(p_token collate pg_c_utf8)) || '%']
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.contains_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.like_test(p_values);
+end;
+$$;

@@ -1,0 +1,75 @@
+-- host:10.0.0.0/8, an address of a network. values: the network.
+
+-- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
+create function logloom_private.query_network(p_token text, p_position integer)
+returns inet
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if left(p_token, 1) = '"' then
+    return null;
+  elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
+    if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
+    return network(p_token::inet);
+  elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    if pg_input_is_valid(p_token, 'inet')
+      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/'
+    then
+      return network(p_token::inet);
+    -- 12:30:45/2 is a text.
+    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
+      perform logloom_private.refuse_at(
+        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+      );
+    end if;
+  end if;
+  return null;
+end;
+$$;
+
+-- Is a text an address, IPv4 with or without a port or IPv6, of a network?
+create function logloom_private.address_in(p_text text, p_network inet)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_address text;
+begin
+  if octet_length(p_text) > 45 then
+    return false;
+  end if;
+  v_address := coalesce(
+    substring(
+      p_text collate "C"
+      from '^((?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3})(?::[0-9]{1,5})?$'
+    ),
+    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    substring(
+      p_text collate "C"
+      from '^[0-9a-fA-F:]*(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})$'
+    )
+  );
+  return pg_input_is_valid(v_address, 'inet') and v_address::inet <<= p_network;
+end;
+$$;
+
+create function logloom_private.network_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['logloom_private.address_in(', ', ' || quote_literal(p_values ->> 0) || '::inet)'];
+end;
+$$;

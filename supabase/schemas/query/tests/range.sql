@@ -1,0 +1,168 @@
+-- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null is no bound. Texts
+-- are compared by code point; of attributes JSON numbers as decimals or, with a unit (seconds or
+-- bytes), JSON strings that are quantities.
+
+create function logloom_private.query_check_range_of_levels(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_levels constant text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer := 1;
+  v_to integer := 4;
+begin
+  if p_range.lower_token is not null then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_to := array_position(
+      v_levels,
+      logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+  end if;
+  p_state.node := case when v_from > v_to then '{"type": "none"}'::jsonb
+    else logloom_private.query_leaf(
+      p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
+    ) end;
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_range_of_numbers(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lower jsonb;
+  v_upper jsonb;
+  v_unit text;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_number(p_range.lower_token, p_range.lower_position);
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_number(p_range.upper_token, p_range.upper_position);
+  end if;
+  if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
+    and v_lower is not null and v_upper is not null
+  then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
+  end if;
+  v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'bounds', jsonb_build_object(
+      'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
+      'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open, 'unit', v_unit
+    )
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_range(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_field ->> 'field';
+begin
+  if v_name in ('msg', 'id', 'any') then
+    perform logloom_private.refuse_at(
+      coalesce(p_range.lower_position, p_range.upper_position),
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    return logloom_private.query_check_range_of_levels(p_state, p_field, p_range);
+  elsif v_name = 'attrs' then
+    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'bounds', jsonb_build_object(
+      'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+      'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+    )
+  ));
+  return p_state;
+end;
+$$;
+
+-- The bounds that a range has, or null. p_type is what a bound is cast to.
+create function logloom_private.bounds_sql(p_bounds jsonb, p_value text, p_type text default '')
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return nullif(concat_ws(
+    ' and ',
+    p_value || case when (p_bounds -> 'lower_open')::boolean then ' > ' else ' >= ' end
+      || quote_literal(p_bounds ->> 'lower') || p_type,
+    p_value || case when (p_bounds -> 'upper_open')::boolean then ' < ' else ' <= ' end
+      || quote_literal(p_bounds ->> 'upper') || p_type
+  ), '');
+end;
+$$;
+
+create function logloom_private.range_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+  v_number constant text := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
+begin
+  if p_leaf ->> 'field' <> 'attrs' then
+    return coalesce(
+      logloom_private.bounds_sql(v_bounds, p_value || ' collate "C"'), p_value || ' is not null'
+    );
+  elsif v_bounds ->> 'unit' is not null then
+    return logloom_private.bounds_sql(
+      v_bounds,
+      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(v_bounds ->> 'unit') || ')',
+      '::numeric'
+    );
+  end if;
+  -- jsonb orders types before values, so the type comes first.
+  return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
+    || coalesce(logloom_private.bounds_sql(v_bounds, p_value), 'true')
+    || ' when ''string'' then '
+    || coalesce(
+      logloom_private.bounds_sql(v_bounds, v_number, '::numeric'), v_number || ' is not null'
+    )
+    || ' end';
+end;
+$$;

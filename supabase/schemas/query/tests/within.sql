@@ -1,0 +1,141 @@
+-- ts:2026-11-21, ts:>now-1h: from <= time < to. bounds: from, to, null is no bound, and from_shift
+-- and to_shift, the microseconds from now of a bound that moves with it.
+
+create function logloom_private.query_check_within(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_from timestamptz,
+  p_from_moves boolean,
+  p_to timestamptz,
+  p_to_moves boolean
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_moves constant boolean := coalesce(p_from_moves, false) or coalesce(p_to_moves, false);
+begin
+  p_state.names_now := p_state.names_now or v_moves;
+  if p_from >= p_to and not v_moves then
+    p_state.node := '{"type": "none"}';
+    return p_state;
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'within',
+    'bounds', jsonb_build_object(
+      'from', to_char(p_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'to', to_char(p_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'from_shift', case when p_from_moves
+        then (extract(epoch from p_from - p_state."now") * 1000000)::bigint end,
+      'to_shift', case when p_to_moves
+        then (extract(epoch from p_to - p_state."now") * 1000000)::bigint end
+    )
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.query_check_time(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_span logloom_private.query_span;
+  v_now timestamptz;
+begin
+  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
+  if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
+    -- ts:-15m, the last 15 minutes; ts:+15m, the next.
+    v_now := p_state."now";
+    v_span.starts := least(v_span.starts, v_now);
+    v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field, v_span.starts, v_span.names_now, v_span.ends, v_span.names_now
+  );
+end;
+$$;
+
+create function logloom_private.query_check_range_of_times(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lower logloom_private.query_span;
+  v_upper logloom_private.query_span;
+begin
+  if p_range.lower_token is not null then
+    v_lower := logloom_private.query_time(
+      p_range.lower_token, p_range.lower_position, p_state."now"
+    );
+  end if;
+  if p_range.upper_token is not null then
+    v_upper := logloom_private.query_time(
+      p_range.upper_token, p_range.upper_position, p_state."now"
+    );
+  end if;
+  return logloom_private.query_check_within(
+    p_state, p_field,
+    case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
+    case when p_range.upper_open then v_upper.starts else v_upper.ends end, v_upper.names_now
+  );
+end;
+$$;
+
+-- A bound of time: a constant, or so far from p_now_sql where it moves with now.
+create function logloom_private.instant_sql(
+  p_instant text,
+  p_shift bigint,
+  p_now_sql text
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_shift is not null and p_now_sql is not null then
+    return '(' || p_now_sql || format(' + interval ''%s microseconds'')', p_shift);
+  end if;
+  return quote_literal(p_instant) || '::timestamptz';
+end;
+$$;
+
+create function logloom_private.within_sql(p_leaf jsonb, p_value text, p_now_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+begin
+  return coalesce(
+    nullif(concat_ws(
+      ' and ',
+      p_value || ' >= ' || logloom_private.instant_sql(
+        v_bounds ->> 'from', (v_bounds ->> 'from_shift')::bigint, p_now_sql
+      ),
+      p_value || ' < ' || logloom_private.instant_sql(
+        v_bounds ->> 'to', (v_bounds ->> 'to_shift')::bigint, p_now_sql
+      )
+    ), ''),
+    p_value || ' is not null'
+  );
+end;
+$$;

@@ -1,0 +1,59 @@
+-- field:w=word, in either letter case. values: a LIKE pattern that every match passes, and the
+-- regular expression that decides.
+
+create function logloom_private.query_check_word(
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_token text,
+  p_position integer
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
+begin
+  if v_text = '' then
+    perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
+  end if;
+  p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'word', 'folds_case', true,
+    'values', array[
+      '%' || logloom_private.query_like_text(v_text) || '%',
+      '(?:^|\W)' || regexp_replace(v_text, '([!-/:-@[-`{-~])', '\\\1', 'g') || '(?:$|\W)'
+    ]
+  ));
+  return p_state;
+end;
+$$;
+
+create function logloom_private.word_test(p_values jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array['', ' ~ ' || quote_literal(p_values ->> 1)];
+end;
+$$;
+
+create function logloom_private.word_sql(p_leaf jsonb, p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql constant text := logloom_private.query_text_sql(p_leaf, p_value);
+begin
+  if p_leaf ->> 'field' = 'attrs' then
+    return v_sql;
+  end if;
+  -- LIKE tells quicker where the text is not there at all.
+  return logloom_private.query_text_sql(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql;
+end;
+$$;

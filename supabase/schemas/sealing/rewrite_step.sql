@@ -1,0 +1,39 @@
+-- Writes the next block of an older format anew, in this transaction. False where there is none. A
+-- block that is damaged stays as it is; its day says so, and the others of that day wait with it.
+create function logloom_private.rewrite_step()
+returns boolean
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+begin
+  -- As the condition of blocks_older_format_idx, which is empty most of the time.
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
+    array(select d.day from logloom_private.sealing_days d where d.differences > 0)
+  )
+  order by c.block_id
+  limit 1;
+  if not found then
+    return false;
+  end if;
+  begin
+    perform logloom_private.merge_blocks(v_block.tenant_id, array[v_block.block_id]);
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      insert into logloom_private.sealing_days as d (day, checked_at, differences, last_error)
+      values (
+        logloom_private.utc_day(v_block.first_ts), clock_timestamp(), 1,
+        format('%s: %s', sqlstate, sqlerrm)
+      )
+      on conflict (day) do update
+      set differences = d.differences + 1, last_error = excluded.last_error;
+  end;
+  return true;
+end;
+$$;

@@ -1,0 +1,112 @@
+-- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
+-- divides where the rows have no bucket.
+create function logloom_private.log_stats_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
+  v_bucket constant bigint := p_query.plan -> 'bucket';
+  v_groups constant integer := (select s.search_groups from logloom_private.settings s);
+  v_only_counts constant boolean := not jsonb_path_exists(
+    v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'
+  );
+  v_keys text[] := p_query.by_sql;
+  v_names text[] := p_query.by_fields;
+  v_source logloom_private.counted_source;
+  v_values text[];
+  v_texts text[];
+  v_sorted jsonb;
+  v_grouped text;
+begin
+  if v_bucket is not null then
+    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
+    v_names := 'ts'::text || v_names;
+  end if;
+  v_source := logloom_private.stats_source(
+    p_tenant_id, p_query,
+    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    v_only_counts, v_bucket
+  );
+  v_values := logloom_private.stats_values_sql(
+    v_aggregates, v_source,
+    coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
+  );
+
+  -- Columns k1, k2 … of the groups and v1, v2 … of the aggregates.
+  v_grouped := 'select ' || (
+    select string_agg(c.sql || ' as ' || c.name, ', ')
+    from (
+      select k.sql, 'k' || k.n as name from unnest(v_keys) with ordinality k (sql, n)
+      union all
+      select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
+    ) c
+  ) || ' ' || v_source.rows_sql;
+  if cardinality(v_keys) > 0 then
+    v_grouped := v_grouped || ' group by '
+      || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
+      || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
+  end if;
+  -- What is a text is one already.
+  v_texts := array(
+    select case
+      when v_bucket is not null and k.n = 1
+        then 'to_char(g.k1 at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"Z"'')'
+      when k.name in ('ts', 'received_at', 'id') then format('(to_jsonb(g.k%s) #>> ''{}'')', k.n)
+      else 'g.k' || k.n
+    end
+    from unnest(v_names) with ordinality k (name, n)
+    order by k.n
+  );
+  v_sorted := (
+    select jsonb_object_agg(c.name, c.sql)
+    from (
+      select
+        k.name,
+        case when v_bucket is not null and k.n = 1 then 'g.k1'
+          else v_texts[k.n] || ' collate "C"' end as sql
+      from unnest(v_names) with ordinality k (name, n)
+      union all
+      select a.item ->> 'name', 'g.v' || a.n
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    ) c
+  );
+  v_grouped := 'select g.*, count(*) over () as total from (select g.*, count(*) over () as groups '
+    || 'from (' || v_grouped || ') g) g where (g.groups <= ' || v_groups
+    || format(' or logloom_private.refuse_stage_bound(%L, %s, %L)) and ', 'by', v_groups, 'groups')
+    || logloom_private.having_sql(p_query.plan, v_sorted)
+    || logloom_private.sort_sql(
+      p_query.plan, v_sorted,
+      concat_ws(
+        ', ',
+        case when v_bucket is not null then 'g.k1' end,
+        'g.v1 desc nulls last',
+        (
+          select string_agg(v_texts[n] || ' collate "C"', ', ')
+          from generate_series(
+            case when v_bucket is null then 1 else 2 end, cardinality(v_texts)
+          ) n
+        )
+      )
+    )
+    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer);
+
+  -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
+  return 'select jsonb_object(array['
+    || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
+    || ']::text[], array[' || array_to_string(v_texts, ', ')
+    || ']::text[]), g.v1, jsonb_build_object('
+    || (
+      select string_agg(quote_literal(a.item ->> 'name') || ', g.v' || a.n, ', ')
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    )
+    || '), g.total from (' || v_grouped || ') g';
+end;
+$$;

@@ -1,0 +1,74 @@
+-- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
+-- is given, in the order in which they became visible. Large ones are null, or with p_fits those
+-- after p_bytes.
+create function logloom_private.log_tail_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint,
+  p_bytes bigint,
+  p_fits boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days timestamptz[];
+  v_filter text;
+  v_write_seqs text;
+  v_rows text;
+  v_is_sealed boolean;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_writes a
+  where a.write_seq >= p_first;
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_write_seqs;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
+    v_filter || p_query.filter, null
+  );
+  -- What a client that was away for long missed may be sealed by now.
+  v_is_sealed := exists (
+    select
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+  );
+  v_rows := case when v_is_sealed then
+        'from (select l.* ' || v_rows
+        || ' union all select l.* from logloom_private.sealed_write_seqs('
+        || format(
+          '%s, %L, %L, %L, %L, %L, %L, %L',
+          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
+        )
+        || ') l) l'
+      else
+        v_rows
+      end
+    || ' order by l.write_seq, l.id limit ' || p_limit;
+  return logloom_private.fitting_sql(
+    logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_limit,
+    p_bytes, p_fits
+  );
+end;
+$$;

@@ -1,0 +1,111 @@
+-- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
+-- Nulls where it is not there.
+create function logloom_private.log_within(
+  p_tenant_id text,
+  p_window tstzrange,
+  p_id uuid,
+  p_rows boolean,
+  p_sealed boolean
+)
+returns public.logloom_log_record
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      )
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_logs := logloom_private.read_apart(
+      'select ' || logloom_private.log_record_sql() || format(
+        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
+        upper(p_window), p_id
+      )
+    );
+  end if;
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
+  end if;
+  return v_logs[1];
+end;
+$$;
+
+create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
+returns public.logloom_log_record
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := logloom_private.from_microseconds(
+    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception
+when query_canceled or lock_not_available then
+  perform logloom_private.refuse_slow_search();
+  return null;
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log(p_id, p_ts);
+end;
+$$;
+
+grant execute on function logloom_private.read_log(uuid, timestamptz)
+to authenticated, service_role;

@@ -1,0 +1,61 @@
+-- What a stage makes of the rows that p_rows selects, as alias l.
+create function logloom_private.stage_rows_sql(p_rows text, p_stage jsonb)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_extracted text;
+begin
+  if p_stage ->> 'stage' = 'where' then
+    return 'select l.* from (' || p_rows || ') l where '
+      || logloom_private.query_sql(p_stage -> 'tree', 'l');
+  end if;
+  v_extracted := format(
+    'nullif(logloom_private.extract_%s(', p_stage ->> 'stage'
+  ) || logloom_private.query_group_sql(p_stage -> 'field', 'l') || '), ''{}'')';
+  -- "offset 0" has the members extracted once a record. A member that was there already stays.
+  return 'select ' || (
+    select string_agg('l.' || f.name, ', ')
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name <> 'attrs'
+  ) || ', coalesce(' || v_extracted
+    || ' || coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (' || p_rows
+    || ') l offset 0';
+end;
+$$;
+
+-- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
+-- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
+-- PT400 where it would read more than search_stage_records.
+create function logloom_private.staged_sql(p_query logloom_private.compiled_query, p_rows text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bound constant integer := (
+    select s.search_stage_records from logloom_private.settings s
+  );
+  v_sql text;
+  v_stage jsonb;
+begin
+  if coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    return p_rows;
+  end if;
+  v_sql := format(
+    'select l.* from (select l.*, row_number() over () as read_as from (select l.* %s',
+    p_rows
+  ) || format(
+    ' limit %1$s) l) l where l.read_as <= %2$s '
+      || 'or logloom_private.refuse_stage_bound(%3$L, %2$s, %4$L)',
+    v_bound + 1, v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage', 'records'
+  );
+  for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
+    v_sql := logloom_private.stage_rows_sql(v_sql, v_stage);
+  end loop;
+  return 'from (' || v_sql || ') l';
+end;
+$$;
